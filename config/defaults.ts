@@ -1,0 +1,14 @@
+/** Numbers that hold where nothing else is configured; each is a decision of the README, "Decisions". Seconds. */
+export const LIFETIMES = {
+  /** Fixed: RFC 6749 section 4.1.2 recommends at most ten minutes, the service promises 300 seconds. */
+  authorizationCode: 300,
+  accessToken: 3600,
+  idToken: 3600,
+  /** A refresh token dies when it was not used for so long … */
+  refreshTokenWindow: 30 * 86_400,
+  /** … and at the latest so long after the user's sign-in. */
+  refreshToken: 90 * 86_400,
+  sessionIdle: 12 * 3600,
+  session: 30 * 86_400,
+  interaction: 3600,
+} as const;

@@ -1,0 +1,45 @@
+/**
+ * Who calls: `Authorization: SSWS <API token>`, the scheme of Okta's API, and what he may do. Any other scheme is refused, an OAuth access token
+ * (`Bearer`, RFC 6750) too: such a token speaks for a user towards a resource server, not for an administrator.
+ */
+import type { Middleware } from 'koa';
+import { forbidden, invalidToken } from '../errors.ts';
+import { mayRead, mayWrite, type Role } from '../policy/administration.ts';
+import { authenticateApiToken } from '../services/api-tokens.ts';
+import type { RequestContext } from '../services/audit.ts';
+import type { Services } from '../services/dependencies.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** Set as `ctx.state.caller`. */
+export interface Caller {
+  readonly roles: readonly Role[];
+  readonly request: RequestContext;
+}
+
+const SSWS = /^SSWS ([\x21-\x7e]+)$/i;
+
+/** @throws {ApiError} invalid token */
+export function authenticate(services: Services): Middleware {
+  return async (ctx, next) => {
+    const token = SSWS.exec(ctx.get('Authorization'))?.[1];
+    const bearer = token === undefined ? undefined : await authenticateApiToken(services, token);
+    if (bearer === undefined) throw invalidToken();
+    const request: RequestContext = {
+      actor: { id: bearer.userId, type: 'User', displayName: bearer.login },
+      ipAddress: ctx.ip,
+      userAgent: ctx.get('User-Agent'),
+      requestId: ctx.state.requestId,
+    };
+    ctx.state.caller = { roles: bearer.roles, request } satisfies Caller;
+    await next();
+  };
+}
+
+/** @throws {ApiError} forbidden */
+export function authorize({ method }: Endpoint): Middleware {
+  return async (ctx, next) => {
+    const { roles }: Caller = ctx.state.caller;
+    if (!(method === 'GET' ? mayRead(roles) : mayWrite(roles))) throw forbidden();
+    await next();
+  };
+}

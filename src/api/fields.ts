@@ -1,0 +1,17 @@
+/** The pieces that the bodies of several resources are made of. */
+import { z } from 'zod';
+
+/** A moment as `2026-11-21T01:02:03.000Z`; null where it has not come yet. */
+export const time = z.iso.datetime();
+
+/** @returns the moment as the API writes it */
+export const writeTime = (moment: Date): string => moment.toISOString();
+
+/** As `writeTime`, null for a moment that has not come. */
+export const writeTimeOrNull = (moment: Date | null): string | null => moment?.toISOString() ?? null;
+
+/** The id in the path of one resource. */
+export const idParams = z.object({ id: z.string().min(1) });
+
+/** Where the resource is. */
+export const links = z.object({ self: z.object({ href: z.url() }) });

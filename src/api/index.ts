@@ -1,0 +1,58 @@
+/** The management API: every resource's endpoints under /api/v1, the way of a call, and the one place where its errors are answered. */
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { ApiError, errorObject, internal, methodNotAllowed, notFound, problemDetails, unavailable } from '../errors.ts';
+import type { Services } from '../services/dependencies.ts';
+import { isUnavailable } from '../store/failures.ts';
+import { apps } from './apps.ts';
+import { authenticate, authorize } from './authentication.ts';
+import { authorizationServers } from './authorization-servers.ts';
+import { readBody } from './body.ts';
+import { answer, type Endpoint } from './endpoint.ts';
+import { users } from './users.ts';
+
+const BASE = '/api/v1';
+const ENDPOINTS: readonly Endpoint[] = [...users, ...apps, ...authorizationServers];
+
+/** @returns a middleware that answers everything under /api/v1 and leaves the rest to the next */
+export function managementApi(services: Services): Middleware {
+  const router = new Router({ prefix: BASE, sensitive: true, strict: true });
+  for (const endpoint of ENDPOINTS) {
+    const steps = [authenticate(services), authorize(endpoint), ...(endpoint.body ? [readBody] : []), answer(endpoint, services)];
+    router.register(endpoint.path, [endpoint.method], steps);
+  }
+  // The router itself adds what its type asks of the context.
+  const routes = router.routes() as Middleware;
+
+  return async (ctx, next) => {
+    if (ctx.path !== BASE && !ctx.path.startsWith(`${BASE}/`)) return next();
+    ctx.set('Cache-Control', 'no-store');
+    try {
+      await routes(ctx, async () => {
+        throw unmatched(ctx, router);
+      });
+    } catch (error) {
+      answerError(ctx, toApiError(error, ctx, services));
+    }
+  };
+}
+
+/** No endpoint of that path, or none with that method. */
+function unmatched(ctx: Context, router: Router): ApiError {
+  const allowed = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
+  return allowed.length > 0 ? methodNotAllowed([...new Set(allowed)]) : notFound(ctx.path, 'Resource');
+}
+
+function toApiError(error: unknown, ctx: Context, { log }: Services): ApiError {
+  if (error instanceof ApiError) return error;
+  log.error({ err: error, requestId: ctx.state.requestId }, 'a call of the management API failed');
+  return isUnavailable(error) ? unavailable() : internal();
+}
+
+function answerError(ctx: Context, error: ApiError): void {
+  const asProblem = ctx.accepts('application/json', 'application/problem+json') === 'application/problem+json';
+  ctx.set({ ...error.headers });
+  ctx.status = error.status;
+  ctx.body = asProblem ? problemDetails(error, ctx.state.requestId) : errorObject(error, ctx.state.requestId);
+  ctx.type = asProblem ? 'application/problem+json' : 'application/json';
+}

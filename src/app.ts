@@ -1,0 +1,116 @@
+/** The service put together: every mount on one screen, in the order in which a request meets them. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import { managementApi } from './api/index.ts';
+import { health } from './http/health.ts';
+import { createPages } from './http/pages.ts';
+import { clientAddress, observeRequests, requestId } from './http/requests.ts';
+import { securityHeaders } from './http/security-headers.ts';
+import { publicFiles } from './http/static.ts';
+import { errorPage } from './interaction/error-page.ts';
+import { explainFailures, unknownPage } from './interaction/failures.ts';
+import { InteractionGone } from './interaction/interactions.ts';
+import { logoutPage } from './interaction/logout-page.ts';
+import { hostedPages } from './interaction/routes.ts';
+import { ClientDirectory } from './oauth/adapter/clients.ts';
+import { AuthorizationServers, destinationOf } from './oauth/authorization-servers.ts';
+import { createBrowserSessions } from './oauth/browser-sessions.ts';
+import { createInteractions } from './oauth/interactions.ts';
+import { playground } from './playground/playground.ts';
+import { fullName } from './policy/claims.ts';
+import { authenticateApiToken } from './services/api-tokens.ts';
+import type { Services } from './services/dependencies.ts';
+import { playgroundClient } from './services/playground.ts';
+import { findUserById } from './store/users.ts';
+
+export interface App {
+  readonly listener: RequestListener;
+  /** From now on `/health/ready` tells load balancers to go elsewhere. */
+  stopAccepting(): void;
+}
+
+export function createApp(services: Services): App {
+  const { config, database, keyring, log, notifications } = services;
+  const pages = createPages({ config });
+  const observer = observeRequests(log);
+  let accepting = true;
+
+  const servers = new AuthorizationServers({
+    config,
+    keyring,
+    database,
+    log,
+    requestId,
+    clients: new ClientDirectory(database, keyring),
+    pages: {
+      error: (ctx, facts) => errorPage(pages, ctx, facts),
+      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigin }) {
+        const user = await findUserById(database.knex, accountId);
+        const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
+        const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
+        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigin });
+      },
+    },
+  });
+  notifications.subscribe((change) => servers.changed(change));
+
+  const interactions = createInteractions({
+    servers,
+    services,
+    gone: (reason) => new InteractionGone(reason),
+    describe: (req) => ({
+      ipAddress: clientAddress(req, config.trustProxy),
+      userAgent: req.headers['user-agent'] ?? '',
+      requestId: requestId(req),
+    }),
+  });
+  const sessions = createBrowserSessions({ servers, database, config, keyring });
+
+  const koa = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy });
+  koa.on('error', (error: Error) => log.error({ err: error }, 'an answer could not be sent'));
+  koa.use((ctx, next) => {
+    ctx.state.requestId = requestId(ctx.req);
+    return next();
+  });
+  koa.use(
+    health({
+      registry: observer.registry,
+      ping: () => database.ping(),
+      accepting: () => accepting,
+      mayReadMetrics: async (authorization) => {
+        const token = /^SSWS (\S+)$/i.exec(authorization)?.[1];
+        return token !== undefined && (await authenticateApiToken(services, token)) !== undefined;
+      },
+    }),
+  );
+  koa.use(securityHeaders(config));
+  koa.use(publicFiles);
+  koa.use(managementApi(services));
+  koa.use(explainFailures(pages, log));
+  koa.use(playground({ config, keyring, pages, log, client: () => playgroundClient(services) }));
+  koa.use(hostedPages({ services, interactions, sessions, pages, config, log }));
+  koa.use(unknownPage(pages));
+  const everythingElse = koa.callback();
+
+  /** The OAuth endpoints are answered without a detour; what no endpoint answers gets the pages. */
+  async function route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    observer.begin(req, res);
+    const destination = destinationOf((req.url ?? '/').split('?', 1)[0] ?? '/');
+    if (destination.kind === 'endpoint' && (await servers.answer(req, res, destination))) return;
+    await everythingElse(req, res);
+  }
+
+  return {
+    listener(req, res) {
+      route(req, res).catch((error: unknown) => {
+        log.error({ err: error, requestId: requestId(req) }, 'a request failed');
+        if (!res.headersSent)
+          res.writeHead(503, { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store', 'Retry-After': '5' });
+        res.end(JSON.stringify({ error: 'temporarily_unavailable', error_description: 'try again in a moment' }));
+      });
+    },
+    stopAccepting() {
+      accepting = false;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * The errors of the management API: the codes of its documentation, "Conventions", and the two bodies they are told in: the API's
+ * own object, and Problem Details (RFC 9457 section 3). Errors of the OAuth endpoints belong to src/oauth.
+ */
+import { STATUS_CODES } from 'node:http';
+
+/** Why a call is refused. Whoever throws one has chosen its words for the caller's eyes. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  /**
+   * @param errorCode as documented, e.g. `E0000001`
+   * @param status of HTTP
+   * @param causes one a field, `field: what is wrong`
+   * @param headers that the answer carries beside the body, e.g. `Allow`
+   */
+  constructor(
+    readonly errorCode: string,
+    readonly status: number,
+    readonly summary: string,
+    readonly causes: readonly string[] = [],
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(summary);
+  }
+}
+
+/** A field and what is wrong with it, e.g. `{ field: 'profile.login', message: 'is required' }`. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+// A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these.
+const MOST_CAUSES = 50;
+
+export const validation = (problems: readonly FieldProblem[]): ApiError =>
+  new ApiError(
+    'E0000001',
+    400,
+    'Api validation failed',
+    problems.slice(0, MOST_CAUSES).map(({ field, message }) => `${field}: ${message}`),
+  );
+
+/** The body is no JSON object in the content type `application/json`. */
+export const malformedBody = (why: string): ApiError => new ApiError('E0000003', 400, `The request body was not well-formed: ${why}`);
+
+/** A sign-in failed. For every reason the same words, so that none can be told from another. */
+export const authenticationFailed = (): ApiError => new ApiError('E0000004', 401, 'Authentication failed');
+
+export const forbidden = (): ApiError => new ApiError('E0000006', 403, 'You do not have permission to perform the requested action');
+
+/** @param kind of resource, e.g. `User` */
+export const notFound = (id: string, kind: string): ApiError =>
+  new ApiError('E0000007', 404, `Not found: Resource not found: ${id} (${kind})`);
+
+export const internal = (): ApiError => new ApiError('E0000009', 500, 'Internal Server Error');
+
+/** The database cannot be reached at present; the call may be repeated. */
+export const unavailable = (): ApiError =>
+  new ApiError('E0000009', 503, 'The service is unavailable at present, try again', [], { 'Retry-After': '1' });
+
+/** The API token is missing, malformed, unknown, expired, or its creator is no longer active. A 401 names the scheme (RFC 9110 section 15.5.2). */
+export const invalidToken = (): ApiError => new ApiError('E0000011', 401, 'Invalid token provided', [], { 'WWW-Authenticate': 'SSWS' });
+
+export const conflict = (problem: FieldProblem): ApiError =>
+  new ApiError('E0000014', 409, 'The request conflicts with an existing resource', [`${problem.field}: ${problem.message}`]);
+
+/** @param allowed methods of the path (RFC 9110 section 15.5.6) */
+export const methodNotAllowed = (allowed: readonly string[]): ApiError =>
+  new ApiError('E0000022', 405, 'The endpoint does not support the provided HTTP method', [], { Allow: allowed.join(', ') });
+
+/** @param why e.g. `the user is already active` */
+export const wrongState = (why: string): ApiError =>
+  new ApiError('E0000038', 403, `The operation is not allowed in the resource's current state: ${why}`);
+
+/** @param retryAfter seconds */
+export const rateLimited = (retryAfter: number): ApiError =>
+  new ApiError('E0000047', 429, 'API call exceeded rate limit due to too many requests', [], { 'Retry-After': String(retryAfter) });
+
+/** The documented error object. @param errorId the request's id, under which the log tells the rest */
+export const errorObject = (error: ApiError, errorId: string) => ({
+  errorCode: error.errorCode,
+  errorSummary: error.summary,
+  errorLink: error.errorCode,
+  errorId,
+  errorCauses: error.causes.map((errorSummary) => ({ errorSummary })),
+});
+
+/** The same as Problem Details. The type stays `about:blank`, hence the status's own title; the code is an extension (RFC 9457 sections 3.2, 4.2.1). */
+export const problemDetails = (error: ApiError, errorId: string) => ({
+  type: 'about:blank',
+  title: STATUS_CODES[error.status],
+  status: error.status,
+  detail: error.summary,
+  errorCode: error.errorCode,
+  errorId,
+  errorCauses: error.causes.map((errorSummary) => ({ errorSummary })),
+});

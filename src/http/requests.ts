@@ -1,0 +1,97 @@
+/**
+ * Every request from its first byte to its last: its id, its line in the log, its place in the metrics. Paths are logged without their
+ * query, for a query may carry a secret (RFC 9700 section 4.2.4).
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { Counter, Histogram, Registry } from 'prom-client';
+import type { Config } from '../config.ts';
+
+const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const ids = new WeakMap<IncomingMessage, string>();
+
+/** The id of a request; the same that its answer carries in X-Request-Id. */
+export function requestId(req: IncomingMessage): string {
+  const known = ids.get(req);
+  if (known !== undefined) return known;
+  const given = req.headers['x-request-id'];
+  const id = typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : randomUUID();
+  ids.set(req, id);
+  return id;
+}
+
+/**
+ * The address a request comes from: the last that a trusted proxy vouches for.
+ * @param proxies number of trusted proxies in front
+ */
+export function clientAddress(req: IncomingMessage, proxies: Config['trustProxy']): string {
+  const direct = req.socket.remoteAddress ?? '';
+  if (proxies === 0) return direct;
+  const forwarded = String(req.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  return forwarded.at(-proxies) ?? forwarded[0] ?? direct;
+}
+
+/** What a proxy adds to a request: Forwarded (RFC 7239 section 4), Via (RFC 9110 section 7.6.3) and their informal kin. */
+const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
+
+/** Did the request come through a proxy, so that a loopback address says nothing about who sent it? */
+export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
+
+/** A path without what varies from request to request, so that the metrics stay few. */
+function family(path: string): string {
+  const [, first = '', second = '', third = ''] = path.split('/');
+  if (first === 'oauth') return `/oauth/${path.split('/').at(-1)?.slice(0, 30)}`;
+  return first === 'api' ? `/api/${second}/${third}` : `/${first}`;
+}
+
+const KNOWN_FAMILY =
+  /^\/(oauth\/(authorize|token|introspect|revoke|logout|userinfo|keys|[a-z-]*configuration|oauth-authorization-server)|api\/v1\/[a-zA-Z-]{1,30}|interaction|signin|playground|assets|health|metrics|\.well-known|)$/;
+
+export interface RequestObserver {
+  readonly registry: Registry;
+  /** Call first for each request. */
+  begin(req: IncomingMessage, res: ServerResponse): void;
+}
+
+export function observeRequests(log: Logger): RequestObserver {
+  const registry = new Registry();
+  const labels = ['method', 'family', 'status'] as const;
+  const total = new Counter({
+    name: 'gatehouse_http_requests_total',
+    help: 'Requests answered',
+    labelNames: labels,
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'gatehouse_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last byte of its answer',
+    labelNames: ['family'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [registry],
+  });
+
+  return {
+    registry,
+    begin(req, res) {
+      const begun = performance.now();
+      const id = requestId(req);
+      const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
+      res.setHeader('X-Request-Id', id);
+      res.once('close', () => {
+        const elapsed = performance.now() - begun;
+        const named = family(path);
+        const label = KNOWN_FAMILY.test(named) ? named : 'other';
+        total.inc({ method: req.method ?? '', family: label, status: res.statusCode });
+        seconds.observe({ family: label }, elapsed / 1000);
+        const line = { requestId: id, method: req.method, path, status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
+        if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');
+        else if (res.statusCode >= 500) log.error(line, 'request');
+        else log.info(line, 'request');
+      });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * The public files of the pages (`views/public`: styles, icon, small scripts), read once at start and served from a map of
+ * known names, so that no path leads to any other file. Cached for ever under the hash of their content (RFC 8246, RFC 9110
+ * section 8.8.3).
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type Koa from 'koa';
+import { digest } from '../secrets.ts';
+
+const DIRECTORY = new URL('../../../views/public/', import.meta.url);
+const MOUNT = '/assets/';
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+interface PublicFile {
+  readonly body: Buffer;
+  readonly type: string;
+  readonly version: string;
+}
+
+const FILES: ReadonlyMap<string, PublicFile> = new Map(
+  readdirSync(DIRECTORY).flatMap((name): [string, PublicFile][] => {
+    const type = TYPES[path.extname(name)];
+    if (type === undefined) return [];
+    const body = readFileSync(new URL(name, DIRECTORY));
+    return [[name, { body, type, version: digest(body.toString('utf8')).slice(0, 16) }]];
+  }),
+);
+
+/**
+ * @param name of a file in `views/public`
+ * @returns its path with the hash of its content
+ * @throws when there is no such file: a page that names it is wrong
+ */
+export function publicPath(name: string): string {
+  const file = FILES.get(name);
+  if (file === undefined) throw new Error(`views/public has no file ${name}`);
+  return `${MOUNT}${name}?v=${file.version}`;
+}
+
+/** Serves the public files by GET and HEAD; everything else goes on to the next middleware. */
+export const publicFiles: Koa.Middleware = async (ctx, next) => {
+  const file = ctx.path.startsWith(MOUNT) ? FILES.get(ctx.path.slice(MOUNT.length)) : undefined;
+  if (file === undefined || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+  ctx.status = 200;
+  ctx.type = file.type;
+  ctx.etag = file.version;
+  ctx.set('Cache-Control', ctx.query.v === file.version ? 'public, max-age=31536000, immutable' : 'no-cache');
+  if (ctx.fresh) ctx.status = 304;
+  else ctx.body = file.body;
+};

@@ -1,0 +1,56 @@
+/** What cannot go on, in plain words: every error thrown behind a hosted page becomes the error page, here and once. */
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import { ForgedForm } from '../http/csrf.ts';
+import type { Pages } from '../http/pages.ts';
+import { requestId } from '../http/requests.ts';
+import { isUnavailable } from '../store/failures.ts';
+import { errorPage } from './error-page.ts';
+import { InteractionGone } from './interactions.ts';
+import { languageFor, type MessageKey } from './messages.ts';
+
+interface Failure {
+  readonly status: number;
+  readonly code: string;
+  readonly message: MessageKey;
+}
+
+const GONE: Readonly<Record<InteractionGone['reason'], Failure>> = {
+  expired: { status: 410, code: 'interaction_expired', message: 'failure.interaction_expired' },
+  'other-browser': { status: 403, code: 'interaction_elsewhere', message: 'failure.interaction_elsewhere' },
+  'session-changed': { status: 409, code: 'session_changed', message: 'failure.session_changed' },
+};
+
+const isClientError = (error: unknown): error is { readonly status: number } =>
+  error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status >= 400 && error.status < 500;
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof InteractionGone) return GONE[error.reason];
+  if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
+  if (isUnavailable(error)) return { status: 503, code: 'temporarily_unavailable', message: 'failure.temporarily_unavailable' };
+  // The body parser's refusals: too large, an encoding it does not know, cut off.
+  if (isClientError(error)) return { status: error.status, code: 'bad_request', message: 'failure.bad_request' };
+  return { status: 500, code: 'server_error', message: 'failure.server_error' };
+}
+
+/** Seconds after which a page that failed for want of the database may be asked for again (RFC 9110 section 10.2.3). */
+const RETRY_AFTER = '10';
+
+/** Answers what is thrown further in with the error page; what is the service's own failure is logged. */
+export function explainFailures(pages: Pages, log: Logger): Koa.Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, code, message } = failureOf(error);
+      if (status >= 500) log.error({ err: error, requestId: requestId(ctx.req) }, 'a hosted page failed');
+      if (status === 503) ctx.set('Retry-After', RETRY_AFTER);
+      await errorPage(pages, ctx, { status, code, description: languageFor('en').text(message) });
+    }
+  };
+}
+
+/** The last middleware of the service: no other one knew the address. */
+export function unknownPage(pages: Pages): Koa.Middleware {
+  return (ctx) => errorPage(pages, ctx, { status: 404, code: 'not_found', description: languageFor('en').text('failure.not_found') });
+}

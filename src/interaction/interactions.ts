@@ -1,0 +1,84 @@
+/**
+ * What the hosted pages need to know of an authorization request under way, and what they answer to it. The authorization
+ * servers implement it; the pages know nothing else of OAuth. (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** An application as its users see it. */
+export interface ApplicationFacts {
+  readonly id: string;
+  readonly label: string;
+  readonly clientUri?: string;
+  readonly logoUri?: string;
+  readonly policyUri?: string;
+  readonly tosUri?: string;
+}
+
+export interface AccountFacts {
+  readonly id: string;
+  readonly login: string;
+  /** Empty when the account has none. */
+  readonly name: string;
+}
+
+/** How an account is written on a page. */
+export const accountLabel = ({ login, name }: Pick<AccountFacts, 'login' | 'name'>): string =>
+  name === '' || name === login ? login : `${name} (${login})`;
+
+export interface ConsentScope {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** The user may leave it out. */
+  readonly optional: boolean;
+}
+
+export interface InteractionDetails {
+  readonly uid: string;
+  readonly serverId: string;
+  readonly prompt: 'login' | 'consent';
+  readonly application: ApplicationFacts;
+  /** Who is signed in; always present with `consent`. */
+  readonly account?: AccountFacts;
+  readonly loginHint?: string;
+  readonly display?: string;
+  readonly uiLocales?: string;
+  readonly consent?: {
+    readonly scopes: readonly ConsentScope[];
+    /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
+    readonly wholeProfile: boolean;
+  };
+  /** Origin of the validated redirect URI, or the scheme (`com.example.app:`) of a native application's. */
+  readonly redirectOrigin: string;
+}
+
+export type InteractionResult =
+  | { readonly login: { readonly accountId: string; readonly amr: readonly string[] } }
+  | { readonly consent: { readonly scopes: readonly string[] } }
+  | { readonly error: 'access_denied'; readonly error_description: string };
+
+export interface Interactions {
+  /** @throws {InteractionGone} */
+  details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
+  /**
+   * @returns the address where the browser goes on
+   * @throws {InteractionGone}
+   */
+  finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string>;
+}
+
+/** The interaction cannot go on: it is over, was begun in another browser, or the browser's session changed meanwhile. */
+export class InteractionGone extends Error {
+  override readonly name = 'InteractionGone';
+  constructor(readonly reason: 'expired' | 'other-browser' | 'session-changed') {
+    super(`the interaction cannot go on: ${reason}`);
+  }
+}
+
+/** The browser's session, for signing in without an application. */
+export interface BrowserSessions {
+  /** @returns undefined also when its user may not sign in any more */
+  current(req: IncomingMessage, res: ServerResponse): Promise<{ readonly accountId: string } | undefined>;
+  /** @param amr how the user was authenticated (RFC 8176) */
+  signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[]): Promise<void>;
+}

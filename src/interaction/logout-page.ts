@@ -1,0 +1,35 @@
+/** The page that asks before it signs out: OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User". */
+import type Koa from 'koa';
+import type { HiddenField } from '../http/csrf.ts';
+import type { Pages } from '../http/pages.ts';
+import { accountLabel } from './interactions.ts';
+import { languageFor } from './messages.ts';
+
+export interface LogoutFacts {
+  /** Path that the form is posted to. */
+  readonly action: string;
+  /** Who asks for the logout, when known. */
+  readonly application?: { readonly label: string } | undefined;
+  /** Whose session it is, when known. */
+  readonly account?: { readonly login: string; readonly name: string } | undefined;
+  readonly csrfField: HiddenField;
+  /** Origin of the validated post_logout_redirect_uri, when the browser goes there afterwards. */
+  readonly redirectOrigin?: string | undefined;
+}
+
+/** Answers with the confirmation page. */
+export async function logoutPage(pages: Pages, ctx: Koa.Context, facts: LogoutFacts): Promise<void> {
+  const language = languageFor('en');
+  const { text } = language;
+  const { application, account } = facts;
+  const locals = {
+    ...language,
+    title: text('logout.title'),
+    heading: text('logout.title'),
+    account: account && text('logout.account', { name: accountLabel(account) }),
+    question: application === undefined ? text('logout.question') : text('logout.question-application', { application: application.label }),
+    action: facts.action,
+    hidden: facts.csrfField,
+  };
+  await pages.render(ctx, 'logout', locals, { formAction: facts.redirectOrigin === undefined ? [] : [facts.redirectOrigin] });
+}

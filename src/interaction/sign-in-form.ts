@@ -1,0 +1,95 @@
+/** The form that asks for user name and password, wherever it stands: how it is shown, read and checked. */
+import type Koa from 'koa';
+import type { Config } from '../config.ts';
+import type { HiddenField } from '../http/csrf.ts';
+import type { Pages } from '../http/pages.ts';
+import { clientAddress, requestId } from '../http/requests.ts';
+import type { RequestContext } from '../services/audit.ts';
+import type { Services } from '../services/dependencies.ts';
+import { authenticate, type SignedInUser } from '../services/sign-in.ts';
+import type { ApplicationFacts } from './interactions.ts';
+import { logoOf } from './links.ts';
+import { languageFor, type MessageKey } from './messages.ts';
+
+/** Where the form stands. */
+export interface SignInForm {
+  /** Path that it is posted to. */
+  readonly action: string;
+  readonly application?: ApplicationFacts | undefined;
+  /** Path that gives up and returns to the application. */
+  readonly cancel?: string;
+  /** Something to say above the form. */
+  readonly notice?: MessageKey | undefined;
+  /** What the user name is filled with. */
+  readonly username?: string | undefined;
+  readonly hidden?: HiddenField;
+  /** Origin that the browser goes to afterwards, see PageSources. */
+  readonly redirectOrigin?: string;
+}
+
+/** Why the form is shown again, beside which field. */
+interface SignInProblem {
+  readonly message: MessageKey;
+  readonly field: 'username' | 'password';
+}
+
+/** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
+export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInForm, problems: readonly SignInProblem[] = []): Promise<void> {
+  const language = languageFor('en');
+  const { text } = language;
+  const heading = text('sign-in.title');
+  const { logo, images } = logoOf(form.application);
+  const failed = problems.length > 0;
+  const locals = {
+    ...language,
+    title: failed ? text('error.title-prefix', { title: heading }) : heading,
+    heading,
+    action: form.action,
+    application: form.application?.label,
+    logo,
+    cancel: form.cancel,
+    notice: form.notice && text(form.notice),
+    username: form.username ?? '',
+    hidden: form.hidden,
+    problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
+    scripts: ['show-password.js'],
+  };
+  const formAction = form.redirectOrigin === undefined ? [] : [form.redirectOrigin];
+  await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
+}
+
+/** What is missing before it is worth a look into the database. */
+function missing(username: string, password: string): readonly SignInProblem[] {
+  const problems: SignInProblem[] = [];
+  if (username === '') problems.push({ field: 'username', message: 'sign-in.username-missing' });
+  if (password === '') problems.push({ field: 'password', message: 'sign-in.password-missing' });
+  return problems;
+}
+
+/**
+ * Checks what was typed.
+ * @returns who signed in; undefined when the form was shown again instead
+ */
+export async function submitSignIn(
+  { services, pages, config }: { readonly services: Services; readonly pages: Pages; readonly config: Config },
+  ctx: Koa.Context,
+  form: SignInForm,
+  posted: URLSearchParams,
+): Promise<SignedInUser | undefined> {
+  const username = posted.get('username')?.trim() ?? '';
+  const password = posted.get('password') ?? '';
+  const problems = missing(username, password);
+  const user = problems.length === 0 ? await authenticate(services, { username, password }, visitor(ctx, config)) : undefined;
+  if (user !== undefined) return user;
+  const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];
+  await showSignIn(pages, ctx, { ...form, username, notice: undefined }, problems.length > 0 ? problems : refused);
+  return undefined;
+}
+
+/** Who asks, before anybody is signed in. */
+const visitor = (ctx: Koa.Context, { trustProxy }: Config): RequestContext => ({
+  actor: { id: 'unknown', type: 'User', displayName: 'unknown' },
+  ipAddress: clientAddress(ctx.req, trustProxy),
+  userAgent: ctx.get('User-Agent'),
+  requestId: requestId(ctx.req),
+});

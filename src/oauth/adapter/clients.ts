@@ -1,0 +1,128 @@
+/**
+ * oidc-provider's clients, made from applications. A process keeps them for a few seconds; a change drops them at once (NOTIFY). An inactive
+ * application is no client. Clients are created by the management API alone.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Adapter, AdapterPayload, ResponseType } from 'oidc-provider';
+import type { Keyring } from '../../secrets.ts';
+import { findApplicationWithSecrets } from '../../store/applications.ts';
+import type { Database } from '../../store/database.ts';
+import { CLIENT_SETTINGS, type ClientSettings } from '../client-settings.ts';
+import type { ServerState } from './server-state.ts';
+
+/** How long a client may be out of date when a notification was lost, in milliseconds. */
+const FRESH = 3000;
+const MOST_KEPT = 5000;
+
+/** All clients of the service, shared by the servers of this process. */
+export class ClientDirectory {
+  /** Counts the changes, so that a load begun before one is not kept after it. */
+  #changes = 0;
+  readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload | undefined }>({ max: MOST_KEPT, ttl: FRESH });
+
+  constructor(
+    readonly database: Database,
+    readonly keyring: Keyring,
+  ) {}
+
+  /** @returns the client's metadata, undefined when there is no active application of this id */
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) return kept.metadata;
+    const changes = this.#changes;
+    const metadata = await this.#load(id);
+    // Unknown ids are not kept: an attacker could fill the cache with them.
+    if (metadata !== undefined && changes === this.#changes) this.#kept.set(id, { metadata });
+    return metadata;
+  }
+
+  forget(id: string): void {
+    this.#changes += 1;
+    this.#kept.delete(id);
+  }
+
+  forgetAll(): void {
+    this.#changes += 1;
+    this.#kept.clear();
+  }
+
+  async #load(id: string): Promise<AdapterPayload | undefined> {
+    const found = await findApplicationWithSecrets(this.database.knex, id);
+    if (found === undefined || found.application.status !== 'ACTIVE') return undefined;
+    const { application } = found;
+    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) =>
+      this.keyring.open(sealed, `application_secret:${secretId}`),
+    );
+    const settings = application.settings;
+    const own: ClientSettings = {
+      label: application.label,
+      consentMethod: settings.consent_method,
+      pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
+      allowedOrigins: settings.allowed_origins,
+      idTokenClaims: settings.id_token_claims,
+      introspectAny: settings.introspect_any,
+      rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE',
+      refreshTokenLeeway: settings.refresh_token.leeway,
+      olderSecrets: older,
+    };
+    return {
+      client_id: application.id,
+      client_name: application.label,
+      ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest }),
+      token_endpoint_auth_method: settings.token_endpoint_auth_method,
+      // RFC 7591 knows no more than these two; `browser` and `service` only choose defaults.
+      application_type: settings.application_type === 'native' ? 'native' : 'web',
+      redirect_uris: settings.redirect_uris,
+      post_logout_redirect_uris: settings.post_logout_redirect_uris,
+      response_types: [...settings.response_types] as ResponseType[],
+      grant_types: settings.grant_types,
+      ...optional({
+        jwks: settings.jwks,
+        jwks_uri: settings.jwks_uri,
+        client_uri: settings.client_uri,
+        logo_uri: settings.logo_uri,
+        tos_uri: settings.tos_uri,
+        policy_uri: settings.policy_uri,
+        initiate_login_uri: settings.initiate_login_uri,
+        backchannel_logout_uri: settings.backchannel_logout_uri,
+        backchannel_logout_session_required: settings.backchannel_logout_session_required,
+        id_token_signed_response_alg: settings.id_token_signed_response_alg,
+      }),
+      [CLIENT_SETTINGS]: own,
+    };
+  }
+}
+
+const optional = (values: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+/** The clients as one server sees them: an algorithm that it does not sign with gives way to its own. */
+export class ClientAdapter implements Adapter {
+  constructor(
+    readonly server: ServerState,
+    readonly directory: ClientDirectory,
+    readonly signingAlgs: ReadonlySet<string>,
+  ) {}
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const metadata = await this.server.read(() => this.directory.find(id));
+    if (metadata === undefined) return undefined;
+    const alg = metadata.id_token_signed_response_alg;
+    if (alg === undefined || this.signingAlgs.has(alg)) return { ...metadata };
+    const { id_token_signed_response_alg: _, ...rest } = metadata;
+    return rest;
+  }
+
+  async upsert(): Promise<void> {}
+  async destroy(): Promise<void> {}
+  async consume(): Promise<void> {}
+  async revokeByGrantId(): Promise<void> {}
+
+  async findByUid(): Promise<undefined> {
+    return undefined;
+  }
+
+  async findByUserCode(): Promise<undefined> {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * oidc-provider's Adapter over the store. Ids are stored as SHA-256 and no stored payload holds a usable value; a consume is one conditional
+ * update in the same statement as the tokens it yields; grants are derived from their tokens and never stored.
+ * Sessions have an adapter of their own (session-adapter.ts), clients too (clients.ts).
+ */
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { epochSeconds } from '../../clock.ts';
+import { digest } from '../../secrets.ts';
+import { type FoundModel, findModel, MODELS, type ModelName, type StoredKey, type StoredModel } from '../../store/protocol-state.ts';
+import { currentRequest, type RequestState } from './request-state.ts';
+import type { ServerState } from './server-state.ts';
+import { withoutUsableValues } from './stored-payload.ts';
+
+const CONSUMABLE: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+export class ModelAdapter implements Adapter {
+  constructor(
+    readonly model: ModelName,
+    readonly server: ServerState,
+  ) {}
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+    const row: StoredModel = {
+      ...this.#key(id),
+      payload: withoutUsableValues(payload),
+      accountId: text(payload.accountId),
+      clientId: text(payload.clientId),
+      grantId: text(payload.grantId),
+      uid: undefined,
+      expiresAt: payload.exp ?? epochSeconds() + expiresIn,
+    };
+    await this.server.write((request) => request.writes.insert(row));
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const request = currentRequest();
+    const key = digest(id);
+    const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
+    request?.models.set(key, pending);
+    const found = await pending;
+    if (found === undefined || found.model !== this.model) return undefined;
+    if (request !== undefined) remember(request, found);
+    return this.#present(id, found);
+  }
+
+  /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
+  async consume(id: string): Promise<void> {
+    const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway() : 0;
+    await this.server.write((request) => request.writes.uses.push({ ...this.#key(id), leeway }));
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.server.write((request) => request.writes.delete(this.#key(id)));
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    await this.server.write((request) => request.endedGrants.add(grantId));
+  }
+
+  async findByUid(): Promise<undefined> {
+    return undefined;
+  }
+
+  async findByUserCode(): Promise<undefined> {
+    return undefined;
+  }
+
+  #key(id: string): StoredKey {
+    return { model: this.model, id: digest(id), serverKey: this.server.key };
+  }
+
+  #present(id: string, found: FoundModel): AdapterPayload {
+    const payload: AdapterPayload = { ...found.payload, jti: id, exp: Math.floor(found.expiresAt) };
+    if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
+    if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined) {
+      const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway() : 0;
+      if (found.consumedAt + leeway <= epochSeconds() || leeway === 0) payload.consumed = Math.floor(found.consumedAt);
+    }
+    return payload;
+  }
+}
+
+/** Keeps what the token says about its user and its grant for the library's next questions. */
+function remember(request: RequestState, { payload, account, expiresAt }: FoundModel): void {
+  if (account !== undefined) request.accounts.set(account.id, account);
+  const { grantId, accountId, clientId, scope, claims } = payload;
+  if (typeof grantId !== 'string' || typeof accountId !== 'string' || typeof clientId !== 'string') return;
+  const requested = Object.values((claims ?? {}) as Record<string, Record<string, unknown>>).flatMap((names) => Object.keys(names));
+  request.grants.set(grantId, { accountId, clientId, scope: text(scope) ?? '', claims: requested, exp: Math.floor(expiresAt) });
+}
+
+/** Grants: answered from the token that was read in the same request. Saving one writes nothing. */
+export class GrantAdapter implements Adapter {
+  constructor(readonly server: ServerState) {}
+
+  async upsert(): Promise<void> {}
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const grant = currentRequest()?.grants.get(id);
+    if (grant === undefined) return undefined;
+    const { accountId, clientId, scope, claims, exp } = grant;
+    return { kind: 'Grant', jti: id, accountId, clientId, exp, openid: { scope, claims: [...claims] } };
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.server.write((request) => request.endedGrants.add(id));
+  }
+
+  async consume(): Promise<void> {}
+
+  async revokeByGrantId(): Promise<void> {}
+
+  async findByUid(): Promise<undefined> {
+    return undefined;
+  }
+
+  async findByUserCode(): Promise<undefined> {
+    return undefined;
+  }
+}
+
+/** Is this a model that has a row of its own? */
+export const isStored = (name: string): name is ModelName => name in MODELS;

@@ -1,0 +1,59 @@
+/** One authorization server's access to the database: reads at once, writes together at the end of the request. */
+import { errors, Provider } from 'oidc-provider';
+import type pg from 'pg';
+import { epochSeconds } from '../../clock.ts';
+import { isUnavailable } from '../../store/failures.ts';
+import { AlreadyUsed, deleteGrant, write } from '../../store/protocol-state.ts';
+import { clientSettings } from '../client-settings.ts';
+import { TemporarilyUnavailable } from '../errors.ts';
+import { currentRequest, RequestState } from './request-state.ts';
+
+export class ServerState {
+  constructor(
+    readonly pool: pg.Pool,
+    readonly key: number,
+    readonly issuer: string,
+  ) {}
+
+  /** @throws {TemporarilyUnavailable} when the database is away */
+  async read<T>(query: (pool: pg.Pool) => Promise<T>): Promise<T> {
+    try {
+      return await query(this.pool);
+    } catch (error) {
+      throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
+    }
+  }
+
+  /** Notes a write for the end of the request; outside of a request it is carried out at once. */
+  async write(note: (request: RequestState) => void): Promise<void> {
+    const request = currentRequest();
+    if (request !== undefined) return void note(request);
+    const own = new RequestState();
+    note(own);
+    await this.commit(own);
+  }
+
+  /**
+   * Carries out what the request noted.
+   * @throws {errors.InvalidGrant} when a code or refresh token was used meanwhile: nothing was written, and its family is ended
+   * @throws {TemporarilyUnavailable} when the database is away: the answer must not leave
+   */
+  async commit(request: RequestState): Promise<void> {
+    await this.read(async (pool) => {
+      try {
+        await write(pool, request.writes, epochSeconds());
+      } catch (error) {
+        if (!(error instanceof AlreadyUsed)) throw error;
+        for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
+        throw new errors.InvalidGrant('used by a parallel request');
+      }
+      for (const grantId of request.endedGrants) await deleteGrant(pool, grantId);
+    });
+  }
+
+  /** Seconds in which a rotated refresh token may be used again, for the client of the current request. */
+  refreshTokenLeeway(): number {
+    const client = Provider.ctx?.oidc.client;
+    return client === undefined ? 0 : clientSettings(client).refreshTokenLeeway;
+  }
+}

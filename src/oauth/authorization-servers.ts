@@ -1,0 +1,125 @@
+/**
+ * The authorization servers of the service: found by path, built when first asked for, rebuilt on every change, the least recently used
+ * dropped. A change reaches this process at once and the others by notification; a time limit covers a lost notification.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { loadServerParts } from '../store/authorization-servers.ts';
+import { isUnavailable } from '../store/failures.ts';
+import type { Change } from '../store/notifications.ts';
+import { methodsOf, OAUTH_METADATA } from './endpoints.ts';
+import { TemporarilyUnavailable } from './errors.ts';
+import { type BuiltServer, buildServer, type ProviderParts } from './provider.ts';
+
+/** Milliseconds after which a server is looked up again although no change was told. */
+const FRESH = 3000;
+const MOST_KEPT = 500;
+const BASE = '/oauth/v1';
+
+/** Where a request is bound. */
+export type Destination =
+  | { readonly kind: 'endpoint'; readonly serverId: string; readonly base: string; readonly path: string }
+  | { readonly kind: 'elsewhere' };
+
+/** @param path the request's path, without query */
+export function destinationOf(path: string): Destination {
+  // RFC 8414 section 3.1: the well-known segment stands before the issuer's path.
+  if (path.startsWith(`${OAUTH_METADATA}${BASE}`)) {
+    const base = path.slice(OAUTH_METADATA.length);
+    const id = base === BASE ? 'built-in' : /^\/oauth\/v1\/([a-z0-9][a-z0-9_-]*)$/.exec(base)?.[1];
+    return id === undefined ? { kind: 'elsewhere' } : { kind: 'endpoint', serverId: id, base, path: OAUTH_METADATA };
+  }
+  if (!path.startsWith(`${BASE}/`)) return { kind: 'elsewhere' };
+  const own = path.slice(BASE.length);
+  if (methodsOf(own) !== undefined) return { kind: 'endpoint', serverId: 'built-in', base: BASE, path: own };
+  const [, id, rest] = /^\/([a-z0-9][a-z0-9_-]*)(\/.*)$/.exec(own) ?? [];
+  if (id === undefined || rest === undefined || id === 'built-in' || methodsOf(rest) === undefined) return { kind: 'elsewhere' };
+  return { kind: 'endpoint', serverId: id, base: `${BASE}/${id}`, path: rest };
+}
+
+interface Kept {
+  readonly built: BuiltServer;
+  /** What the server was built from; a look-up that finds the same keeps it. */
+  readonly fingerprint: string;
+  checkedAt: number;
+}
+
+export class AuthorizationServers {
+  /** Counts the changes, so that a load begun before one does not count as fresh after it. */
+  #changes = 0;
+  readonly #kept = new LRUCache<string, Kept>({ max: MOST_KEPT });
+  readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
+
+  constructor(readonly parts: ProviderParts) {}
+
+  /**
+   * @returns undefined when there is no active server of this id
+   * @throws {TemporarilyUnavailable} when it must be looked up and the database is away
+   */
+  async get(id: string): Promise<BuiltServer | undefined> {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined && performance.now() - kept.checkedAt < FRESH) return kept.built;
+    const building = this.#building.get(id) ?? this.#load(id).finally(() => this.#building.delete(id));
+    this.#building.set(id, building);
+    return building;
+  }
+
+  async builtIn(): Promise<BuiltServer> {
+    const built = await this.get('built-in');
+    if (built === undefined) throw new Error('the built-in authorization server is missing');
+    return built;
+  }
+
+  /** Takes note of a change made here or elsewhere. */
+  changed(change: Change | 'everything'): void {
+    const { clients } = this.parts;
+    this.#changes += 1;
+    if (change === 'everything') {
+      this.#kept.forEach((kept) => {
+        kept.checkedAt = Number.NEGATIVE_INFINITY;
+      });
+      clients.forgetAll();
+    } else if (change.kind === 'server') {
+      const kept = this.#kept.get(change.id);
+      if (kept !== undefined) kept.checkedAt = Number.NEGATIVE_INFINITY;
+    } else if (change.kind === 'application') clients.forget(change.id);
+  }
+
+  /**
+   * Answers a request bound for an endpoint.
+   * @returns false when nothing was answered: there is no such server, or the endpoint does not take the method
+   */
+  async answer(req: IncomingMessage, res: ServerResponse, destination: Extract<Destination, { kind: 'endpoint' }>): Promise<boolean> {
+    const built = await this.get(destination.serverId);
+    if (built === undefined || !methodsOf(destination.path)?.includes(req.method ?? '')) return false;
+    const url = req.url ?? '/';
+    const query = url.indexOf('?');
+    // oidc-provider finds its mount path here, as express would leave it.
+    Object.assign(req, { originalUrl: url, baseUrl: destination.base });
+    req.url = destination.path + (query < 0 ? '' : url.slice(query));
+    await built.callback(req, res);
+    return true;
+  }
+
+  async #load(id: string): Promise<BuiltServer | undefined> {
+    const changes = this.#changes;
+    const begun = performance.now();
+    const found = await loadServerParts(this.parts.database.knex, id).catch((error: unknown) => {
+      throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
+    });
+    if (found === undefined || found.server.status !== 'ACTIVE') {
+      this.#kept.delete(id);
+      return undefined;
+    }
+    const checkedAt = changes === this.#changes ? begun : Number.NEGATIVE_INFINITY;
+    const fingerprint = JSON.stringify(found);
+    const kept = this.#kept.get(id);
+    if (kept?.fingerprint === fingerprint) {
+      kept.checkedAt = checkedAt;
+      return kept.built;
+    }
+    const built = buildServer(found, this.parts);
+    this.#kept.set(id, { built, fingerprint, checkedAt });
+    return built;
+  }
+}

@@ -1,0 +1,82 @@
+/** Consent in oidc-provider's terms: which grant a request stands on, and whether the dialog comes first. The decision is policy/consent.ts. */
+import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../policy/consent.ts';
+import type { AuthorizationServer, Scope } from '../../store/authorization-servers.ts';
+import type { ConsentKey } from '../../store/consents.ts';
+import { clientSettings } from '../client-settings.ts';
+import { words } from './scope.ts';
+
+const DECISIONS = 'gatehouseConsent';
+const asked = (decisions: readonly ScopeDecision[]): string[] => decisions.filter(({ ask }) => ask).map(({ scope }) => scope);
+
+/** The scopes that the dialog of the current request asks for; empty when it is not needed or was answered. */
+function pendingScopes(ctx: KoaContextWithOIDC): string[] {
+  return ctx.oidc.result?.consent ? [] : asked(ctx.state[DECISIONS] ?? []);
+}
+
+export interface ConsentRules {
+  readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
+  readonly loadExistingGrant: NonNullable<Configuration['loadExistingGrant']>;
+}
+
+/** @param remembered reads what the user allowed before; asked only where it can change the decision */
+export function consentRules(
+  server: AuthorizationServer,
+  scopes: readonly Scope[],
+  remembered: (key: ConsentKey) => Promise<readonly string[]>,
+): ConsentRules {
+  const byName = new Map(scopes.map((scope) => [scope.name, scope]));
+  const { base, Check } = interactionPolicy;
+  const policy = base();
+
+  // A user who was deleted or deactivated while signed in must not end in an internal error.
+  policy
+    .get('login')
+    ?.checks.add(
+      new Check('account_gone', 'the signed-in account cannot be used any more', 'login_required', (ctx) =>
+        ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
+      ),
+    );
+  const consent = policy.get('consent');
+  consent?.checks.clear();
+  consent?.checks.add(
+    new Check(
+      'consent_needed',
+      'the user has not consented to a requested scope',
+      'consent_required',
+      (ctx) => (pendingScopes(ctx).length > 0 ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT),
+      (ctx) => ({ scopes: pendingScopes(ctx) }),
+    ),
+  );
+
+  return {
+    policy,
+    async loadExistingGrant(ctx) {
+      const { account, client, params, prompts, result, provider } = ctx.oidc;
+      if (account === undefined || client === undefined) return undefined;
+      const requested = words(params?.scope).flatMap((name) => byName.get(name) ?? []);
+      const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
+      const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };
+      const before = new Set(dependsOnRemembered(facts) ? await remembered(key) : []);
+      const decisions = decideConsent({ ...facts, remembered: before });
+      ctx.state[DECISIONS] = decisions;
+
+      const answered = new Set(words((result?.consent as { scope?: string } | undefined)?.scope));
+      const granted = decisions.filter(({ scope, ask }) => !ask || answered.has(scope)).map(({ scope }) => scope);
+      const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
+      if (granted.length > 0) grant.addOIDCScope(granted.join(' '));
+      const claims = requestedClaims(params?.claims);
+      if (claims.length > 0) grant.addOIDCClaims(claims);
+      // Gives the grant its id; nothing is stored, for each token says what it was granted.
+      await grant.save();
+      return grant;
+    },
+  };
+}
+
+/** The names in the claims parameter (OpenID Connect Core section 5.5); its form was checked before. */
+function requestedClaims(parameter: unknown): string[] {
+  if (typeof parameter !== 'string') return [];
+  const { userinfo, id_token: idToken } = JSON.parse(parameter) as { userinfo?: object; id_token?: object };
+  return [...new Set([...Object.keys(userinfo ?? {}), ...Object.keys(idToken ?? {})])];
+}

@@ -1,0 +1,42 @@
+/**
+ * An authorization request on its way into oidc-provider: defaults that the library does not give, and a memory of what it filters out
+ * before our rules see it. Applied to the plain parameters; a request object's parameters come with issue "authorize".
+ */
+import type { Context } from 'koa';
+import type { Scope } from '../../store/authorization-servers.ts';
+import { deliversToken } from './nonce.ts';
+import { defaultScopes, words } from './scope.ts';
+
+type Parameters = Record<string, string | string[] | undefined>;
+
+export interface AsRequested {
+  readonly scope: string | undefined;
+  readonly nonce: string | undefined;
+}
+
+const REQUESTED = 'gatehouseAsRequested';
+const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** What the request asked for before the library filtered it. */
+export const asRequested = (ctx: Context): AsRequested => ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined };
+
+/** The parameters with the service's defaults in place. */
+function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Parameters {
+  const prepared: Parameters = { ...parameters };
+  // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
+  if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
+  if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes);
+  // oidc-provider answers an unregistered mode with unsupported_response_mode in the fragment; nothing secret reaches the query.
+  if (prepared.response_mode === 'query' && deliversToken(prepared.response_type)) prepared.response_mode = 'query-not-allowed';
+  // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
+  if (!words(single(prepared.scope)).includes('openid')) prepared.nonce = undefined;
+  return prepared;
+}
+
+/** Prepares a GET to the authorize endpoint. */
+export function prepareAuthorization(ctx: Context, scopes: readonly Scope[]): void {
+  const query = ctx.query as Parameters;
+  const prepared = withDefaults(query, scopes);
+  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(query.nonce) } satisfies AsRequested;
+  ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;
+}

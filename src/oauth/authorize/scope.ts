@@ -1,0 +1,30 @@
+/**
+ * The scope of an authorization request (RFC 6749 section 3.3, OpenID Connect Core section 11). oidc-provider drops unknown scopes in
+ * silence and grants offline_access only after a consent prompt; here unknown ones are an error, and offline_access is a scope like others.
+ */
+import { errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Scope } from '../../store/authorization-servers.ts';
+
+/** The words of a space-separated parameter. */
+export const words = (value: unknown): string[] => (typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : []);
+
+/** @returns the scopes granted when a request names none, undefined when the server has no default ones */
+export function defaultScopes(scopes: readonly Scope[]): string | undefined {
+  const names = scopes.filter((scope) => scope.isDefault).map((scope) => scope.name);
+  return names.length > 0 ? names.join(' ') : undefined;
+}
+
+/**
+ * @param requested the parameter as it came, before oidc-provider filtered it
+ * @throws {errors.InvalidScope} a scope that the server does not have, or none at all
+ */
+export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, known: ReadonlySet<string>): void {
+  const asked = words(requested);
+  if (asked.length === 0) throw new errors.InvalidScope('no scope was requested, and the authorization server has no default one', '');
+  const unknown = asked.filter((scope) => !known.has(scope));
+  if (unknown.length > 0) throw new errors.InvalidScope('a requested scope is unknown to the authorization server', unknown.join(' '));
+  const { params, client } = ctx.oidc;
+  if (params === undefined || client === undefined) return;
+  const refreshable = words(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
+  if (asked.includes('offline_access') && refreshable) params.scope = [...new Set([...words(params.scope), 'offline_access'])].join(' ');
+}

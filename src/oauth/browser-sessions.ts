@@ -1,0 +1,51 @@
+/** The browser's session outside of an authorization request: for the sign-in page that stands by itself. The session is the one all servers share. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Config } from '../config.ts';
+import type { Keyring } from '../secrets.ts';
+import type { Database } from '../store/database.ts';
+import { deleteSession } from '../store/protocol-state.ts';
+import { findUserById } from '../store/users.ts';
+import type { AuthorizationServers } from './authorization-servers.ts';
+import { cookies } from './cookies.ts';
+import { isActive } from './tokens/account.ts';
+import { sessionLifetime } from './tokens/lifetimes.ts';
+
+export interface BrowserSessionParts {
+  readonly servers: AuthorizationServers;
+  readonly database: Database;
+  readonly config: Config;
+  readonly keyring: Keyring;
+}
+
+export function createBrowserSessions({ servers, database, config, keyring }: BrowserSessionParts) {
+  const { names, long } = cookies(config, keyring);
+  const read = async (req: IncomingMessage, res: ServerResponse) => {
+    const { provider } = await servers.builtIn();
+    const ctx = provider.createContext(req, res);
+    return { provider, ctx, session: await provider.Session.get(ctx as never) };
+  };
+
+  return {
+    /** @returns undefined also when its user may not sign in any more */
+    async current(req: IncomingMessage, res: ServerResponse): Promise<{ readonly accountId: string } | undefined> {
+      const { session } = await read(req, res);
+      if (session.accountId === undefined) return undefined;
+      const user = await findUserById(database.knex, session.accountId);
+      return user !== undefined && isActive(user) ? { accountId: user.id } : undefined;
+    },
+
+    /**
+     * Begins a new session; one that was there ends, so that no session is carried over a sign-in (session fixation).
+     * @param amr how the user was authenticated (RFC 8176)
+     */
+    async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[]): Promise<void> {
+      const { provider, ctx, session: before } = await read(req, res);
+      if (before.accountId !== undefined) await deleteSession(database.pool, before.uid);
+      const session = new provider.Session();
+      session.loginAccount({ accountId, amr: [...amr] });
+      const lifetime = sessionLifetime(session.loginTs);
+      await session.save(lifetime);
+      ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** What an application sets beyond the registered client metadata (RFC 7591); it rides on oidc-provider's client as one property. */
+
+/** The name of the property among the client's metadata. */
+export const CLIENT_SETTINGS = 'gatehouse';
+
+export interface ClientSettings {
+  readonly label: string;
+  readonly consentMethod: 'TRUSTED' | 'REQUIRED';
+  readonly pkceRequired: boolean;
+  readonly allowedOrigins: readonly string[];
+  /** undefined: every claim of the granted scopes. */
+  readonly idTokenClaims: readonly string[] | undefined;
+  readonly introspectAny: boolean;
+  readonly rotateRefreshTokens: boolean;
+  /** Seconds. */
+  readonly refreshTokenLeeway: number;
+  /** Further secrets that are valid beside the newest one, for rotation. */
+  readonly olderSecrets: readonly string[];
+}
+
+/** The settings of one of oidc-provider's clients. */
+export function clientSettings(client: object): ClientSettings {
+  return (client as Record<typeof CLIENT_SETTINGS, ClientSettings>)[CLIENT_SETTINGS];
+}

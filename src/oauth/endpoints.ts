@@ -1,0 +1,37 @@
+/** The paths below an authorization server's base and the methods each takes. Exact: oidc-provider's own router forgives case and slashes. */
+export const ROUTES = {
+  authorization: '/authorize',
+  token: '/token',
+  introspection: '/introspect',
+  revocation: '/revoke',
+  userinfo: '/userinfo',
+  end_session: '/logout',
+  jwks: '/keys',
+} as const;
+
+export const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
+export const OAUTH_METADATA = '/.well-known/oauth-authorization-server';
+
+const DOCUMENT = ['GET', 'HEAD', 'OPTIONS'];
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  // Never HEAD: it would issue a code that nobody receives.
+  [ROUTES.authorization]: ['GET', 'POST'],
+  [ROUTES.token]: ['POST', 'OPTIONS'],
+  [ROUTES.introspection]: ['POST', 'OPTIONS'],
+  [ROUTES.revocation]: ['POST', 'OPTIONS'],
+  [ROUTES.userinfo]: ['GET', 'POST', 'OPTIONS'],
+  [ROUTES.end_session]: ['GET', 'POST'],
+  [ROUTES.jwks]: DOCUMENT,
+  [OPENID_CONFIGURATION]: DOCUMENT,
+  [OAUTH_METADATA]: DOCUMENT,
+};
+const RESUME = /^\/authorize\/[A-Za-z0-9_-]+$/;
+
+/** @returns the methods of an endpoint, undefined when there is none at this path */
+export function methodsOf(path: string): readonly string[] | undefined {
+  return RESUME.test(path) ? ['GET'] : METHODS[path];
+}
+
+/** Endpoints that are called by programs: they answer JSON whatever the Accept header says. */
+export const isProgramEndpoint = (path: string): boolean =>
+  path === ROUTES.token || path === ROUTES.introspection || path === ROUTES.revocation || path === ROUTES.userinfo;

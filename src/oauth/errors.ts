@@ -1,0 +1,23 @@
+/** The OAuth errors that oidc-provider does not have. They travel like its own: RFC 6749 sections 4.1.2.1 and 5.2. */
+import { errors } from 'oidc-provider';
+
+/** The database cannot be reached: 503, told to the client, and by redirect at the authorize endpoint. */
+export class TemporarilyUnavailable extends errors.OIDCProviderError {
+  // oidc-provider hides errors of status 500 and above as server_error unless they say otherwise.
+  override readonly expose = true;
+  override readonly allow_redirect = true;
+
+  constructor(cause?: unknown) {
+    super(503, 'temporarily_unavailable');
+    this.error_description = 'the service is temporarily unavailable, try again in a moment';
+    this.cause = cause;
+  }
+}
+
+/** RFC 6749 section 5.2: the client may not use this grant type. */
+export class UnauthorizedClient extends errors.OIDCProviderError {
+  constructor(description: string) {
+    super(400, 'unauthorized_client');
+    this.error_description = description;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * An authorization request that waits for its user: told to the hosted pages, and finished with what the user did there. The pages know
+ * nothing of oidc-provider; the interaction belongs to the browser that holds its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errors } from 'oidc-provider';
+import { epochSeconds } from '../clock.ts';
+import { fullName } from '../policy/claims.ts';
+import { rememberConsent } from '../services/consents.ts';
+import type { Services } from '../services/dependencies.ts';
+import { deleteSession } from '../store/protocol-state.ts';
+import { findUserById } from '../store/users.ts';
+import type { AuthorizationServers } from './authorization-servers.ts';
+import { words } from './authorize/scope.ts';
+import { clientSettings } from './client-settings.ts';
+import { originOf } from './logout.ts';
+import type { BuiltServer } from './provider.ts';
+import { USERINFO_SCOPES } from './tokens/account.ts';
+
+type Gone = 'expired' | 'other-browser' | 'session-changed';
+type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;
+type Result =
+  | { readonly login: { readonly accountId: string; readonly amr: readonly string[] } }
+  | { readonly consent: { readonly scopes: readonly string[] } }
+  | { readonly error: 'access_denied'; readonly error_description: string };
+
+export interface InteractionParts {
+  readonly servers: AuthorizationServers;
+  readonly services: Services;
+  /** Makes the error that the hosted pages understand. */
+  gone(reason: Gone): Error;
+  /** What is known of the one who made the request, for the audit. */
+  describe(req: IncomingMessage): { readonly ipAddress?: string; readonly userAgent?: string; readonly requestId?: string };
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+export function createInteractions({ servers, services, gone, describe }: InteractionParts) {
+  /** @throws gone, when this browser may not carry this interaction on */
+  async function find(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<[BuiltServer, Interaction]> {
+    const built = await servers.get(serverId);
+    if (built === undefined) throw gone('expired');
+    const { provider } = built;
+    try {
+      const interaction = await provider.interactionDetails(req, res);
+      if (interaction.uid !== uid) throw gone('other-browser');
+      return [built, interaction];
+    } catch (error) {
+      if (!(error instanceof errors.SessionNotFound)) throw error;
+      if ((await provider.Interaction.find(uid)) === undefined) throw gone('expired');
+      const cookie = provider.createContext(req, res).cookies.get(provider.cookieName('interaction'), { signed: true });
+      throw gone(cookie === uid ? 'session-changed' : 'other-browser');
+    }
+  }
+
+  async function details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string) {
+    const [built, interaction] = await find(req, res, serverId, uid);
+    const { params, prompt, session } = interaction;
+    const client = await built.provider.Client.find(String(params.client_id));
+    if (client === undefined) throw gone('expired');
+    const user = session?.accountId === undefined ? undefined : await findUserById(services.database.knex, session.accountId);
+    const asked = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
+    const requested = new Set(words(params.scope));
+    return {
+      uid,
+      serverId,
+      prompt: prompt.name === 'consent' ? ('consent' as const) : ('login' as const),
+      application: {
+        id: client.clientId,
+        label: clientSettings(client).label,
+        ...present({ clientUri: client.clientUri, logoUri: client.logoUri, policyUri: client.policyUri, tosUri: client.tosUri }),
+      },
+      ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
+      ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
+      ...(prompt.name === 'consent'
+        ? {
+            consent: {
+              scopes: built.scopes.filter(({ name }) => asked.includes(name)),
+              wholeProfile: USERINFO_SCOPES.some((scope) => requested.has(scope)),
+            },
+          }
+        : {}),
+      redirectOrigin: originOf(String(params.redirect_uri)),
+    };
+  }
+
+  async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
+    const [built, interaction] = await find(req, res, serverId, uid);
+    if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
+    if ('login' in result) await partFromOtherAccount(interaction, result.login.accountId);
+    interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result) };
+    await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
+    return interaction.returnTo;
+  }
+
+  async function remember(req: IncomingMessage, built: BuiltServer, interaction: Interaction, scopes: readonly string[]): Promise<void> {
+    const userId = interaction.session?.accountId;
+    if (userId === undefined) throw gone('session-changed');
+    const user = await findUserById(services.database.knex, userId);
+    const request = { actor: { id: userId, type: 'User' as const, displayName: user?.login ?? userId }, ...describe(req) };
+    const key = { userId, applicationId: String(interaction.params.client_id), serverId: built.server.id };
+    await rememberConsent(services, key, scopes, request);
+  }
+
+  /** Another user signs in on this browser: the session of the one before ends, and the request goes on without it. */
+  async function partFromOtherAccount(interaction: Interaction, accountId: string): Promise<void> {
+    const { session } = interaction;
+    if (session?.accountId === undefined || session.accountId === accountId) return;
+    await deleteSession(services.database.pool, session.uid);
+    delete interaction.session;
+  }
+
+  return { details, finish };
+}
+
+/** The result in the form that the resumed request reads. */
+function stored(result: Exclude<Result, { error: string }>): NonNullable<Interaction['result']> {
+  if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
+  return { login: { accountId: result.login.accountId, amr: [...result.login.amr] } };
+}
+
+const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };

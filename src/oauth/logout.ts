@@ -1,0 +1,122 @@
+/**
+ * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in the order of checks that the README lists: it ends the browser session on
+ * all servers and no token. Without a hint that names the session's user it asks first, so that no foreign page can sign a user out.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { parse } from 'node:querystring';
+import { decodeJwt } from 'jose';
+import { type Client, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import type { Config } from '../config.ts';
+import type { Keyring } from '../secrets.ts';
+import { isPostLogoutUriRegistered } from '../store/applications.ts';
+import type { Database } from '../store/database.ts';
+import { deleteSession } from '../store/protocol-state.ts';
+import { clientSettings } from './client-settings.ts';
+import { cookies } from './cookies.ts';
+import type { ProtocolPages } from './provider.ts';
+import { readForm } from './tokens/presented-token.ts';
+
+export interface LogoutParts {
+  readonly provider: Provider;
+  readonly pages: ProtocolPages;
+  readonly keyring: Keyring;
+  readonly config: Config;
+  readonly database: Database;
+}
+
+const PARAMETERS = ['id_token_hint', 'post_logout_redirect_uri', 'state', 'client_id', 'ui_locales'] as const;
+type Parameters = Partial<Record<(typeof PARAMETERS)[number] | 'confirm', string>>;
+
+/** @throws {errors.InvalidRequest} a parameter given twice (RFC 6749 section 3.1) */
+function single(source: Record<string, unknown>): Parameters {
+  const read: Parameters = {};
+  for (const name of [...PARAMETERS, 'confirm'] as const) {
+    const value = source[name];
+    if (Array.isArray(value)) throw new errors.InvalidRequest(`${name} must not be provided twice`);
+    if (typeof value === 'string' && value !== '') read[name] = value;
+  }
+  return read;
+}
+
+interface Hint {
+  readonly client: Client;
+  readonly subject: string;
+}
+
+/** @throws {errors.InvalidRequest} when it is no ID token of this server; an expired one is good enough */
+async function readHint(provider: Provider, hint: string): Promise<Hint> {
+  try {
+    const { aud } = decodeJwt(hint);
+    const client = typeof aud === 'string' ? await provider.Client.find(aud) : undefined;
+    if (client === undefined) throw new Error('unknown audience');
+    const { payload } = (await provider.IdToken.validate(hint, client)) as unknown as { payload: { sub: string } };
+    return { client, subject: payload.sub };
+  } catch (error) {
+    if (error instanceof errors.OIDCProviderError && error.statusCode >= 500) throw error;
+    throw new errors.InvalidRequest('the id_token_hint is not an ID token of this authorization server');
+  }
+}
+
+/** Step 2: the address must be registered, by the named application or, where none is named, by any. */
+async function checkRedirect(parameters: Parameters, client: Client | undefined, database: Database): Promise<void> {
+  const uri = parameters.post_logout_redirect_uri;
+  if (uri === undefined) return;
+  const registered = client === undefined ? await isPostLogoutUriRegistered(database.knex, uri) : client.postLogoutRedirectUriAllowed(uri);
+  if (!registered) throw new errors.InvalidRequest('the post_logout_redirect_uri is not registered');
+}
+
+function destination(uri: string | undefined, state: string | undefined, config: Config): string {
+  if (uri === undefined) return `${config.baseUrl}/signin?signed-out`;
+  const url = new URL(uri);
+  if (state !== undefined) url.searchParams.set('state', state);
+  return url.href;
+}
+
+/** The origin of an address; for a native application's own scheme, the scheme. */
+export function originOf(uri: string): string {
+  const url = new URL(uri);
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.origin : url.protocol;
+}
+
+/** Proof that the form of the confirmation page came from this browser's session. */
+const confirmation = (keyring: Keyring, sessionUid: string): string =>
+  createHmac('sha256', keyring.keyFor('logout confirmation')).update(sessionUid).digest('base64url');
+
+const equal = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/** Answers `GET` and `POST {oauth_base}/logout`. */
+export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
+  const { provider, pages, keyring, config, database } = parts;
+  ctx.set('Cache-Control', 'no-store');
+  // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
+  const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readForm(ctx)) } : ctx.query);
+  const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
+  const named = hint?.client ?? (parameters.client_id === undefined ? undefined : await provider.Client.find(parameters.client_id));
+  await checkRedirect(parameters, named, database);
+
+  // A destination that no named application vouches for is not followed after a confirmation: anyone could have written it.
+  const vouched = named === undefined ? undefined : parameters.post_logout_redirect_uri;
+  const go = (uri: string | undefined) => {
+    ctx.status = 302;
+    ctx.redirect(destination(uri, parameters.state, config));
+  };
+
+  const session = await provider.Session.get(ctx);
+  if (session.accountId === undefined) return go(parameters.post_logout_redirect_uri);
+  const proof = confirmation(keyring, session.uid);
+  const confirmed = ctx.method === 'POST' && parameters.confirm !== undefined && equal(parameters.confirm, proof);
+  if (hint?.subject !== session.accountId && !confirmed) {
+    const kept = Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== 'confirm'));
+    return pages.logout(ctx, {
+      action: `${provider.urlFor('end_session')}?${new URLSearchParams(kept)}`,
+      proof: { name: 'confirm', value: proof },
+      applicationLabel: named === undefined ? undefined : clientSettings(named).label,
+      accountId: session.accountId,
+      redirectOrigin: vouched === undefined ? undefined : originOf(vouched),
+    });
+  }
+  await deleteSession(database.pool, session.uid);
+  const { names, long } = cookies(config, keyring);
+  ctx.cookies.set(names?.session ?? '', null, { ...long });
+  return go(confirmed ? vouched : parameters.post_logout_redirect_uri);
+}

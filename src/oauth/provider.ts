@@ -1,0 +1,222 @@
+/**
+ * One authorization server as an oidc-provider instance: its configuration assembled from the siblings of this file, and the steps that
+ * run before and after the library on each request. Every setting unlike the library's default stands in deviations.ts with its reason.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Keyring } from '../secrets.ts';
+import { openSigningKeys, publicPart } from '../services/signing-keys.ts';
+import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
+import { rememberedScopes } from '../store/consents.ts';
+import type { Database } from '../store/database.ts';
+import { findUserById } from '../store/users.ts';
+import { ClientAdapter, type ClientDirectory } from './adapter/clients.ts';
+import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts';
+import { beginRequest } from './adapter/request-state.ts';
+import { ServerState } from './adapter/server-state.ts';
+import { SessionAdapter } from './adapter/session-adapter.ts';
+import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
+import { consentRules } from './authorize/consent.ts';
+import { checkNonce } from './authorize/nonce.ts';
+import { asRequested, prepareAuthorization } from './authorize/request.ts';
+import { checkScope } from './authorize/scope.ts';
+import { checkState } from './authorize/state.ts';
+import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
+import { cookies } from './cookies.ts';
+import { isProgramEndpoint, ROUTES } from './endpoints.ts';
+import { answerLogout } from './logout.ts';
+import { accessTokenFormat } from './tokens/access-token-format.ts';
+import { CLAIMS_BY_SCOPE, findAccount } from './tokens/account.ts';
+import { checkClientCredentialsScope } from './tokens/client-credentials-scope.ts';
+import { completeIntrospection, mayIntrospect } from './tokens/introspection.ts';
+import { lifetimes, refreshTokenLifetime } from './tokens/lifetimes.ts';
+import { prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
+import { rotateRefreshToken } from './tokens/refresh-rotation.ts';
+import { touchUndocumented } from './undocumented.ts';
+
+/** What the pages of the OAuth endpoints look like: given from outside, for this wing knows no HTML. */
+export interface ProtocolPages {
+  error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
+  /** Asks before signing out. */
+  logout(ctx: KoaContextWithOIDC, page: LogoutPage): Promise<void>;
+}
+
+export interface ProtocolErrorPage {
+  readonly status: number;
+  readonly code: string;
+  readonly description: string;
+  /** The application that sent the user here, once it is known. */
+  readonly application: { readonly label: string; readonly clientUri: string | undefined } | undefined;
+}
+
+export interface LogoutPage {
+  readonly action: string;
+  readonly proof: { readonly name: string; readonly value: string };
+  readonly applicationLabel: string | undefined;
+  readonly accountId: string;
+  readonly redirectOrigin: string | undefined;
+}
+
+export interface ProviderParts {
+  readonly config: Config;
+  readonly keyring: Keyring;
+  readonly database: Database;
+  readonly clients: ClientDirectory;
+  readonly pages: ProtocolPages;
+  readonly log: Logger;
+  /** The id that the outside knows a request by. */
+  requestId(req: IncomingMessage): string;
+}
+
+export interface BuiltServer extends AuthorizationServerParts {
+  readonly issuer: string;
+  readonly provider: Provider;
+  readonly state: ServerState;
+  readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+}
+
+/** The issuer of a server: the built-in one has no segment of its own. */
+export const issuerOf = (baseUrl: string, serverId: string): string =>
+  `${baseUrl}/oauth/v1${serverId === 'built-in' ? '' : `/${serverId}`}`;
+
+export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts): BuiltServer {
+  const { server, scopes } = parts;
+  const { config, keyring, database } = deps;
+  const issuer = issuerOf(config.baseUrl, server.id);
+  const state = new ServerState(database.pool, server.key, issuer);
+  const keys = openSigningKeys(parts.keys, keyring);
+  const format = accessTokenFormat(server, issuer, keys.map(publicPart), () => provider);
+  const consent = consentRules(server, scopes, (key) => state.read(() => rememberedScopes(database.knex, key)));
+  const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
+  const ttl = lifetimes(server);
+
+  const configuration: Configuration = {
+    adapter: (name) => {
+      if (name === 'Client') return new ClientAdapter(state, deps.clients, new Set(keys.map(({ alg }) => String(alg))));
+      if (name === 'Grant') return new GrantAdapter(state);
+      if (name === 'Session') return new SessionAdapter(state);
+      if (isStored(name)) return new ModelAdapter(name, state);
+      throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
+    },
+    jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
+    routes: ROUTES,
+    scopes: [...scopeNames],
+    claims: CLAIMS_BY_SCOPE,
+    responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
+    clientDefaults: { id_token_signed_response_alg: server.signingAlg },
+    extraClientMetadata: { properties: [CLIENT_SETTINGS] },
+    cookies: cookies(config, keyring),
+    clockTolerance: 0,
+    conformIdTokenClaims: false,
+    enableHttpPostMethods: false,
+    ttl: {
+      ...ttl,
+      AccessToken: format.lifetime(server.accessTokenSeconds),
+      ClientCredentials: format.lifetime(server.accessTokenSeconds),
+    },
+    formats: { customizers: { jwt: format.customizer } },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: mayIntrospect },
+      revocation: {
+        enabled: true,
+        // Only the client's own token, and only the one named; false keeps oidc-provider from ending the whole grant.
+        async allowedPolicy(_ctx, client, token) {
+          if (token.clientId === client.clientId) await token.destroy();
+          return false;
+        },
+      },
+      userinfo: { enabled: true },
+      rpInitiatedLogout: { enabled: true },
+      // Announced when it is carried out: the outbox comes with its own delivery.
+      backchannelLogout: { enabled: false },
+      claimsParameter: { enabled: true },
+      resourceIndicators: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      dPoP: { enabled: false },
+    },
+    interactions: { policy: consent.policy, url: (_ctx, interaction) => `/interaction/${server.id}/${interaction.uid}` },
+    loadExistingGrant: consent.loadExistingGrant,
+    findAccount: findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id))),
+    extraParams: {
+      state: (ctx, value) => onAuthorize(ctx, () => checkState(value, server.profile)),
+      nonce: (ctx) => onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, server.profile)),
+      scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopeNames)),
+      idp: null,
+      idp_scope: null,
+    },
+    extraTokenClaims(ctx, token) {
+      if (token.kind === 'ClientCredentials' && ctx !== undefined) checkClientCredentialsScope(ctx, scopes);
+      return undefined;
+    },
+    issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
+    rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, (issuedAt) => refreshTokenLifetime(server, issuedAt)),
+    // A token outlives the session it was issued in; logout ends no token.
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: () => true,
+    pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
+    clientBasedCORS: (_ctx, origin, client) => clientSettings(client).allowedOrigins.includes(origin),
+    renderError: (ctx, out) => showError(ctx, ctx.status, out.error, out.error_description),
+  };
+
+  const provider = new Provider(issuer, configuration);
+  touchUndocumented(provider);
+  if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
+  provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
+
+  provider.use(async (context, next) => {
+    const ctx = context as KoaContextWithOIDC;
+    beginRequest(ctx);
+    ctx.state.requestId = deps.requestId(ctx.req);
+    if (!isProgramEndpoint(ctx.path)) return browserEndpoint(ctx, next);
+    // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
+    ctx.req.headers.accept = 'application/json';
+    try {
+      let idToken: string | undefined;
+      if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
+      else if (ctx.path !== ROUTES.token && ctx.method === 'POST')
+        idToken = await prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection);
+      await next();
+      if (ctx.path === ROUTES.introspection && ctx.status === 200 && ctx.method === 'POST') {
+        completeIntrospection(ctx, server, idToken === undefined ? undefined : await format.idTokenClaims(idToken));
+      }
+      await commitWrites(ctx, state);
+    } catch (error) {
+      if (!(error instanceof errors.OIDCProviderError)) deps.log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
+      answerWithError(ctx, error);
+    }
+    finishProgramAnswer(ctx);
+  });
+
+  /** authorize, logout, discovery and keys. */
+  async function browserEndpoint(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+    try {
+      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes);
+      if (ctx.path === ROUTES.end_session) await answerLogout(ctx, { provider, pages: deps.pages, keyring, config, database });
+      else await next();
+      await commitWrites(ctx, state);
+    } catch (error) {
+      const known = error instanceof errors.OIDCProviderError && error.expose;
+      if (!known) deps.log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
+      if (known) await showError(ctx, error.statusCode, error.error, error.error_description);
+      else await showError(ctx, 500, 'server_error', undefined);
+    }
+  }
+
+  async function showError(ctx: KoaContextWithOIDC, status: number, code: string, description: string | undefined): Promise<void> {
+    const { client } = ctx.oidc;
+    const application = client && { label: clientSettings(client).label, clientUri: client.clientUri };
+    await deps.pages.error(ctx, { status, code, description: description ?? '', application });
+  }
+
+  return { ...parts, issuer, provider, state, callback: provider.callback() };
+}
+
+/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on the authorize endpoint only. */
+function onAuthorize(ctx: KoaContextWithOIDC, check: () => void): void {
+  if (ctx.oidc.route === 'authorization') check();
+}

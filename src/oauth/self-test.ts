@@ -1,0 +1,66 @@
+/**
+ * Run at every start: each touch of oidc-provider that is not documented API still does what it is for. Fails loudly, so that an upgrade
+ * that moves the ground is noticed before the first user does.
+ */
+import { strict as assert } from 'node:assert';
+import { Provider } from 'oidc-provider';
+import instance from 'oidc-provider/lib/helpers/weak_cache.js';
+import { CLIENT_SETTINGS, type ClientSettings } from './client-settings.ts';
+import { touchUndocumented } from './undocumented.ts';
+
+const ISSUER = 'https://self-test.example/oauth/v1';
+
+/** @throws {assert.AssertionError} naming the touch that lost its hold */
+export function selfTest(): void {
+  const provider = new Provider(ISSUER, {
+    adapter: class {} as never,
+    jwks: { keys: [SELF_TEST_KEY] },
+    cookies: { keys: ['self-test'] },
+    extraClientMetadata: { properties: [CLIENT_SETTINGS] },
+    // Not for its own sake: it is what lets an implicit client register.
+    responseTypes: ['code', 'id_token'],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    features: { devInteractions: { enabled: false } },
+  });
+  touchUndocumented(provider);
+
+  const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
+  const Client = provider.Client as unknown as new (metadata: object) => { compareClientSecret(secret: string): boolean };
+  const client = new Client({
+    client_id: 'self-test',
+    client_secret: 'newest',
+    redirect_uris: ['http://localhost/callback'],
+    response_types: ['token'],
+    grant_types: ['implicit'],
+    [CLIENT_SETTINGS]: settings,
+  });
+  assert.ok(
+    instance(provider).configuration.responseTypes.includes('token'),
+    'oidc-provider: the plain token response type cannot be enabled',
+  );
+  assert.deepEqual(
+    ['newest', 'older', 'wrong'].map((secret) => client.compareClientSecret(secret)),
+    [true, true, false],
+    'oidc-provider: two client secrets cannot be valid at once',
+  );
+
+  const Context = (provider as unknown as { OIDCContext: new (ctx: object) => { urlFor(name: string): string } }).OIDCContext;
+  const spoofed = {
+    req: { headers: { host: 'evil.example' }, originalUrl: '/token' },
+    request: { url: '/token' },
+    href: 'https://evil.example/token',
+  };
+  assert.equal(new Context(spoofed).urlFor('token'), `${ISSUER}/token`, 'oidc-provider: URLs follow the Host header');
+}
+
+/** A throw-away key: this provider never signs. */
+const SELF_TEST_KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  use: 'sig',
+  alg: 'ES256',
+  kid: 'self-test',
+  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+  d: 'jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI',
+};

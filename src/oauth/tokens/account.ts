@@ -1,0 +1,50 @@
+/**
+ * The user behind a token or session, as oidc-provider asks for it (`findAccount`): read from the database at every use, so that a
+ * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
+ */
+import { type Configuration, errors } from 'oidc-provider';
+import { USER_CLAIMS, userClaims } from '../../policy/claims.ts';
+import type { Account } from '../../store/protocol-state.ts';
+import { currentRequest } from '../adapter/request-state.ts';
+import { clientSettings } from '../client-settings.ts';
+
+/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
+export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
+
+/** oidc-provider's `claims`: what a scope may reveal at most; the choice is made in `claims()` below. */
+export const CLAIMS_BY_SCOPE = Object.fromEntries(['openid', ...USERINFO_SCOPES].map((scope) => [scope, [...USER_CLAIMS]]));
+
+/** A user who may sign in and hold tokens. */
+export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
+
+/** @param load reads a user who did not come along with a token or session of the request */
+export function findAccount(
+  profile: 'service' | 'openid',
+  load: (id: string) => Promise<Account | undefined>,
+): NonNullable<Configuration['findAccount']> {
+  return async (ctx, sub, token) => {
+    if (ctx.oidc.route === 'userinfo' && token !== undefined && profile === 'service') requireUserinfoScope(ctx, token.scopes);
+    const account = currentRequest()?.accounts.get(sub) ?? (await load(sub));
+    if (account === undefined || !isActive(account)) return undefined;
+    return {
+      accountId: account.id,
+      async claims(use) {
+        const all = userClaims(account);
+        if (use !== 'id_token' || ctx.oidc.client === undefined) return all;
+        const chosen = clientSettings(ctx.oidc.client).idTokenClaims;
+        if (chosen === undefined) return all;
+        return { ...Object.fromEntries(Object.entries(all).filter(([name]) => chosen.includes(name))), sub: account.id };
+      },
+    };
+  };
+}
+
+/** @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has none of the scopes that userinfo serves */
+function requireUserinfoScope(ctx: { set(field: string, value: string): void }, scopes: ReadonlySet<string>): void {
+  if (USERINFO_SCOPES.some((scope) => scopes.has(scope))) return;
+  ctx.set('Expires', '0');
+  throw new errors.InsufficientScope(
+    'the access token lacks all of the scopes profile, email, address and phone',
+    USERINFO_SCOPES.join(' '),
+  );
+}

@@ -1,0 +1,37 @@
+/** How long each thing lives, in seconds, as oidc-provider asks for it: from the server's settings and config/defaults.ts. */
+import type { Configuration } from 'oidc-provider';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds } from '../../clock.ts';
+import type { AuthorizationServer } from '../../store/authorization-servers.ts';
+
+/** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
+const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
+
+export function lifetimes(server: AuthorizationServer): NonNullable<Configuration['ttl']> {
+  return {
+    AuthorizationCode: LIFETIMES.authorizationCode,
+    AccessToken: server.accessTokenSeconds,
+    ClientCredentials: server.accessTokenSeconds,
+    IdToken: LIFETIMES.idToken,
+    Interaction: LIFETIMES.interaction,
+    // Never stored: a grant is derived from its token.
+    Grant: server.refreshTokenSeconds,
+    RefreshToken: (_ctx, token) => refreshTokenLifetime(server, token.iiat),
+    /** Ends when idle, and at the latest so long after the sign-in. */
+    Session: (_ctx, session) => sessionLifetime(session.loginTs),
+  };
+}
+
+/**
+ * Sliding within an absolute end.
+ * @param firstIssuedAt epoch seconds of the family's first token
+ */
+export function refreshTokenLifetime(server: AuthorizationServer, firstIssuedAt: number | undefined): number {
+  const absoluteEnd = (firstIssuedAt ?? epochSeconds()) + server.refreshTokenSeconds;
+  return atLeastOne(Math.min(server.refreshTokenWindowSeconds, absoluteEnd - epochSeconds()));
+}
+
+/** @param signedInAt epoch seconds of the sign-in, undefined before it */
+export function sessionLifetime(signedInAt: number | undefined): number {
+  return atLeastOne(Math.min(LIFETIMES.sessionIdle, (signedInAt ?? epochSeconds()) + LIFETIMES.session - epochSeconds()));
+}

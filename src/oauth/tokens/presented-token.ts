@@ -1,0 +1,63 @@
+/**
+ * The token a request brings to introspect, revoke or userinfo, made ready for oidc-provider, which knows tokens by the value they are
+ * stored under and refuses any JWT: a JWT access token is verified and exchanged for its handle before the library reads the request.
+ */
+import { parse } from 'node:querystring';
+import type { Context } from 'koa';
+import { errors } from 'oidc-provider';
+import type { AccessTokenFormat } from './access-token-format.ts';
+import { looksLikeJwt } from './access-token-format.ts';
+
+/** As oidc-provider's own limit. */
+const BODY_LIMIT = 56 * 1024;
+
+export async function readForm(ctx: Context): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of ctx.req) {
+    length += (chunk as Buffer).length;
+    if (length > BODY_LIMIT) throw new errors.InvalidRequest('the request body is too large');
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** oidc-provider takes a body that was read before from here, and parses it itself. */
+function handOver(ctx: Context, body: string): void {
+  (ctx.req as typeof ctx.req & { body?: string }).body = body;
+}
+
+/**
+ * Prepares a form that names a token (RFC 7009, RFC 7662).
+ * @param publicClientInQuery a public client may name itself by `client_id` in the query
+ * @returns the presented value when it is a JWT of another kind than an access token: perhaps an ID token
+ */
+export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, publicClientInQuery: boolean): Promise<string | undefined> {
+  if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
+  const body = await readForm(ctx);
+  const clientId = ctx.query.client_id;
+  const form = parse(body);
+  const nameClient =
+    publicClientInQuery && ctx.headers.authorization === undefined && form.client_id === undefined && typeof clientId === 'string';
+  const suffix = nameClient ? `&client_id=${encodeURIComponent(clientId)}` : '';
+
+  const presented = typeof form.token === 'string' ? form.token : '';
+  const handle = await format.handleOf(presented);
+  if (handle === presented) {
+    handOver(ctx, body + suffix);
+    return undefined;
+  }
+  const others = body.split('&').filter((pair) => !/^token=/.test(pair));
+  handOver(ctx, `${[...others, `token=${encodeURIComponent(handle)}`].join('&')}${suffix}`);
+  return looksLikeJwt(presented) ? presented : undefined;
+}
+
+/** Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2). */
+export async function prepareBearer(ctx: Context, format: AccessTokenFormat): Promise<void> {
+  const bearer = /^Bearer (\S+)$/i.exec(ctx.headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) ctx.req.headers.authorization = `Bearer ${await format.handleOf(bearer)}`;
+  if (ctx.method !== 'POST' || !ctx.is('application/x-www-form-urlencoded')) return;
+  const body = await readForm(ctx);
+  const presented = parse(body).access_token;
+  handOver(ctx, typeof presented === 'string' ? `access_token=${encodeURIComponent(await format.handleOf(presented))}` : body);
+}

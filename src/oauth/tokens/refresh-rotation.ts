@@ -1,0 +1,27 @@
+/** Does a refresh answer with a new refresh token (RFC 9700 section 4.14.2), or does the old one live on? The application's setting decides. */
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import { epochSeconds } from '../../clock.ts';
+import { digest } from '../../secrets.ts';
+import { requestStateOf } from '../adapter/request-state.ts';
+import { clientSettings } from '../client-settings.ts';
+
+/**
+ * A token that is not rotated gets a new life by its use, and the request fails when the token was revoked meanwhile.
+ * @param lifetime seconds from now
+ */
+export function rotateRefreshToken(
+  ctx: KoaContextWithOIDC,
+  serverKey: number,
+  lifetime: (issuedAt: number | undefined) => number,
+): boolean {
+  const { client, entities } = ctx.oidc;
+  const token = entities.RefreshToken;
+  if (client === undefined || token === undefined || clientSettings(client).rotateRefreshTokens) return true;
+  requestStateOf(ctx)?.writes.extensions.push({
+    model: 'RefreshToken',
+    id: digest(token.jti),
+    serverKey,
+    expiresAt: epochSeconds() + lifetime(token.iiat),
+  });
+  return false;
+}

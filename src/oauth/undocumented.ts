@@ -1,0 +1,42 @@
+/**
+ * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
+ * fails loudly after an upgrade, and a line in deviations.ts.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { Provider } from 'oidc-provider';
+import instance from 'oidc-provider/lib/helpers/weak_cache.js';
+import { digest } from '../secrets.ts';
+import { clientSettings } from './client-settings.ts';
+
+interface Internals {
+  readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
+  readonly Client: {
+    readonly prototype: { compareClientSecret(actual: string): boolean };
+    readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
+  };
+}
+
+const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
+const equal = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
+
+export function touchUndocumented(provider: Provider): void {
+  const { OIDCContext, Client } = provider as unknown as Internals;
+
+  // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
+  instance(provider).configuration.responseTypes.push('token');
+
+  // Every URL that is uttered derives from the issuer, never from the Host header.
+  OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options as Record<string, unknown>);
+
+  // Which redirect URIs an implicit client may register was decided when the application was created.
+  const { invalidate } = Client.Schema.prototype;
+  Client.Schema.prototype.invalidate = function unlessForgiven(message, code) {
+    if (code === undefined || !FORGIVEN.has(code)) invalidate.call(this, message, code);
+  };
+
+  // Beside its newest secret an application may hold an older one, so that secrets are rotated without an outage.
+  const { compareClientSecret } = Client.prototype;
+  Client.prototype.compareClientSecret = function compareEach(actual) {
+    return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => equal(secret, actual));
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * How an application's OAuth settings belong together: the defaults of what its creator left open, and what contradicts itself
+ * (OpenID Connect Dynamic Client Registration section 2; RFC 8252 sections 7 and 8; RFC 9700 section 2.1.1). What one field may be by
+ * itself is not checked here.
+ */
+
+export type ApplicationType = 'web' | 'native' | 'browser' | 'service';
+export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'client_secret_jwt' | 'private_key_jwt' | 'none';
+export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client_credentials' | 'refresh_token';
+
+/** In the API's own names, as stored. */
+export interface ApplicationSettings {
+  readonly token_endpoint_auth_method: TokenEndpointAuthMethod;
+  readonly pkce_required: boolean;
+  readonly application_type: ApplicationType;
+  readonly redirect_uris: string[];
+  readonly post_logout_redirect_uris: string[];
+  /** The words of each in alphabetical order, e.g. `code id_token token`. */
+  readonly response_types: string[];
+  readonly grant_types: GrantType[];
+  readonly consent_method: 'TRUSTED' | 'REQUIRED';
+  readonly assignment: 'EVERYONE' | 'ASSIGNED';
+  readonly client_uri?: string | undefined;
+  readonly logo_uri?: string | undefined;
+  readonly tos_uri?: string | undefined;
+  readonly policy_uri?: string | undefined;
+  readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;
+  readonly jwks_uri?: string | undefined;
+  readonly initiate_login_uri?: string | undefined;
+  readonly backchannel_logout_uri?: string | undefined;
+  readonly backchannel_logout_session_required: boolean;
+  readonly allowed_origins: string[];
+  /** The only user claims that its ID tokens hold; absent: all that the scopes allow. */
+  readonly id_token_claims?: string[] | undefined;
+  /** Absent: the authorization server's. */
+  readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | undefined;
+  /** May it introspect other applications' tokens? */
+  readonly introspect_any: boolean;
+  readonly refresh_token: RefreshTokenSettings;
+}
+
+interface RefreshTokenSettings {
+  readonly rotation_type: 'ROTATE' | 'STATIC';
+  /** Seconds in which a used token still yields a successor, 0 to 60. */
+  readonly leeway: number;
+}
+
+type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** What its creator said of it; everything may be left open. */
+export type GivenSettings = Given<Omit<ApplicationSettings, 'refresh_token'>> & {
+  readonly refresh_token?: Given<RefreshTokenSettings> | undefined;
+};
+
+export interface SettingProblem {
+  readonly setting: keyof ApplicationSettings | 'client_secret';
+  readonly message: string;
+}
+
+/** Fills in the defaults. The grants of the authorize endpoint that the response types run on are added where they are missing. */
+export function completeSettings(given: GivenSettings): ApplicationSettings {
+  const application_type = given.application_type ?? 'web';
+  const isPublic = application_type === 'browser' || application_type === 'native';
+  const token_endpoint_auth_method = given.token_endpoint_auth_method ?? (isPublic ? 'none' : 'client_secret_basic');
+  const { grant_types, response_types } = completeFlows(given, application_type);
+  return {
+    ...given,
+    application_type,
+    token_endpoint_auth_method,
+    pkce_required: given.pkce_required ?? token_endpoint_auth_method === 'none',
+    grant_types,
+    response_types,
+    redirect_uris: unique(given.redirect_uris ?? []),
+    post_logout_redirect_uris: unique(given.post_logout_redirect_uris ?? []),
+    consent_method: given.consent_method ?? 'TRUSTED',
+    assignment: given.assignment ?? 'EVERYONE',
+    backchannel_logout_session_required: given.backchannel_logout_session_required ?? false,
+    allowed_origins: unique(given.allowed_origins ?? []),
+    introspect_any: given.introspect_any ?? true,
+    refresh_token: { rotation_type: given.refresh_token?.rotation_type ?? 'ROTATE', leeway: given.refresh_token?.leeway ?? 30 },
+  };
+}
+
+function completeFlows(given: GivenSettings, type: ApplicationType): Pick<ApplicationSettings, 'grant_types' | 'response_types'> {
+  const defaultGrants: readonly GrantType[] = type === 'service' ? ['client_credentials'] : ['authorization_code'];
+  const wanted = given.grant_types ?? (given.response_types === undefined ? defaultGrants : []);
+  const response_types = unique(given.response_types ?? (wanted.includes('authorization_code') ? ['code'] : []));
+  const needed = response_types.flatMap((responseType) =>
+    responseType.split(' ').map((word): GrantType => (word === 'code' ? 'authorization_code' : 'implicit')),
+  );
+  return { grant_types: unique([...wanted, ...needed]), response_types };
+}
+
+/** @param hasSecret did its creator choose a client secret? @returns every contradiction; none: the settings hold together */
+export function settingProblems(settings: ApplicationSettings, hasSecret: boolean): SettingProblem[] {
+  const { token_endpoint_auth_method: method, application_type: type } = settings;
+  const problems: SettingProblem[] = [];
+  const unless = (right: boolean, setting: SettingProblem['setting'], message: string) => {
+    if (!right) problems.push({ setting, message });
+  };
+  unless(!hasSecret || usesSecret(settings), 'client_secret', `has no use with token_endpoint_auth_method ${method}`);
+  unless(method !== 'none' || settings.pkce_required, 'pkce_required', 'must be true with token_endpoint_auth_method none');
+  unless(
+    method !== 'none' || !settings.grant_types.includes('client_credentials'),
+    'token_endpoint_auth_method',
+    'must not be none with grant type client_credentials',
+  );
+  unless(settings.redirect_uris.length > 0 || settings.response_types.length === 0, 'redirect_uris', 'is required with a response type');
+  unless(settings.jwks === undefined || settings.jwks_uri === undefined, 'jwks_uri', 'must not be given together with jwks');
+  unless(
+    method !== 'private_key_jwt' || settings.jwks !== undefined || settings.jwks_uri !== undefined,
+    'jwks',
+    'jwks or jwks_uri is required with token_endpoint_auth_method private_key_jwt',
+  );
+  for (const setting of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
+    const right = settings[setting].every((uri) => (type === 'native' ? isNativeUri(uri) : /^https?:/i.test(uri)));
+    unless(right, setting, type === 'native' ? NATIVE_URIS : 'may have a scheme of its own only in a native application');
+  }
+  return problems;
+}
+
+const NATIVE_URIS = 'must be https elsewhere than on loopback, http on localhost, 127.0.0.1 or [::1], or a scheme of its own';
+
+/** RFC 8252 section 7: a scheme of its own, a claimed https address, or a loopback address by http. */
+function isNativeUri(uri: string): boolean {
+  const { protocol, hostname } = new URL(uri);
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return protocol === 'http:' ? isLoopback : protocol !== 'https:' || !isLoopback;
+}
+
+/** Does the application prove itself by a secret? */
+export const usesSecret = (settings: ApplicationSettings): boolean => settings.token_endpoint_auth_method.startsWith('client_secret_');
+
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];

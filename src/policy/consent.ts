@@ -1,0 +1,51 @@
+/**
+ * Who is asked for consent, and for what: the table of the README ("Consent"), as a pure decision that also tells the row that decided.
+ * OpenID Connect Core 1.0 section 3.1.2.4; the settings are those of the application and of each scope.
+ */
+export type ConsentMethod = 'TRUSTED' | 'REQUIRED';
+
+export interface RequestedScope {
+  readonly name: string;
+  readonly consent: 'IMPLICIT' | 'REQUIRED' | 'FLEXIBLE';
+}
+
+export interface ConsentFacts {
+  readonly method: ConsentMethod;
+  /** The request's prompt contains `consent`. */
+  readonly prompted: boolean;
+  readonly scopes: readonly RequestedScope[];
+  /** Scopes the user allowed this application before, at this server. */
+  readonly remembered: ReadonlySet<string>;
+}
+
+export type ConsentReason =
+  | 'scope is granted without a dialog'
+  | 'application is trusted'
+  | 'given before'
+  | 'the request prompts for consent'
+  | 'not given yet';
+
+export interface ScopeDecision {
+  readonly scope: string;
+  readonly ask: boolean;
+  readonly reason: ConsentReason;
+}
+
+function decideScope(scope: RequestedScope, facts: ConsentFacts): ScopeDecision {
+  const decided = (ask: boolean, reason: ConsentReason): ScopeDecision => ({ scope: scope.name, ask, reason });
+  if (scope.consent === 'IMPLICIT') return decided(false, 'scope is granted without a dialog');
+  if (facts.prompted) return decided(true, 'the request prompts for consent');
+  if (facts.method === 'TRUSTED') return decided(false, 'application is trusted');
+  if (facts.remembered.has(scope.name)) return decided(false, 'given before');
+  return decided(true, 'not given yet');
+}
+
+/** Decides for each requested scope whether the dialog asks for it, and why. The dialog appears when it asks for any. */
+export function decideConsent(facts: ConsentFacts): readonly ScopeDecision[] {
+  return facts.scopes.map((scope) => decideScope(scope, facts));
+}
+
+/** Can what was given before change the decision? When not, it need not be read. */
+export function dependsOnRemembered(facts: Omit<ConsentFacts, 'remembered'>): boolean {
+  return !facts.prompted && facts.method === 'REQUIRED' && facts.scopes.some(({ consent }) => consent !== 'IMPLICIT');
+}

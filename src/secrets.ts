@@ -1,0 +1,79 @@
+/**
+ * What the service keeps secret and how: values it must recognise are stored as SHA-256 (RFC 6819 section 5.1.4.1.3), values it
+ * must use again (client secrets, private keys) are sealed with AES-256-GCM under SECRET_KEY, cookie keys are derived from it.
+ */
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** The form in which a bearer value (token, code, session id, API token) is stored and looked up: SHA-256, base64url. */
+export const digest = (value: string): string => hash('sha256', value, 'base64url');
+
+/** @returns an unguessable value of 256 bits, base64url */
+export const randomToken = (): string => randomBytes(32).toString('base64url');
+
+/** @returns `length` characters of base62 without bias; 20 of them carry 119 bits */
+export function randomBase62(length: number): string {
+  let out = '';
+  while (out.length < length) {
+    // 248 is the largest multiple of 62 below 256: bytes above it would favour the first letters.
+    for (const byte of randomBytes(length)) if (byte < 248 && out.length < length) out += BASE62[byte % 62];
+  }
+  return out;
+}
+
+/** An id as the API shows it, e.g. `org_` and 20 base62 characters. */
+export const newId = (prefix: string): string => `${prefix}_${randomBase62(20)}`;
+
+/** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
+export class Keyring {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #sealing: { id: string; key: Buffer };
+  /** Keys that sign cookies, the newest first. */
+  readonly cookieKeys: readonly string[];
+
+  /** @param secrets 32 bytes each, the newest first */
+  constructor(secrets: readonly Buffer[]) {
+    const derived = secrets.map((secret) => ({ id: keyId(secret), key: derive(secret, 'gatehouse sealing') }));
+    const [sealing] = derived;
+    if (sealing === undefined) throw new Error('a keyring needs a key');
+    this.#sealing = sealing;
+    this.#keys = new Map(derived.map(({ id, key }) => [id, key]));
+    this.cookieKeys = secrets.map((secret) => derive(secret, 'gatehouse cookies').toString('base64url'));
+    this.#secrets = secrets;
+  }
+
+  readonly #secrets: readonly Buffer[];
+
+  /** @returns a key of 32 bytes for one purpose, derived from the newest secret (HKDF, RFC 5869) */
+  keyFor(purpose: string): Buffer {
+    return derive(this.#secrets[0] ?? Buffer.alloc(0), purpose);
+  }
+
+  /**
+   * Encrypts a value (AES-256-GCM, a fresh nonce each time).
+   * @param context names the place the value belongs to, e.g. its row's id: a value moved to another place does not open
+   */
+  seal(plain: string, context: string): string {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#sealing.key, nonce).setAAD(Buffer.from(context));
+    const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+    return `v1.${this.#sealing.id}.${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`;
+  }
+
+  /** @throws when the value was sealed under an unknown key, for another context, or was altered */
+  open(sealed: string, context: string): string {
+    const [version, id = '', data = ''] = sealed.split('.');
+    const key = this.#keys.get(id);
+    if (version !== 'v1' || key === undefined)
+      throw new Error('a sealed value cannot be opened: SECRET_KEY does not hold the key it was sealed with');
+    const bytes = Buffer.from(data, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(-16));
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
+  }
+}
+
+const derive = (secret: Buffer, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'gatehouse', purpose, 32));
+const keyId = (secret: Buffer): string => derive(secret, 'gatehouse key id').toString('base64url').slice(0, 8);

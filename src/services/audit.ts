@@ -1,0 +1,52 @@
+/** Writes what happened, who did it and from where, in the transaction of the change itself. Event types are named as in Okta's System Log. */
+import { present } from '../clock.ts';
+import { insertAuditEvent } from '../store/audit.ts';
+import type { Executor } from '../store/database.ts';
+
+/** Who acts: a person, the service itself, or an application. */
+export interface Actor {
+  readonly id: string;
+  readonly type: 'User' | 'SystemPrincipal' | 'PublicClientApp';
+  readonly displayName: string;
+}
+
+/** Who asks and from where; made at the edge, once a request. */
+export interface RequestContext {
+  readonly actor: Actor;
+  readonly ipAddress?: string;
+  readonly userAgent?: string;
+  readonly requestId?: string;
+}
+
+/** The service acting by itself, e.g. at its first start. */
+export const SYSTEM: RequestContext = { actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' } };
+
+export interface Event {
+  /** `<noun>.<noun>.<verb>`, e.g. `user.lifecycle.create`. */
+  readonly eventType: string;
+  readonly displayMessage: string;
+  readonly request: RequestContext;
+  readonly targets?: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
+  /** Present: it failed, and why. */
+  readonly failure?: string;
+  /** The resource as it was and as it is now, never with a secret or its hash. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** @param trx the transaction of the change that the event tells of */
+export async function recordEvent(trx: Executor, event: Event): Promise<void> {
+  const { actor, ipAddress, userAgent, requestId } = event.request;
+  await insertAuditEvent(trx, {
+    published: present(),
+    eventType: event.eventType,
+    severity: event.failure === undefined ? 'INFO' : 'WARN',
+    displayMessage: event.displayMessage,
+    actor,
+    client: { ipAddress, userAgent },
+    outcome: event.failure === undefined ? { result: 'SUCCESS' } : { result: 'FAILURE', reason: event.failure },
+    target: event.targets ?? [],
+    transactionId: requestId,
+    debugContext: { before: event.before, after: event.after },
+  });
+}

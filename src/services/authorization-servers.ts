@@ -1,0 +1,198 @@
+/** What can be done with authorization servers. A change is effective at the next request, in other processes within a second. */
+
+import { type ScopeSeed, STANDARD_SCOPES } from '../../config/authorization-servers.ts';
+import { LIFETIMES } from '../../config/defaults.ts';
+import { present } from '../clock.ts';
+import { conflict, notFound, validation, wrongState } from '../errors.ts';
+import { serverIdProblem } from '../policy/server-id.ts';
+import { newId, randomBase62 } from '../secrets.ts';
+import {
+  type AuthorizationServer,
+  findServer,
+  hasActiveKey,
+  insertScope,
+  insertServer,
+  insertSigningKey,
+  listServers,
+  lockServer,
+  type ServerStatus,
+  updateServer,
+} from '../store/authorization-servers.ts';
+import type { Executor } from '../store/database.ts';
+import { insertPolicy, insertPolicyRule } from '../store/policies.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { createSigningKey } from './signing-keys.ts';
+
+export const BUILT_IN = 'built-in';
+
+type Settings = Pick<
+  AuthorizationServer,
+  'name' | 'description' | 'audience' | 'profile' | 'accessTokenFormat' | 'accessTokenSeconds' | 'refreshTokenSeconds' | 'signingAlg'
+>;
+
+export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
+
+/** What a server is when nothing is said about it. */
+const DEFAULTS: Omit<Settings, 'name' | 'audience'> = {
+  description: '',
+  profile: 'service',
+  accessTokenFormat: 'jwt',
+  accessTokenSeconds: LIFETIMES.accessToken,
+  refreshTokenSeconds: LIFETIMES.refreshToken,
+  signingAlg: 'RS256',
+};
+
+/**
+ * Creates a server with the standard scopes, a signing key and a policy that allows everything.
+ * @throws {ApiError} validation of the id, conflict when id or name is taken
+ */
+export async function createAuthorizationServer(
+  services: Services,
+  input: NewAuthorizationServer,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const id = input.id ?? `aus${randomBase62(17)}`.toLowerCase();
+  const problem = serverIdProblem(id);
+  if (problem !== undefined) throw validation([{ field: 'id', message: problem }]);
+  return seedAuthorizationServer(services, { ...input, id, system: false, scopes: STANDARD_SCOPES }, request);
+}
+
+/** Creates a server whose id was judged already; the first start's two come this way. @throws {ApiError} conflict */
+export async function seedAuthorizationServer(
+  services: Services,
+  input: NewAuthorizationServer & { readonly id: string; readonly system: boolean; readonly scopes: readonly ScopeSeed[] },
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const { id, scopes, system, ...given } = input;
+  const now = present();
+  const settings = { ...DEFAULTS, audience: `api://${id}`, ...withoutUndefined(given) };
+  const key = await createSigningKey(settings.signingAlg, services.keyring);
+  const { database, notifications } = services;
+
+  const server = await database.transaction(async (trx) => {
+    const row = { ...settings, id, system, refreshTokenWindowSeconds: LIFETIMES.refreshTokenWindow, status: 'ACTIVE' as const };
+    const created = await insertServer(trx, { ...row, created: now, lastUpdated: now });
+    if (created === undefined) throw conflict({ field: 'name', message: 'another authorization server has this name or id' });
+    for (const scope of scopes) await insertScope(trx, id, newId('scp'), asStandardScope(scope));
+    await insertSigningKey(trx, id, key);
+    await insertOpenPolicy(trx, id, now);
+    await recordEvent(trx, {
+      eventType: 'oauth2.as.created',
+      displayMessage: 'Create authorization server',
+      request,
+      targets: [target(created)],
+      after: described(created),
+    });
+    await notifications.publish(trx, { kind: 'server', id });
+    return created;
+  });
+  notifications.announce({ kind: 'server', id });
+  return server;
+}
+
+/** @throws {ApiError} not found */
+export async function getAuthorizationServer(services: Services, id: string): Promise<AuthorizationServer> {
+  const server = await findServer(services.database.knex, id);
+  if (server === undefined) throw notFound(id, 'AuthorizationServer');
+  return server;
+}
+
+/** All servers, oldest first. */
+export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
+
+/**
+ * Replaces a server's settings; those not given return to their defaults.
+ * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server changes its lifetimes and algorithm only
+ */
+export async function updateAuthorizationServer(
+  services: Services,
+  id: string,
+  input: Omit<NewAuthorizationServer, 'id'>,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
+    const wanted = { ...DEFAULTS, audience: before.audience, ...withoutUndefined(input) };
+    if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
+    if (!(await hasActiveKey(trx, id, wanted.signingAlg))) {
+      await insertSigningKey(trx, id, await createSigningKey(wanted.signingAlg, services.keyring));
+    }
+    return wanted;
+  });
+}
+
+/** @throws {ApiError} not found, wrong state: the built-in server stays active */
+export async function setServerStatus(
+  services: Services,
+  id: string,
+  status: ServerStatus,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const [type, message] = status === 'ACTIVE' ? ['oauth2.as.activated', 'Activate'] : ['oauth2.as.deactivated', 'Deactivate'];
+  return change(services, id, request, type, `${message} authorization server`, async () => {
+    if (id === BUILT_IN) throw wrongState('the built-in authorization server is always active');
+    return { status };
+  });
+}
+
+/** One change of a server: locked, written, told and announced. */
+async function change(
+  services: Services,
+  id: string,
+  request: RequestContext,
+  eventType: string,
+  displayMessage: string,
+  decide: (trx: Executor, before: AuthorizationServer) => Promise<Partial<Settings & { status: ServerStatus }>>,
+): Promise<AuthorizationServer> {
+  const { database, notifications } = services;
+  const after = await database.transaction(async (trx) => {
+    const before = await lockServer(trx, id);
+    if (before === undefined) throw notFound(id, 'AuthorizationServer');
+    const changes = { ...(await decide(trx, before)), lastUpdated: present() };
+    if (!(await updateServer(trx, id, changes))) throw conflict({ field: 'name', message: 'another authorization server has this name' });
+    const changed = { ...before, ...changes };
+    await recordEvent(trx, {
+      eventType,
+      displayMessage,
+      request,
+      targets: [target(changed)],
+      before: described(before),
+      after: described(changed),
+    });
+    await notifications.publish(trx, { kind: 'server', id });
+    return changed;
+  });
+  notifications.announce({ kind: 'server', id });
+  return after;
+}
+
+function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): void {
+  const fixed = ['name', 'description', 'audience', 'profile', 'accessTokenFormat'] as const;
+  const changed = fixed.filter((field) => wanted[field] !== before[field]);
+  if (changed.length > 0) throw wrongState(`the built-in authorization server keeps its ${changed.join(', ')}`);
+}
+
+async function insertOpenPolicy(trx: Executor, serverId: string, created: Date): Promise<void> {
+  const policyId = newId('pol');
+  await insertPolicy(trx, { id: policyId, serverId, name: 'Everything', priority: 1, clients: ['ALL_CLIENTS'], created });
+  await insertPolicyRule(trx, { id: newId('rul'), policyId, name: 'Everyone', priority: 1, conditions: {}, actions: {}, created });
+}
+
+const asStandardScope = (seed: ScopeSeed) => ({
+  ...seed,
+  consent: 'IMPLICIT' as const,
+  isDefault: false,
+  optional: false,
+  system: true,
+  metadataPublish: 'ALL_CLIENTS' as const,
+});
+
+const target = ({ id, name }: AuthorizationServer) => ({ id, type: 'AuthorizationServer', displayName: name });
+
+/** The server as the audit log keeps it. */
+function described({ key: _, created: __, lastUpdated: ___, ...rest }: AuthorizationServer) {
+  return rest;
+}
+
+const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(value).filter(([, content]) => content !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };

@@ -1,0 +1,12 @@
+/** What a line of text may be wherever people name things. Markup and right-to-left script are data like any other. */
+import { z } from 'zod';
+
+/** Control characters, and halves of surrogate pairs, which are no characters and which PostgreSQL cannot hold. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+/** Can this be stored, and so be found? What cannot, names nothing. */
+export const isPrintable = (value: string): boolean => !UNPRINTABLE.test(value);
+
+/** One line, trimmed, of `least` to `most` characters. */
+export const text = ({ least = 0, most = 255 }: { least?: number; most?: number } = {}) =>
+  z.string().trim().min(least).max(most).refine(isPrintable, 'must not contain control characters');

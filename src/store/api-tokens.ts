@@ -1,0 +1,66 @@
+/** API tokens, known by their digest alone. The only SQL on that table; it reads the creator and his roles along. */
+import type { Role, RoleType } from '../policy/administration.ts';
+import { type Columns, toRow } from './columns.ts';
+import type { Executor } from './database.ts';
+
+export interface ApiToken {
+  readonly id: string;
+  readonly name: string;
+  /** Its creator, with whose roles it acts. */
+  readonly userId: string;
+  readonly created: Date;
+  /** null: never. */
+  readonly expiresAt: Date | null;
+  readonly lastUsed: Date | null;
+}
+
+/** What a valid token proves. */
+export interface TokenBearer {
+  readonly tokenId: string;
+  readonly lastUsed: Date | null;
+  readonly userId: string;
+  readonly login: string;
+  readonly roles: readonly Role[];
+}
+
+const TOKEN: Columns<ApiToken> = {
+  id: 'id',
+  name: 'name',
+  userId: 'user_id',
+  created: 'created',
+  expiresAt: 'expires_at',
+  lastUsed: 'last_used',
+};
+
+/** @returns false when a token of that value exists */
+export async function insertApiToken(executor: Executor, token: ApiToken, tokenHash: string): Promise<boolean> {
+  const row = { ...toRow(TOKEN, token), token_hash: tokenHash };
+  return (await executor('api_tokens').insert(row).onConflict('token_hash').ignore().returning('id')).length === 1;
+}
+
+const FIND_BEARER = `
+  SELECT t.id, t.last_used, t.user_id, u.login,
+    (SELECT coalesce(json_agg(json_build_object('type', r.type, 'org_id', r.org_id)), '[]') FROM roles r WHERE r.user_id = u.id) AS roles
+  FROM api_tokens t JOIN users u ON u.id = t.user_id
+  WHERE t.token_hash = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)`;
+
+interface BearerRow {
+  id: string;
+  last_used: Date | null;
+  user_id: string;
+  login: string;
+  roles: { type: RoleType; org_id: string | null }[];
+}
+
+/** @returns the bearer of a token that has not expired and whose creator is active */
+export async function findTokenBearer(executor: Executor, tokenHash: string, now: Date): Promise<TokenBearer | undefined> {
+  const { rows } = await executor.raw<{ rows: BearerRow[] }>(FIND_BEARER, [tokenHash, now]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const roles = row.roles.map(({ type, org_id }) => ({ type, orgId: org_id ?? undefined }));
+  return { tokenId: row.id, lastUsed: row.last_used, userId: row.user_id, login: row.login, roles };
+}
+
+export async function touchApiToken(executor: Executor, id: string, lastUsed: Date): Promise<void> {
+  await executor('api_tokens').where({ id }).update({ last_used: lastUsed });
+}

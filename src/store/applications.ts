@@ -1,0 +1,86 @@
+/** Applications and their sealed secrets. The only SQL on those tables. Their settings are stored in the API's own names. */
+import type { ApplicationSettings } from '../policy/application-settings.ts';
+import { type Columns, toRow } from './columns.ts';
+import type { Executor } from './database.ts';
+
+export type ApplicationStatus = 'ACTIVE' | 'INACTIVE';
+export interface Application {
+  /** The client_id. */
+  readonly id: string;
+  readonly label: string;
+  readonly status: ApplicationStatus;
+  /** Belongs to the service itself and may not be deleted. */
+  readonly system: boolean;
+  readonly settings: ApplicationSettings;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+/** A client secret at rest; opens in the context `application_secret:<id>`. */
+export interface SealedSecret {
+  readonly id: string;
+  readonly sealed: string;
+}
+
+const APPLICATION: Columns<Application> = {
+  id: 'id',
+  label: 'label',
+  status: 'status',
+  system: 'system',
+  settings: 'settings',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+/** @returns false when another application has that id */
+export async function insertApplication(executor: Executor, application: Application): Promise<boolean> {
+  const row = toRow(APPLICATION, application);
+  return (await executor('applications').insert(row).onConflict('id').ignore().returning('id')).length === 1;
+}
+
+/** @returns false when there is no such application */
+export async function updateApplication(
+  executor: Executor,
+  id: string,
+  changes: Partial<Pick<Application, 'label' | 'status' | 'settings' | 'lastUpdated'>>,
+): Promise<boolean> {
+  return (await executor('applications').where({ id }).update(toRow<Application>(APPLICATION, changes))) === 1;
+}
+
+export async function insertSecret(executor: Executor, applicationId: string, secret: SealedSecret, created: Date): Promise<void> {
+  await executor('application_secrets').insert({
+    id: secret.id,
+    application_id: applicationId,
+    secret_sealed: secret.sealed,
+    created,
+  });
+}
+
+export async function findApplicationById(executor: Executor, id: string): Promise<Application | undefined> {
+  return executor('applications').where({ id }).first<Application | undefined>(APPLICATION);
+}
+
+const NEWEST_SECRETS_FIRST = `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.secret_sealed) ORDER BY s.seq DESC), '[]')
+  FROM application_secrets s WHERE s.application_id = applications.id) AS secrets`;
+
+/** An application with its secrets, the newest first, in one statement. */
+export async function findApplicationWithSecrets(
+  executor: Executor,
+  id: string,
+): Promise<{ readonly application: Application; readonly sealedSecrets: readonly SealedSecret[] } | undefined> {
+  const found = await executor('applications')
+    .where({ id })
+    .first<(Application & { secrets: SealedSecret[] }) | undefined>(APPLICATION, executor.raw(NEWEST_SECRETS_FIRST));
+  if (found === undefined) return undefined;
+  const { secrets, ...application } = found;
+  return { application, sealedSecrets: secrets };
+}
+
+/** Is this where any active application lets its users go after a logout? Compared exactly. */
+export async function isPostLogoutUriRegistered(executor: Executor, uri: string): Promise<boolean> {
+  const row = await executor('applications')
+    .where({ status: 'ACTIVE' })
+    .whereRaw(`settings->'post_logout_redirect_uris' @> ?::jsonb`, [JSON.stringify([uri])])
+    .first('id');
+  return row !== undefined;
+}

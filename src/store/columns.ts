@@ -1,0 +1,9 @@
+/** How a resource's fields are named as columns: one map for reading (knex aliases) and writing. */
+
+export type Columns<T> = { readonly [K in keyof T]-?: string };
+
+/** @returns the row to write, without what is undefined */
+export function toRow<T extends object>(columns: Columns<T>, value: Partial<T>): Record<string, unknown> {
+  const entries = Object.entries(value).map(([field, content]) => [columns[field as keyof T], content]);
+  return Object.fromEntries(entries.filter(([, content]) => content !== undefined));
+}

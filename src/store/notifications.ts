@@ -1,0 +1,118 @@
+/**
+ * What one process tells the others through PostgreSQL's LISTEN and NOTIFY: that something they may hold in a cache has changed.
+ * A message can be missed while the connection is lost, hence 'everything' after it; caches live by a short time limit besides.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Executor } from './database.ts';
+
+const change = z.object({ kind: z.enum(['server', 'application', 'settings']), id: z.string() });
+
+export type Change = Readonly<z.infer<typeof change>>;
+type Listener = (change: Change | 'everything') => void;
+
+export interface Notifications {
+  /** @param listener is also told 'everything' after a lost and regained connection */
+  subscribe(listener: Listener): void;
+  /** Delivered at commit, in every process, this one included. */
+  publish(trx: Executor, change: Change): Promise<void>;
+  /** This process, at once: to be called right after the commit. */
+  announce(change: Change): void;
+  close(): Promise<void>;
+}
+
+const CHANNEL = 'gatehouse';
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5000;
+
+/**
+ * Listens on a connection of its own, and gets it back by itself when it is lost.
+ * @param connection direct: a transaction-mode pooler forgets who listens
+ * @throws when the first connection fails
+ */
+export async function openNotifications(connection: pg.ClientConfig, log: Logger): Promise<Notifications> {
+  const listeners: Listener[] = [];
+  const closed = new AbortController();
+  const tell = (news: Change | 'everything') => {
+    for (const listener of listeners) listener(news);
+  };
+
+  const listen = async (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      ...connection,
+      application_name: 'gatehouse notifications',
+      connectionTimeoutMillis: 5000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    client.on('error', (error) => log.warn({ err: error }, 'the connection for notifications broke'));
+    client.on('notification', ({ payload }) => {
+      const news = parse(payload);
+      if (news === undefined) log.warn('a notification of an unknown form was left out');
+      else tell(news);
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+    return client;
+  };
+
+  const regain = async (): Promise<pg.Client | undefined> => {
+    for (let wait = FIRST_WAIT_MS; !closed.signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+      // Many processes lose the database in the same moment: they shall not all come back in one.
+      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal: closed.signal }).catch(() => {});
+      if (closed.signal.aborted) break;
+      try {
+        const client = await listen();
+        log.info('notifications are received again');
+        return client;
+      } catch (error) {
+        log.warn({ err: error }, 'the connection for notifications is not back yet');
+      }
+    }
+    return undefined;
+  };
+
+  /** The connection in use, or the one to come; undefined once closed. */
+  let current: Promise<pg.Client | undefined>;
+  const hold = (client: pg.Client) => {
+    client.once('end', () => {
+      if (closed.signal.aborted) return;
+      current = regain().then((regained) => {
+        if (regained === undefined) return undefined;
+        hold(regained);
+        tell('everything');
+        return regained;
+      });
+    });
+  };
+  const first = await listen();
+  hold(first);
+  current = Promise.resolve(first);
+
+  return {
+    subscribe: (listener) => void listeners.push(listener),
+    async publish(trx, news) {
+      await trx.raw('SELECT pg_notify(?, ?)', [CHANNEL, JSON.stringify(news)]);
+    },
+    announce: tell,
+    async close() {
+      closed.abort();
+      await (await current)?.end();
+    },
+  };
+}
+
+function parse(payload: string | undefined): Change | undefined {
+  try {
+    return change.parse(JSON.parse(payload ?? ''));
+  } catch {
+    return undefined;
+  }
+}

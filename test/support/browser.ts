@@ -1,0 +1,44 @@
+/**
+ * Browser tests on Debian's Chromium, driven by playwright-core. The browser reaches this machine only: every other name and address
+ * is answered as unknown. Where Chromium is missing its tests are skipped by name; in CI they fail instead.
+ */
+import { existsSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { type Browser, chromium } from 'playwright-core';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const inCI = process.env.CI === 'true';
+
+/** Is there a browser to test with? */
+export const hasChromium: boolean = existsSync(executablePath);
+
+/** @returns a fresh headless browser; the caller closes it */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-proxy-server',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]',
+    ],
+  });
+}
+
+/** A test with a browser of its own, which is closed with everything in it when the test ends. */
+export function browserTest(title: string, run: (browser: Browser, t: TestContext) => Promise<void>): void {
+  const skip = hasChromium || inCI ? false : `Chromium is missing at ${executablePath}; on Debian: apt-get install chromium`;
+  test(title, { skip }, async (t) => {
+    const browser = await launchBrowser();
+    try {
+      await run(browser, t);
+    } finally {
+      await browser.close();
+    }
+  });
+}

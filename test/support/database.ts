@@ -1,0 +1,63 @@
+/**
+ * A database of its own for a test: cloned from the migrated template that the test entry (run.ts) has made on its server.
+ */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** One key for all that is done with the template. */
+const TEMPLATE_LOCK = 0x67617474;
+
+export interface TestDatabase {
+  readonly connection: pg.ClientConfig;
+  /** Usable as DATABASE_URL by a spawned process. */
+  readonly url: string;
+  /** Removes it, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/** @returns a fresh database with the newest schema */
+export const testDatabase = (): Promise<TestDatabase> => create(fromRunner('GATEHOUSE_TEST_TEMPLATE'));
+
+/** @returns a fresh database with nothing in it */
+export const emptyDatabase = (): Promise<TestDatabase> => create('template0');
+
+async function create(template: string): Promise<TestDatabase> {
+  const server = fromRunner('GATEHOUSE_TEST_SERVER');
+  const name = `gatehouse_test_${randomBytes(8).toString('hex')}`;
+  await onServer(server, async (client) => {
+    // Two at once would each find the other one at the template.
+    await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  });
+  const url = databaseUrl(server, name);
+  return { connection: { connectionString: url }, url, drop: () => dropDatabase(server, name) };
+}
+
+/** @param server URL of any database on the server */
+export async function dropDatabase(server: string, name: string): Promise<void> {
+  await onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+}
+
+/** Does one piece of work on a connection of its own. */
+export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** @returns the URL of another database on the same server */
+export function databaseUrl(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function fromRunner(variable: string): string {
+  const value = process.env[variable];
+  if (value === undefined) throw new Error('tests are run by: npm test [files or parts of their names]');
+  return value;
+}

@@ -1,0 +1,103 @@
+/** The management API alone, served over HTTP from a fresh database, with an administrator's token to call it by. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { managementApi } from '../../src/api/index.ts';
+import { loadConfig } from '../../src/config.ts';
+import { Keyring, randomToken } from '../../src/secrets.ts';
+import { createApiToken } from '../../src/services/api-tokens.ts';
+import { SYSTEM } from '../../src/services/audit.ts';
+import type { Services } from '../../src/services/dependencies.ts';
+import { createUser } from '../../src/services/users.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { openNotifications } from '../../src/store/notifications.ts';
+import { testDatabase } from './database.ts';
+
+/** The documented error object. */
+export interface ErrorObject {
+  errorCode: string;
+  errorSummary: string;
+  errorLink: string;
+  errorId: string;
+  errorCauses: { errorSummary: string }[];
+}
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+export interface ManagementApi {
+  readonly services: Services;
+  /** The administrator whose token signs the calls. */
+  readonly admin: { readonly userId: string; readonly token: string };
+  /** Calls as the administrator; a body that is no string goes as JSON. Headers given replace those it would set. */
+  call<T = ErrorObject>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
+  close(): Promise<void>;
+}
+
+/** @returns everything a service needs, on a database of its own */
+export async function testServices(): Promise<{ services: Services; close(): Promise<void> }> {
+  const testDb = await testDatabase();
+  const log = pino({ level: 'silent' });
+  const database = await openDatabase({ connection: testDb.connection, onError: () => {} });
+  const notifications = await openNotifications(testDb.connection, log);
+  const services = { database, notifications, keyring: new Keyring([randomBytes(32)]), config: loadConfig({}), log };
+  const close = async () => {
+    await notifications.close();
+    await database.close();
+    await testDb.drop();
+  };
+  return { services, close };
+}
+
+/** Listens on a port of its own. */
+export async function serve(services: Services): Promise<{ base: string; close(): void }> {
+  const app = new Koa();
+  app.use((ctx, next) => {
+    ctx.state.requestId = ctx.get('X-Request-Id') || randomToken();
+    return next();
+  });
+  app.use(managementApi(services));
+  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert(address !== null && typeof address === 'object');
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { base: `http://127.0.0.1:${address.port}/api/v1`, close };
+}
+
+export async function startManagementApi(): Promise<ManagementApi> {
+  const { services, close } = await testServices();
+  const server = await serve(services);
+  const { id } = await createUser(services, { profile: { login: 'root' }, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
+  const { value } = await createApiToken(services, { name: 'tests', userId: id }, SYSTEM);
+
+  return {
+    services,
+    admin: { userId: id, token: value },
+    async call(method, path, body, headers) {
+      const response = await fetch(server.base + path, {
+        method,
+        headers: { authorization: `SSWS ${value}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+    },
+    async close() {
+      server.close();
+      await close();
+    },
+  };
+}
+
+/** @returns the causes of a refusal, in alphabetical order */
+export const causes = (answer: Answer<ErrorObject>): string[] => answer.body.errorCauses.map(({ errorSummary }) => errorSummary).sort();

@@ -1,0 +1,103 @@
+/**
+ * The test entry: `node dist/test/support/run.js [files, or parts of their names] [options of node --test]`. Provides one server
+ * (TEST_DATABASE_URL, else an embedded one in a temporary folder) with a migrated template database, then runs the test files.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate, openDatabase } from '../../src/store/database.ts';
+import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { databaseUrl, dropDatabase, onServer } from './database.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+
+/** The compiled tests whose source is still there, those asked for; a name may be given as that of the source. */
+function testFiles(): string[] {
+  const parts = wanted.map((name) =>
+    path
+      .normalize(name)
+      .replace(/^.*\bdist\//, '')
+      .replace(/\.[jt]s$/, ''),
+  );
+  return readdirSync(path.join(root, 'dist/test'), { recursive: true, encoding: 'utf8' })
+    .map((file) => `test/${file}`)
+    .filter((file) => file.endsWith('.test.js') && !/^test\/(bench|support)\//.test(file))
+    .filter((file) => existsSync(path.join(root, file.replace(/\.js$/, '.ts'))))
+    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .sort()
+    .map((file) => path.join('dist', file));
+}
+
+async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  if (process.env.TEST_DATABASE_URL) return { url: process.env.TEST_DATABASE_URL, stop: async () => {} };
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-test-'));
+  chmodSync(dataDir, 0o711); // as root, the server's user has to pass
+  // Thrown away afterwards: nothing has to survive a power cut.
+  const server = await startEmbeddedPostgres({ dataDir, say: () => {}, settings: { fsync: 'off', full_page_writes: 'off' } });
+  const { host, port, user, password } = server.connection;
+  const url = `postgres://${user}:${password}@localhost:${port}/postgres?host=${encodeURIComponent(host ?? '')}`;
+  const stop = async () => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { url, stop };
+}
+
+/** Migrated, and closed to connections, so that it can be cloned at any time. */
+async function makeTemplate(server: string, template: string): Promise<void> {
+  await onServer(server, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE template0`));
+  const connection = { connectionString: databaseUrl(server, template) };
+  const database = await openDatabase({ connection, onError: (error) => console.error(error) });
+  await migrate(database);
+  await database.close();
+  await onServer(server, (client) => client.query(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`));
+}
+
+/** @returns the exit code of `node --test` */
+function runTests(files: readonly string[], env: Record<string, string>): Promise<number> {
+  const reporters = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
+  if (process.env.CI === 'true') {
+    const refusal = new URL('refuse-skipped.js', import.meta.url).href;
+    reporters.push(`--test-reporter=${refusal}`, '--test-reporter-destination=stderr');
+  }
+  child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...reporters, ...options, ...files], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
+  const running = child;
+  return new Promise((resolve, reject) => {
+    running.once('error', reject);
+    running.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+// Ctrl-C at any time: the tests end, and then what is ours is put away.
+let child: ChildProcess | undefined;
+let interrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+    child?.kill(signal);
+  });
+}
+
+const files = testFiles();
+if (files.length === 0) {
+  console.error('no test file of that name; are they compiled (npx tsc --incremental)?');
+  process.exit(1);
+}
+const server = await provideServer();
+const template = `gatehouse_template_${randomBytes(8).toString('hex')}`;
+try {
+  await makeTemplate(server.url, template);
+  process.exitCode = interrupted ? 1 : await runTests(files, { GATEHOUSE_TEST_SERVER: server.url, GATEHOUSE_TEST_TEMPLATE: template });
+} finally {
+  await dropDatabase(server.url, template);
+  await server.stop();
+}

@@ -1,0 +1,126 @@
+/** The whole service in this process, on a port and a database of its own; tests reach it over HTTP only. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { TestContext } from 'node:test';
+import { pino } from 'pino';
+import { createApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { Keyring } from '../../src/secrets.ts';
+import { firstStart } from '../../src/services/first-start.ts';
+import { registerPlayground } from '../../src/services/playground.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { openNotifications } from '../../src/store/notifications.ts';
+import { afterwards } from './afterwards.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+
+const API_TOKEN = 'test-api-token-0123456789-0123456789';
+export const ADMIN = { username: 'admin', password: 'the-administrators-password' };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what the API answers is asserted field by field in the tests
+  readonly body: any;
+}
+
+export interface Service {
+  readonly baseUrl: string;
+  readonly database: TestDatabase;
+  /** The issuer of a server: `built-in`, or a custom one's id. */
+  issuer(serverId: string): string;
+  /** Calls the management API as the first administrator. */
+  api(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** A user who can sign in. */
+  createUser(profile?: Record<string, unknown>): Promise<{ id: string; login: string; password: string }>;
+  /** An application with these settings; @returns its client_id and, for a confidential one, its secret */
+  createApp(
+    settings: Record<string, unknown>,
+    credentials?: Record<string, unknown>,
+  ): Promise<{ clientId: string; clientSecret: string | undefined }>;
+}
+
+export interface ServiceOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** A process beside another one: the same database and the same secrets. */
+  readonly beside?: { readonly database: TestDatabase; readonly secretKey: string };
+}
+
+export const newSecretKey = (): string => randomBytes(32).toString('base64url');
+
+/** Starts a service that ends with the test. */
+export async function startService(t: TestContext, { env = {}, beside }: ServiceOptions = {}): Promise<Service> {
+  const database = beside?.database ?? (await testDatabase());
+  if (beside === undefined) afterwards(t, () => database.drop());
+
+  let listener: RequestListener = (_req, res) => res.writeHead(503).end();
+  const server = createServer((req, res) => listener(req, res)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert(address !== null && typeof address === 'object');
+
+  const config = loadConfig({
+    PORT: String(address.port),
+    DATABASE_URL: database.url,
+    SECRET_KEY: beside?.secretKey ?? newSecretKey(),
+    ADMIN_PASSWORD: ADMIN.password,
+    ADMIN_API_TOKEN: API_TOKEN,
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+  const log = pino({ level: config.logLevel });
+  const connection = { connectionString: database.url };
+  const opened = await openDatabase({ connection, onError: () => {} });
+  const notifications = await openNotifications(connection, log);
+  const services = { config, log, database: opened, notifications, keyring: new Keyring(config.secretKeys ?? []) };
+  await firstStart(services, () => {});
+  await registerPlayground(services);
+  listener = createApp(services).listener;
+  afterwards(t, async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await notifications.close();
+    await opened.close();
+  });
+
+  const { baseUrl } = config;
+  const api = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const response = await fetch(`${baseUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `SSWS ${API_TOKEN}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const created = (answer: Answer) => {
+    assert.ok(answer.status === 200 || answer.status === 201, `${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+
+  return {
+    baseUrl,
+    database,
+    issuer: (serverId) => `${baseUrl}/oauth/v1${serverId === 'built-in' ? '' : `/${serverId}`}`,
+    api,
+    async createUser(profile = {}) {
+      const login = `user-${randomBytes(6).toString('hex')}`;
+      const password = randomBytes(12).toString('base64url');
+      const input = { profile: { login, ...profile }, credentials: { password: { value: password } } };
+      const { id } = created(await api('POST', '/users', input));
+      return { id, login, password };
+    },
+    async createApp(settings, credentials = {}) {
+      const body = { name: 'oidc_client', label: 'Test application', signOnMode: 'OPENID_CONNECT' };
+      const { id, credentials: given } = created(
+        await api('POST', '/apps', { ...body, credentials: { oauthClient: credentials }, settings: { oauthClient: settings } }),
+      );
+      return { clientId: id, clientSecret: given.oauthClient.client_secret };
+    },
+  };
+}

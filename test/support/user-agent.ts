@@ -1,0 +1,96 @@
+/**
+ * A browser without JavaScript: keeps cookies as RFC 6265 says (names, paths, expiry), follows redirects inside the service, and fills in the
+ * hosted pages by their hooks. It stops where it leaves for an application.
+ */
+import assert from 'node:assert/strict';
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+}
+
+export interface Page {
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const decodeEntities = (text: string): string =>
+  text.replace(
+    /&(amp|lt|gt|quot|#34|#39);/g,
+    (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#34': '"', '#39': "'" })[name] ?? '',
+  );
+
+export class UserAgent {
+  #cookies: Cookie[] = [];
+
+  constructor(readonly origin: string) {}
+
+  cookie(name: string): string | undefined {
+    return this.#cookies.find((cookie) => cookie.name === name)?.value;
+  }
+
+  /** One request, no redirect followed. */
+  async send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+    const url = new URL(address, this.origin);
+    const sent = this.#cookies.filter(
+      ({ path }) => url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
+    );
+    const headers = new Headers(init.headers);
+    if (sent.length > 0) headers.set('cookie', sent.map(({ name, value }) => `${name}=${value}`).join('; '));
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    return response;
+  }
+
+  /** Goes where redirects lead inside the service. @returns the page shown at the end, or the address outside */
+  async visit(address: string | URL, init: RequestInit = {}): Promise<Page> {
+    let url = new URL(address, this.origin);
+    let response = await this.send(url, init);
+    for (let hops = 0; hops < 12; hops += 1) {
+      const location = response.headers.get('location');
+      if (location === null) return { url, status: response.status, headers: response.headers, text: await response.text() };
+      url = new URL(location, url);
+      if (url.origin !== this.origin) return { url, status: response.status, headers: response.headers, text: '' };
+      response = await this.send(url);
+    }
+    throw new Error(`too many redirects, last to ${url}`);
+  }
+
+  /** Submits a form of a page with its hidden fields and what is typed. */
+  async submit(page: Page, formId: string, typed: Record<string, string> = {}): Promise<Page> {
+    const [, attributes, content = ''] = new RegExp(`<form([^>]*\\bid="${formId}"[^>]*)>([\\s\\S]*?)</form>`).exec(page.text) ?? [];
+    assert(attributes !== undefined, `no form #${formId} at ${page.url}: ${page.text.slice(0, 2000)}`);
+    const action = decodeEntities(/\baction="([^"]*)"/.exec(attributes)?.[1] ?? '');
+    const fields = new URLSearchParams();
+    for (const [input] of content.matchAll(/<input[^>]*>/g)) {
+      const name = /\bname="([^"]*)"/.exec(input)?.[1];
+      const hidden = /\btype="hidden"/.test(input) || (/\btype="checkbox"/.test(input) && /\bchecked\b/.test(input));
+      if (name !== undefined && hidden) fields.append(decodeEntities(name), decodeEntities(/\bvalue="([^"]*)"/.exec(input)?.[1] ?? 'on'));
+    }
+    for (const [name, value] of Object.entries(typed)) fields.set(name, value);
+    return this.visit(new URL(action, page.url), {
+      method: 'POST',
+      body: fields,
+      headers: { origin: this.origin, 'sec-fetch-site': 'same-origin' },
+    });
+  }
+
+  async signIn(page: Page, user: { login: string; password: string }): Promise<Page> {
+    return this.submit(page, 'sign-in-form', { username: user.login, password: user.password });
+  }
+
+  #keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(/;\s*/);
+    const name = pair.slice(0, pair.indexOf('='));
+    const value = pair.slice(pair.indexOf('=') + 1);
+    const attribute = (wanted: string) => attributes.find((part) => part.toLowerCase().startsWith(`${wanted}=`))?.slice(wanted.length + 1);
+    const path = attribute('path') ?? '/';
+    this.#cookies = this.#cookies.filter((cookie) => cookie.name !== name || cookie.path !== path);
+    const expires = attribute('expires');
+    const expired = attribute('max-age') === '0' || (expires !== undefined && new Date(expires).getTime() <= Date.now());
+    if (value !== '' && !expired) this.#cookies = [{ name, value, path }, ...this.#cookies];
+  }
+}
