@@ -79,15 +79,16 @@ export function observeRequests(log: Logger): RequestObserver {
     begin(req, res) {
       const begun = performance.now();
       const id = requestId(req);
+      const method = req.method ?? '';
       const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
       res.setHeader('X-Request-Id', id);
       res.once('close', () => {
         const elapsed = performance.now() - begun;
         const named = family(path);
         const label = KNOWN_FAMILY.test(named) ? named : 'other';
-        total.inc({ method: req.method ?? '', family: label, status: res.statusCode });
+        total.inc({ method, family: label, status: res.statusCode });
         seconds.observe({ family: label }, elapsed / 1000);
-        const line = { requestId: id, method: req.method, path, status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
+        const line = { requestId: id, method, path, status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
         if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');
         else if (res.statusCode >= 500) log.error(line, 'request');
         else log.info(line, 'request');

@@ -8,7 +8,6 @@ import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
 import type { Services } from '../services/dependencies.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
-import { explainFailures } from './failures.ts';
 import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
 import { askToSignIn, cancelSignIn, receiveSignIn } from './sign-in.ts';
 import { homePage, receiveStandaloneSignIn, signInPage } from './standalone.ts';
@@ -37,7 +36,7 @@ const show: Step = (house, ctx, details) => (details.prompt === 'login' ? askToS
 
 /** @returns a middleware for the hosted pages; other addresses go on to the next */
 export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middleware {
-  const { config, pages, log, services, interactions } = dependencies;
+  const { config, services, interactions } = dependencies;
   const house: House = { ...dependencies, formTokens: createFormTokens(config, services.keyring) };
 
   /** Runs a step with the interaction that the address names, if it is this browser's. */
@@ -58,7 +57,7 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
   };
 
   const router = new Router()
-    .use(explainFailures(pages, log), refuseCrossSite(config))
+    .use(refuseCrossSite(config))
     .get('/', (ctx) => homePage(house, ctx))
     .get('/signin', (ctx) => signInPage(house, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))

@@ -65,6 +65,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
     if (ctx.status === 200) answer.scope ??= '';
   }
   if (ctx.path === ROUTES.userinfo) {
+    if (ctx.status === 403) ctx.set('Expires', '0');
     if (answer.error !== undefined) {
       ctx.set('WWW-Authenticate', `Bearer error=${quoted(answer.error)}, error_description=${quoted(answer.error_description)}`);
     }

@@ -87,11 +87,16 @@ export class AuthorizationServers {
 
   /**
    * Answers a request bound for an endpoint.
-   * @returns false when nothing was answered: there is no such server, or the endpoint does not take the method
+   * @returns false when nothing was answered, because there is no such server
    */
   async answer(req: IncomingMessage, res: ServerResponse, destination: Extract<Destination, { kind: 'endpoint' }>): Promise<boolean> {
     const built = await this.get(destination.serverId);
-    if (built === undefined || !methodsOf(destination.path)?.includes(req.method ?? '')) return false;
+    if (built === undefined) return false;
+    const methods = methodsOf(destination.path) ?? [];
+    if (!methods.includes(req.method ?? '')) {
+      refuseMethod(res, methods);
+      return true;
+    }
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     // oidc-provider finds its mount path here, as express would leave it.
@@ -122,4 +127,10 @@ export class AuthorizationServers {
     this.#kept.set(id, { built, fingerprint, checkedAt });
     return built;
   }
+}
+
+/** RFC 9110 section 15.5.6. */
+function refuseMethod(res: ServerResponse, methods: readonly string[]): void {
+  res.writeHead(405, { Allow: methods.join(', '), 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
+  res.end(JSON.stringify({ error: 'invalid_request', error_description: 'the endpoint does not take this method' }));
 }

@@ -81,6 +81,8 @@ export interface BuiltServer extends AuthorizationServerParts {
 export const issuerOf = (baseUrl: string, serverId: string): string =>
   `${baseUrl}/oauth/v1${serverId === 'built-in' ? '' : `/${serverId}`}`;
 
+const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'implicit', 'client_credentials', 'refresh_token']);
+
 export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts): BuiltServer {
   const { server, scopes } = parts;
   const { config, keyring, database } = deps;
@@ -91,10 +93,11 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
   const consent = consentRules(server, scopes, (key) => state.read(() => rememberedScopes(database.knex, key)));
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server);
+  const offer = { signingAlgs: new Set(keys.map(({ alg }) => String(alg))), grantTypes: GRANT_TYPES };
 
   const configuration: Configuration = {
     adapter: (name) => {
-      if (name === 'Client') return new ClientAdapter(state, deps.clients, new Set(keys.map(({ alg }) => String(alg))));
+      if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'Session') return new SessionAdapter(state);
       if (isStored(name)) return new ModelAdapter(name, state);
@@ -112,6 +115,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
     clockTolerance: 0,
     conformIdTokenClaims: false,
     enableHttpPostMethods: false,
+    allowOmittingSingleRegisteredRedirectUri: false,
     ttl: {
       ...ttl,
       AccessToken: format.lifetime(server.accessTokenSeconds),
@@ -143,7 +147,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
     loadExistingGrant: consent.loadExistingGrant,
     findAccount: findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id))),
     extraParams: {
-      state: (ctx, value) => onAuthorize(ctx, () => checkState(value, server.profile)),
+      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, server.profile)),
       nonce: (ctx) => onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, server.profile)),
       scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopeNames)),
       idp: null,
@@ -195,7 +199,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
   /** authorize, logout, discovery and keys. */
   async function browserEndpoint(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
     try {
-      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes);
+      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile);
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, { provider, pages: deps.pages, keyring, config, database });
       else await next();
       await commitWrites(ctx, state);
@@ -208,7 +212,8 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
   }
 
   async function showError(ctx: KoaContextWithOIDC, status: number, code: string, description: string | undefined): Promise<void> {
-    const { client } = ctx.oidc;
+    // Absent where the library's own route was not entered: at logout, or when the request was refused before it.
+    const client = (ctx.oidc as KoaContextWithOIDC['oidc'] | undefined)?.client;
     const application = client && { label: clientSettings(client).label, clientUri: client.clientUri };
     await deps.pages.error(ctx, { status, code, description: description ?? '', application });
   }

@@ -60,6 +60,8 @@ export async function openDatabase(options: {
   const knex = knexFactory({
     client: 'pg',
     connectionPool: pool,
+    // An error would carry the statement with its values, password hashes among them, into the log.
+    compileSqlOnError: false,
     // knex prints what it throws as well.
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
   });

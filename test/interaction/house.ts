@@ -14,7 +14,7 @@ import { createPages } from '../../src/http/pages.ts';
 import { securityHeaders } from '../../src/http/security-headers.ts';
 import { publicFiles } from '../../src/http/static.ts';
 import { errorPage } from '../../src/interaction/error-page.ts';
-import { unknownPage } from '../../src/interaction/failures.ts';
+import { explainFailures, unknownPage } from '../../src/interaction/failures.ts';
 import {
   type BrowserSessions,
   type InteractionDetails,
@@ -130,7 +130,8 @@ export async function openHouse(): Promise<House> {
   const interactions = new MemoryInteractions();
   const tokens = createFormTokens(config, keyring);
   const app = new Koa();
-  app.use(securityHeaders(config)).use(publicFiles).use(hostedPages({ services, interactions, sessions, pages, config, log }));
+  app.use(securityHeaders(config)).use(publicFiles).use(explainFailures(pages, log));
+  app.use(hostedPages({ services, interactions, sessions, pages, config, log }));
   app.use(async (ctx, next) => {
     const application = { label: 'Fern & Sons', clientUri: 'https://fern.example/' };
     if (ctx.path === '/oauth/v1/authorize') {

@@ -26,7 +26,9 @@ export interface Answer {
 }
 
 export interface Service {
+  /** As configured; where nothing else is said, where it listens. */
   readonly baseUrl: string;
+  readonly listensAt: string;
   readonly database: TestDatabase;
   /** The issuer of a server: `built-in`, or a custom one's id. */
   issuer(serverId: string): string;
@@ -85,8 +87,9 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
   });
 
   const { baseUrl } = config;
+  const listensAt = `http://127.0.0.1:${address.port}`;
   const api = async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${baseUrl}/api/v1${path}`, {
+    const response = await fetch(`${listensAt}/api/v1${path}`, {
       method,
       headers: {
         authorization: `SSWS ${API_TOKEN}`,
@@ -105,6 +108,7 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
 
   return {
     baseUrl,
+    listensAt,
     database,
     issuer: (serverId) => `${baseUrl}/oauth/v1${serverId === 'built-in' ? '' : `/${serverId}`}`,
     api,

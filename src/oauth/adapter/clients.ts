@@ -96,21 +96,32 @@ export class ClientDirectory {
 const optional = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** The clients as one server sees them: an algorithm that it does not sign with gives way to its own. */
+/** What a server offers its clients. */
+export interface ServerOffer {
+  readonly signingAlgs: ReadonlySet<string>;
+  readonly grantTypes: ReadonlySet<string>;
+}
+
+/**
+ * The clients as one server sees them: oidc-provider refuses a client whole that registers what the server lacks, so an algorithm that it does
+ * not sign with gives way to its own, and a grant type that it does not know is left out.
+ */
 export class ClientAdapter implements Adapter {
   constructor(
     readonly server: ServerState,
     readonly directory: ClientDirectory,
-    readonly signingAlgs: ReadonlySet<string>,
+    readonly offer: ServerOffer,
   ) {}
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const metadata = await this.server.read(() => this.directory.find(id));
     if (metadata === undefined) return undefined;
-    const alg = metadata.id_token_signed_response_alg;
-    if (alg === undefined || this.signingAlgs.has(alg)) return { ...metadata };
-    const { id_token_signed_response_alg: _, ...rest } = metadata;
-    return rest;
+    const { id_token_signed_response_alg: alg, grant_types: grantTypes = [], ...rest } = metadata;
+    return {
+      ...rest,
+      grant_types: grantTypes.filter((type) => this.offer.grantTypes.has(type)),
+      ...(alg !== undefined && this.offer.signingAlgs.has(alg) ? { id_token_signed_response_alg: alg } : {}),
+    };
   }
 
   async upsert(): Promise<void> {}

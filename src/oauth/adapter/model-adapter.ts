@@ -3,10 +3,11 @@
  * update in the same statement as the tokens it yields; grants are derived from their tokens and never stored.
  * Sessions have an adapter of their own (session-adapter.ts), clients too (clients.ts).
  */
-import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
 import { type FoundModel, findModel, MODELS, type ModelName, type StoredKey, type StoredModel } from '../../store/protocol-state.ts';
+import { scopeAtUserinfo } from '../tokens/account.ts';
 import { currentRequest, type RequestState } from './request-state.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
@@ -72,6 +73,7 @@ export class ModelAdapter implements Adapter {
 
   #present(id: string, found: FoundModel): AdapterPayload {
     const payload: AdapterPayload = { ...found.payload, jti: id, exp: Math.floor(found.expiresAt) };
+    if (this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo') payload.scope = scopeAtUserinfo(payload.scope ?? '');
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
     if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined) {
       const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway() : 0;

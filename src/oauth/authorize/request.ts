@@ -3,25 +3,29 @@
  * before our rules see it. Applied to the plain parameters; a request object's parameters come with issue "authorize".
  */
 import type { Context } from 'koa';
+import { errors } from 'oidc-provider';
 import type { Scope } from '../../store/authorization-servers.ts';
+import { readForm } from '../tokens/presented-token.ts';
 import { deliversToken } from './nonce.ts';
 import { defaultScopes, words } from './scope.ts';
+import { isStateAllowed, type Profile } from './state.ts';
 
 type Parameters = Record<string, string | string[] | undefined>;
 
 export interface AsRequested {
   readonly scope: string | undefined;
   readonly nonce: string | undefined;
+  readonly state: string | undefined;
 }
 
 const REQUESTED = 'gatehouseAsRequested';
 const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** What the request asked for before the library filtered it. */
-export const asRequested = (ctx: Context): AsRequested => ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined };
+export const asRequested = (ctx: Context): AsRequested => ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined };
 
 /** The parameters with the service's defaults in place. */
-function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Parameters {
+function withDefaults(parameters: Parameters, scopes: readonly Scope[], profile: Profile): Parameters {
   const prepared: Parameters = { ...parameters };
   // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
   if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
@@ -30,13 +34,24 @@ function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Paramet
   if (prepared.response_mode === 'query' && deliversToken(prepared.response_type)) prepared.response_mode = 'query-not-allowed';
   // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
   if (!words(single(prepared.scope)).includes('openid')) prepared.nonce = undefined;
+  // Whatever error comes first, a state that breaks the rule is not sent back.
+  if (typeof prepared.state === 'string' && !isStateAllowed(prepared.state, profile)) prepared.state = undefined;
   return prepared;
 }
 
-/** Prepares a GET to the authorize endpoint. */
-export function prepareAuthorization(ctx: Context, scopes: readonly Scope[]): void {
+/** A posted request means the same as one by GET (OpenID Connect Core section 3.1.2.1). */
+async function takeParametersFromForm(ctx: Context): Promise<void> {
+  if (!ctx.is('application/x-www-form-urlencoded')) throw new errors.InvalidRequest('the parameters must be form encoded');
+  ctx.querystring = await readForm(ctx);
+  ctx.method = 'GET';
+}
+
+/** Prepares a request to the authorize endpoint. @throws {errors.InvalidRequest} a body that is no form, or too large */
+export async function prepareAuthorization(ctx: Context, scopes: readonly Scope[], profile: Profile): Promise<void> {
+  if (ctx.method === 'POST') await takeParametersFromForm(ctx);
   const query = ctx.query as Parameters;
-  const prepared = withDefaults(query, scopes);
-  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(query.nonce) } satisfies AsRequested;
+  const prepared = withDefaults(query, scopes, profile);
+  const { nonce, state } = query;
+  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state) } satisfies AsRequested;
   ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;
 }

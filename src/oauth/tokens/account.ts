@@ -12,7 +12,18 @@ import { clientSettings } from '../client-settings.ts';
 export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
 /** oidc-provider's `claims`: what a scope may reveal at most; the choice is made in `claims()` below. */
-export const CLAIMS_BY_SCOPE = Object.fromEntries(['openid', ...USERINFO_SCOPES].map((scope) => [scope, [...USER_CLAIMS]]));
+export const CLAIMS_BY_SCOPE: Record<string, string[]> = {
+  ...Object.fromEntries(USERINFO_SCOPES.map((scope) => [scope, [...USER_CLAIMS]])),
+  // How and when the user was authenticated goes into every ID token, not only where it was asked for.
+  openid: [...USER_CLAIMS, 'auth_time', 'amr', 'acr'],
+};
+
+/** oidc-provider demands openid at userinfo; the service does not, where one of the scopes is there that it serves. */
+export function scopeAtUserinfo(scope: string): string {
+  const scopes = scope.split(' ');
+  const opens = USERINFO_SCOPES.some((name) => scopes.includes(name));
+  return opens && !scopes.includes('openid') ? `openid ${scope}` : scope;
+}
 
 /** A user who may sign in and hold tokens. */
 export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
@@ -23,7 +34,7 @@ export function findAccount(
   load: (id: string) => Promise<Account | undefined>,
 ): NonNullable<Configuration['findAccount']> {
   return async (ctx, sub, token) => {
-    if (ctx.oidc.route === 'userinfo' && token !== undefined && profile === 'service') requireUserinfoScope(ctx, token.scopes);
+    if (ctx.oidc.route === 'userinfo' && token !== undefined && profile === 'service') requireUserinfoScope(token.scopes);
     const account = currentRequest()?.accounts.get(sub) ?? (await load(sub));
     if (account === undefined || !isActive(account)) return undefined;
     return {
@@ -40,9 +51,8 @@ export function findAccount(
 }
 
 /** @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has none of the scopes that userinfo serves */
-function requireUserinfoScope(ctx: { set(field: string, value: string): void }, scopes: ReadonlySet<string>): void {
+function requireUserinfoScope(scopes: ReadonlySet<string>): void {
   if (USERINFO_SCOPES.some((scope) => scopes.has(scope))) return;
-  ctx.set('Expires', '0');
   throw new errors.InsufficientScope(
     'the access token lacks all of the scopes profile, email, address and phone',
     USERINFO_SCOPES.join(' '),

@@ -9,7 +9,8 @@ const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 /** @throws {errors.InvalidScope} unknown, about a user, or in need of a user's consent */
 export function checkClientCredentialsScope(ctx: KoaContextWithOIDC, scopes: readonly Scope[]): void {
   const grantable = new Set(scopes.filter(({ name, consent }) => consent !== 'REQUIRED' && !OF_USERS.has(name)).map(({ name }) => name));
-  const refused = words(ctx.oidc.params?.scope).filter((scope) => !grantable.has(scope));
+  // The body, for the library has taken unknown scopes out of its parameters by now.
+  const refused = words(ctx.oidc.body?.scope).filter((scope) => !grantable.has(scope));
   if (refused.length > 0)
     throw new errors.InvalidScope('a requested scope is unknown or cannot be granted to an application by itself', refused.join(' '));
 }

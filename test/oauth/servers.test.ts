@@ -1,0 +1,90 @@
+/** Authorization servers come and go while the service runs; what is changed here is effective at the next request, elsewhere within a second. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newSecretKey, type Service, startService } from '../support/service.ts';
+import { createClient, post } from './relying-party.ts';
+
+const discoveryOf = (service: Service, id: string): Promise<Response> => fetch(`${service.issuer(id)}/.well-known/openid-configuration`);
+
+test('a server that is created, changed, deactivated and activated is live without a restart', async (t) => {
+  const service = await startService(t);
+  const machine = await service.createApp({ application_type: 'service' });
+  const issue = () => post(service, 'orders', 'token', machine, { grant_type: 'client_credentials' });
+  assert.equal((await discoveryOf(service, 'orders')).status, 404);
+
+  const created = await service.api('POST', '/authorizationServers', { id: 'orders', name: 'Orders', audiences: ['api://orders'] });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  assert.equal((await issue()).body.expires_in, 3600);
+
+  const changed = await service.api('PUT', '/authorizationServers/orders', {
+    name: 'Orders',
+    audiences: ['api://orders'],
+    accessTokenLifetimeMinutes: 10,
+    accessTokenFormat: 'opaque',
+    signingAlg: 'ES256',
+  });
+  assert.equal(changed.status, 200, JSON.stringify(changed.body));
+  const { body } = await issue();
+  assert.equal(body.expires_in, 600);
+  assert.doesNotMatch(body.access_token, /\./);
+  const document = (await (await discoveryOf(service, 'orders')).json()) as Record<string, string[]>;
+  assert.deepEqual(document.id_token_signing_alg_values_supported?.toSorted(), ['ES256', 'RS256']);
+
+  await service.api('POST', '/authorizationServers/orders/lifecycle/deactivate');
+  assert.equal((await issue().catch(() => ({ status: 404 }))).status, 404);
+  assert.equal((await discoveryOf(service, 'orders')).status, 404);
+  await service.api('POST', '/authorizationServers/orders/lifecycle/activate');
+  assert.equal((await issue()).status, 200);
+});
+
+test('another process on the same database follows within a second (LISTEN/NOTIFY)', async (t) => {
+  const secretKey = newSecretKey();
+  const first = await startService(t, { env: { SECRET_KEY: secretKey } });
+  const second = await startService(t, { beside: { database: first.database, secretKey } });
+  const machine = await first.createApp({ application_type: 'service' });
+  await first.api('POST', '/authorizationServers', { id: 'orders', name: 'Orders', audiences: ['api://orders'] });
+  assert.equal((await post(second, 'orders', 'token', machine, { grant_type: 'client_credentials' })).body.expires_in, 3600);
+
+  await first.api('PUT', '/authorizationServers/orders', { name: 'Orders', audiences: ['api://orders'], accessTokenLifetimeMinutes: 5 });
+  const begun = performance.now();
+  let lifetime = 3600;
+  while (lifetime !== 300 && performance.now() - begun < 1000) {
+    await wait(20);
+    lifetime = (await post(second, 'orders', 'token', machine, { grant_type: 'client_credentials' })).body.expires_in;
+  }
+  assert.equal(lifetime, 300);
+});
+
+test('an endpoint of the built-in server is no id, and the built-in server changes its lifetimes and algorithm only', async (t) => {
+  const service = await startService(t);
+  for (const id of [
+    'authorize',
+    'token',
+    'keys',
+    'logout',
+    'userinfo',
+    'introspect',
+    'revoke',
+    'built-in',
+    '.well-known',
+    'UPPER',
+    '-a',
+    'a/b',
+  ]) {
+    assert.equal((await service.api('POST', '/authorizationServers', { id, name: id, audiences: ['api://x'] })).status, 400, id);
+  }
+  const { body } = await service.api('GET', '/authorizationServers/built-in');
+  const { status } = await service.api('PUT', '/authorizationServers/built-in', { ...body, name: 'Mine' });
+  assert.equal(status, 403);
+  assert.equal((await service.api('PUT', '/authorizationServers/built-in', { ...body, accessTokenLifetimeMinutes: 5 })).status, 200);
+  assert.equal((await service.api('POST', '/authorizationServers/built-in/lifecycle/deactivate')).status, 403);
+});
+
+test('a client that is created elsewhere is known at once (RFC 6749 section 2)', async (t) => {
+  const secretKey = newSecretKey();
+  const first = await startService(t, { env: { SECRET_KEY: secretKey } });
+  const second = await startService(t, { beside: { database: first.database, secretKey } });
+  const machine = await createClient(first, { grant_types: ['client_credentials'], response_types: [], redirect_uris: [] });
+  assert.equal((await post(second, 'default', 'token', machine, { grant_type: 'client_credentials' })).status, 200);
+});
