@@ -7,9 +7,10 @@ import { LRUCache } from 'lru-cache';
 import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
 import type { Change } from '../store/notifications.ts';
+import type { ProviderParts } from './dependencies.ts';
 import { methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
-import { type BuiltServer, buildServer, type ProviderParts } from './provider.ts';
+import { type BuiltServer, buildServer } from './provider.ts';
 
 /** Milliseconds after which a server is looked up again although no change was told. */
 const FRESH = 3000;

@@ -13,7 +13,7 @@ import type { Database } from '../store/database.ts';
 import { deleteSession } from '../store/protocol-state.ts';
 import { clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
-import type { ProtocolPages } from './provider.ts';
+import type { ProtocolPages } from './pages.ts';
 import { readForm } from './tokens/presented-token.ts';
 
 export interface LogoutParts {

@@ -1,74 +1,34 @@
 /**
- * One authorization server as an oidc-provider instance: its configuration assembled from the siblings of this file, and the steps that
- * run before and after the library on each request. Every setting unlike the library's default stands in deviations.ts with its reason.
+ * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. Every setting unlike the library's default stands in deviations.ts with its reason.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
-import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { Keyring } from '../secrets.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { openSigningKeys, publicPart } from '../services/signing-keys.ts';
 import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
 import { rememberedScopes } from '../store/consents.ts';
-import type { Database } from '../store/database.ts';
 import { findUserById } from '../store/users.ts';
-import { ClientAdapter, type ClientDirectory } from './adapter/clients.ts';
+import { ClientAdapter } from './adapter/clients.ts';
 import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts';
-import { beginRequest } from './adapter/request-state.ts';
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
-import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
 import { consentRules } from './authorize/consent.ts';
 import { checkNonce } from './authorize/nonce.ts';
-import { asRequested, prepareAuthorization } from './authorize/request.ts';
+import { asRequested } from './authorize/request.ts';
 import { checkScope } from './authorize/scope.ts';
 import { checkState } from './authorize/state.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
-import { isProgramEndpoint, ROUTES } from './endpoints.ts';
-import { answerLogout } from './logout.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { ROUTES } from './endpoints.ts';
+import { showError } from './pages.ts';
+import { stepsAround } from './steps.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
 import { CLAIMS_BY_SCOPE, findAccount } from './tokens/account.ts';
 import { checkClientCredentialsScope } from './tokens/client-credentials-scope.ts';
-import { completeIntrospection, mayIntrospect } from './tokens/introspection.ts';
+import { mayIntrospect } from './tokens/introspection.ts';
 import { lifetimes, refreshTokenLifetime } from './tokens/lifetimes.ts';
-import { prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
 import { rotateRefreshToken } from './tokens/refresh-rotation.ts';
 import { touchUndocumented } from './undocumented.ts';
-
-/** What the pages of the OAuth endpoints look like: given from outside, for this wing knows no HTML. */
-export interface ProtocolPages {
-  error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
-  /** Asks before signing out. */
-  logout(ctx: KoaContextWithOIDC, page: LogoutPage): Promise<void>;
-}
-
-export interface ProtocolErrorPage {
-  readonly status: number;
-  readonly code: string;
-  readonly description: string;
-  /** The application that sent the user here, once it is known. */
-  readonly application: { readonly label: string; readonly clientUri: string | undefined } | undefined;
-}
-
-export interface LogoutPage {
-  readonly action: string;
-  readonly proof: { readonly name: string; readonly value: string };
-  readonly applicationLabel: string | undefined;
-  readonly accountId: string;
-  readonly redirectOrigin: string | undefined;
-}
-
-export interface ProviderParts {
-  readonly config: Config;
-  readonly keyring: Keyring;
-  readonly database: Database;
-  readonly clients: ClientDirectory;
-  readonly pages: ProtocolPages;
-  readonly log: Logger;
-  /** The id that the outside knows a request by. */
-  requestId(req: IncomingMessage): string;
-}
 
 export interface BuiltServer extends AuthorizationServerParts {
   readonly issuer: string;
@@ -164,7 +124,8 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
     revokeGrantPolicy: () => true,
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
     clientBasedCORS: (_ctx, origin, client) => clientSettings(client).allowedOrigins.includes(origin),
-    renderError: (ctx, out) => showError(ctx, ctx.status, out.error, out.error_description),
+    renderError: (ctx, out) =>
+      showError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '' }),
   };
 
   const provider = new Provider(issuer, configuration);
@@ -172,52 +133,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
   if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
-  provider.use(async (context, next) => {
-    const ctx = context as KoaContextWithOIDC;
-    beginRequest(ctx);
-    ctx.state.requestId = deps.requestId(ctx.req);
-    if (!isProgramEndpoint(ctx.path)) return browserEndpoint(ctx, next);
-    // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
-    ctx.req.headers.accept = 'application/json';
-    try {
-      let idToken: string | undefined;
-      if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
-      else if (ctx.path !== ROUTES.token && ctx.method === 'POST')
-        idToken = await prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection);
-      await next();
-      if (ctx.path === ROUTES.introspection && ctx.status === 200 && ctx.method === 'POST') {
-        completeIntrospection(ctx, server, idToken === undefined ? undefined : await format.idTokenClaims(idToken));
-      }
-      await commitWrites(ctx, state);
-    } catch (error) {
-      if (!(error instanceof errors.OIDCProviderError)) deps.log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
-      answerWithError(ctx, error);
-    }
-    finishProgramAnswer(ctx);
-  });
-
-  /** authorize, logout, discovery and keys. */
-  async function browserEndpoint(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-    try {
-      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile);
-      if (ctx.path === ROUTES.end_session) await answerLogout(ctx, { provider, pages: deps.pages, keyring, config, database });
-      else await next();
-      await commitWrites(ctx, state);
-    } catch (error) {
-      const known = error instanceof errors.OIDCProviderError && error.expose;
-      if (!known) deps.log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
-      if (known) await showError(ctx, error.statusCode, error.error, error.error_description);
-      else await showError(ctx, 500, 'server_error', undefined);
-    }
-  }
-
-  async function showError(ctx: KoaContextWithOIDC, status: number, code: string, description: string | undefined): Promise<void> {
-    // Absent where the library's own route was not entered: at logout, or when the request was refused before it.
-    const client = (ctx.oidc as KoaContextWithOIDC['oidc'] | undefined)?.client;
-    const application = client && { label: clientSettings(client).label, clientUri: client.clientUri };
-    await deps.pages.error(ctx, { status, code, description: description ?? '', application });
-  }
-
+  provider.use(stepsAround({ provider, server, scopes, state, format, ...deps }));
   return { ...parts, issuer, provider, state, callback: provider.callback() };
 }
 

@@ -1,0 +1,19 @@
+/** What every authorization server of the process is built with. */
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Keyring } from '../secrets.ts';
+import type { Database } from '../store/database.ts';
+import type { ClientDirectory } from './adapter/clients.ts';
+import type { ProtocolPages } from './pages.ts';
+
+export interface ProviderParts {
+  readonly config: Config;
+  readonly keyring: Keyring;
+  readonly database: Database;
+  readonly clients: ClientDirectory;
+  readonly pages: ProtocolPages;
+  readonly log: Logger;
+  /** The id that the outside knows a request by. */
+  requestId(req: IncomingMessage): string;
+}

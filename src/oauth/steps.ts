@@ -1,0 +1,85 @@
+/** What runs before and after oidc-provider on each request to an authorization server, in this order. */
+import type { Middleware } from 'koa';
+import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import type { AuthorizationServer, Scope } from '../store/authorization-servers.ts';
+import { beginRequest } from './adapter/request-state.ts';
+import type { ServerState } from './adapter/server-state.ts';
+import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
+import { prepareAuthorization } from './authorize/request.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { isProgramEndpoint, ROUTES } from './endpoints.ts';
+import { answerLogout } from './logout.ts';
+import { showError } from './pages.ts';
+import type { AccessTokenFormat } from './tokens/access-token-format.ts';
+import { completeIntrospection } from './tokens/introspection.ts';
+import { prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
+
+export interface StepsParts extends ProviderParts {
+  readonly provider: Provider;
+  readonly server: AuthorizationServer;
+  readonly scopes: readonly Scope[];
+  readonly state: ServerState;
+  readonly format: AccessTokenFormat;
+}
+
+type Next = () => Promise<void>;
+
+export function stepsAround(parts: StepsParts): Middleware {
+  const steps = { program: programEndpoint(parts), browser: browserEndpoint(parts) };
+  return async (context, next) => {
+    const ctx = context as KoaContextWithOIDC;
+    beginRequest(ctx);
+    ctx.state.requestId = parts.requestId(ctx.req);
+    await steps[isProgramEndpoint(ctx.path) ? 'program' : 'browser'](ctx, next);
+  };
+}
+
+/** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
+function programEndpoint({ server, state, format, log }: StepsParts) {
+  /** @returns the presented token when it may be an ID token */
+  async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
+    // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
+    ctx.req.headers.accept = 'application/json';
+    if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
+    else if (ctx.path !== ROUTES.token && ctx.method === 'POST') return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection);
+    return undefined;
+  }
+
+  return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
+    try {
+      const presented = await prepare(ctx);
+      await next();
+      if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
+        completeIntrospection(ctx, server, presented === undefined ? undefined : await format.idTokenClaims(presented));
+      }
+      await commitWrites(ctx, state);
+    } catch (error) {
+      if (!(error instanceof errors.OIDCProviderError)) log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
+      answerWithError(ctx, error);
+    }
+    finishProgramAnswer(ctx);
+  };
+}
+
+/** authorize, logout, discovery and keys. */
+function browserEndpoint(parts: StepsParts) {
+  const { server, scopes, state, log, pages } = parts;
+  return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
+    try {
+      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile);
+      if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
+      else await next();
+      await commitWrites(ctx, state);
+    } catch (error) {
+      // Neither a redirect nor a cookie may leave for what was not written.
+      ctx.remove('Location');
+      ctx.remove('Set-Cookie');
+      if (error instanceof errors.OIDCProviderError && error.expose) {
+        await showError(pages, ctx, { status: error.statusCode, code: error.error, description: error.error_description ?? '' });
+        return;
+      }
+      log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
+      await showError(pages, ctx, { status: 500, code: 'server_error', description: '' });
+    }
+  };
+}
