@@ -9,6 +9,7 @@ import { securityHeaders } from './http/security-headers.ts';
 import { publicFiles } from './http/static.ts';
 import { errorPage } from './interaction/error-page.ts';
 import { explainFailures, unknownPage } from './interaction/failures.ts';
+import { formPostPage } from './interaction/form-post-page.ts';
 import { InteractionGone } from './interaction/interactions.ts';
 import { logoutPage } from './interaction/logout-page.ts';
 import { hostedPages } from './interaction/routes.ts';
@@ -44,6 +45,7 @@ export function createApp(services: Services): App {
     clients: new ClientDirectory(database, keyring),
     pages: {
       error: (ctx, facts) => errorPage(pages, ctx, facts),
+      formPost: (ctx, facts) => formPostPage(pages, ctx, facts),
       async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigin }) {
         const user = await findUserById(database.knex, accountId);
         const account = user && { login: user.login, name: fullName(user.profile) ?? '' };

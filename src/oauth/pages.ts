@@ -6,6 +6,15 @@ export interface ProtocolPages {
   error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
   /** Asks before signing out. */
   logout(ctx: KoaContextWithOIDC, page: LogoutPage): Promise<void>;
+  /** Carries an authorization response to the application by POST. */
+  formPost(ctx: KoaContextWithOIDC, page: FormPostPage): Promise<void>;
+}
+
+export interface FormPostPage {
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly applicationLabel: string;
+  readonly redirectOrigin: string;
 }
 
 export interface ProtocolErrorPage {

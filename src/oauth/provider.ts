@@ -12,6 +12,7 @@ import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
 import { consentRules } from './authorize/consent.ts';
+import { formPostMode } from './authorize/form-post.ts';
 import { checkNonce } from './authorize/nonce.ts';
 import { asRequested } from './authorize/request.ts';
 import { checkScope } from './authorize/scope.ts';
@@ -129,7 +130,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
   };
 
   const provider = new Provider(issuer, configuration);
-  touchUndocumented(provider);
+  touchUndocumented(provider, formPostMode(deps.pages));
   if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 

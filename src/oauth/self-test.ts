@@ -22,7 +22,8 @@ export function selfTest(): void {
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     features: { devInteractions: { enabled: false } },
   });
-  touchUndocumented(provider);
+  assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
+  touchUndocumented(provider, async () => {});
 
   const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
   const Client = provider.Client as unknown as new (metadata: object) => { compareClientSecret(secret: string): boolean };

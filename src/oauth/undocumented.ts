@@ -3,7 +3,7 @@
  * fails loudly after an upgrade, and a line in deviations.ts.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { Provider } from 'oidc-provider';
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { digest } from '../secrets.ts';
 import { clientSettings } from './client-settings.ts';
@@ -19,11 +19,17 @@ interface Internals {
 const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 const equal = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
 
-export function touchUndocumented(provider: Provider): void {
+/** A response mode of ours in place of the library's. @param fields the authorization response */
+export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
+
+export function touchUndocumented(provider: Provider, formPost: ResponseMode): void {
   const { OIDCContext, Client } = provider as unknown as Internals;
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
   instance(provider).configuration.responseTypes.push('token');
+
+  // The page of form_post in our own layout, without an inline script: registerResponseMode() leaves a known mode as it is.
+  instance(provider).responseModes.set('form_post', formPost);
 
   // Every URL that is uttered derives from the issuer, never from the Host header.
   OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options as Record<string, unknown>);

@@ -30,6 +30,10 @@ export const en = {
   'consent.allow': 'Allow',
   'consent.deny': 'Deny',
 
+  'form-post.title': 'Going on to {application}',
+  'form-post.explain': 'You are being sent back. If nothing happens, press the button.',
+  'form-post.submit': 'Continue',
+
   'logout.title': 'Sign out?',
   'logout.account': 'You are signed in as {name}.',
   'logout.question': 'Signing out ends your session in this browser, for all applications.',

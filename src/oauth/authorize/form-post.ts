@@ -1,0 +1,18 @@
+/** The form_post response mode (OAuth 2.0 Form Post Response Mode): the answer goes to the redirect URI as a form that the browser posts. */
+import { clientSettings } from '../client-settings.ts';
+import { originOf } from '../logout.ts';
+import type { ProtocolPages } from '../pages.ts';
+import type { ResponseMode } from '../undocumented.ts';
+
+/** @returns the response mode; an error is delivered by the same page, for the browser shows it only in passing */
+export function formPostMode(pages: ProtocolPages): ResponseMode {
+  return async (ctx, redirectUri, fields) => {
+    const { client } = ctx.oidc;
+    await pages.formPost(ctx, {
+      action: redirectUri,
+      fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
+      applicationLabel: client === undefined ? '' : clientSettings(client).label,
+      redirectOrigin: originOf(redirectUri),
+    });
+  };
+}
