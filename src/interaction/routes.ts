@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { createFormTokens, type FormTokens, refuseCrossSite } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
+import { publicPath } from '../http/static.ts';
 import type { Services } from '../services/dependencies.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
 import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
@@ -59,6 +60,8 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
   const router = new Router()
     .use(refuseCrossSite(config))
     .get('/', (ctx) => homePage(house, ctx))
+    // Pages that name no icon make browsers look here: the one that posts an answer to an application, and plain JSON.
+    .get('/favicon.ico', (ctx) => ctx.redirect(publicPath('gatehouse.svg')))
     .get('/signin', (ctx) => signInPage(house, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
     .get(INTERACTION, step(show))

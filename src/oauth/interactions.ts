@@ -87,7 +87,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
     const [built, interaction] = await find(req, res, serverId, uid);
     if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
-    if ('login' in result) await partFromOtherAccount(interaction, result.login.accountId);
+    if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
     interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result) };
     await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
     return interaction.returnTo;
@@ -102,10 +102,19 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     await rememberConsent(services, key, scopes, request);
   }
 
-  /** Another user signs in on this browser: the session of the one before ends, and the request goes on without it. */
-  async function partFromOtherAccount(interaction: Interaction, accountId: string): Promise<void> {
-    const { session } = interaction;
-    if (session?.accountId === undefined || session.accountId === accountId) return;
+  /**
+   * Another user signs in on this browser: the session of the one before ends, and the request goes on without it. Asked of the browser, not
+   * of the interaction, which may be older than the session: a sign-in in a second tab began it.
+   */
+  async function partFromOtherAccount(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { provider }: BuiltServer,
+    interaction: Interaction,
+    accountId: string,
+  ): Promise<void> {
+    const session = await provider.Session.get(provider.createContext(req, res) as never);
+    if (session.accountId === undefined || session.accountId === accountId) return;
     await deleteSession(services.database.pool, session.uid);
     delete interaction.session;
   }

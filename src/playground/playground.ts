@@ -46,7 +46,7 @@ export function playground({ config, keyring, pages, client, log }: PlaygroundDe
       ctx,
       'playground',
       {
-        title: problem === undefined ? 'Playground' : 'The sign-in did not work',
+        title: problem === undefined ? 'Playground' : 'Error: The sign-in did not work',
         stylesheets: ['playground.css'],
         servers: Object.entries(SERVERS).map(([id, { label, path }]) => ({
           id,
@@ -75,8 +75,6 @@ export function playground({ config, keyring, pages, client, log }: PlaygroundDe
   }
 
   const router = new Router({ prefix: '/playground' });
-  // Left unanswered here, the request gets the service's page for unknown addresses.
-  router.use(async (ctx, next) => (isPresent(config, ctx.headers) ? next() : undefined));
   router.get('/', (ctx) => showStart(ctx));
   router.get('/start', (ctx) => seeOther(ctx, home));
   router.post('/start', refuseCrossSite(config), async (ctx) => {
@@ -97,5 +95,7 @@ export function playground({ config, keyring, pages, client, log }: PlaygroundDe
   });
 
   // The type asks for params in the context, which the router puts there itself.
-  return router.routes() as Koa.Middleware;
+  const routes = router.routes() as Koa.Middleware;
+  // Passed on, the request gets the service's page for unknown addresses.
+  return (ctx, next) => (isPresent(config, ctx.headers) ? routes(ctx, next) : next());
 }

@@ -1,0 +1,125 @@
+/** What people do besides going straight on: back, reload, wait too long, a second tab. Each ends at the application or in plain words (OpenID Connect Core 1.0 section 3.1.2.3). */
+import assert from 'node:assert/strict';
+import { mock, type TestContext } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { LIFETIMES } from '../../config/defaults.ts';
+import { browserTest } from '../support/browser.ts';
+import { startService } from '../support/service.ts';
+import { assertExplained, openWindow, signIn } from '../support/watched-page.ts';
+import { outcomeOf, runApplication } from './application.ts';
+
+async function atSignIn(browser: Browser, t: TestContext) {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const application = await runApplication(t, service);
+  const window = await openWindow(browser);
+  const page = await window.open();
+  await page.goto(application.start());
+  return { service, user, application, window, page };
+}
+
+browserTest('the sign-in page left open too long (management-api.md, HTML hooks: error page)', async (browser, t) => {
+  const { user, window, page } = await atSignIn(browser, t);
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + (LIFETIMES.interaction + 1) * 1000 });
+  try {
+    await signIn(page, user);
+    await page.waitForSelector('#error-code');
+    await assertExplained(page, 'interaction_expired');
+  } finally {
+    mock.timers.reset();
+  }
+  window.assertQuiet();
+});
+
+browserTest('back, after the sign-in (management-api.md, HTML hooks: error page)', async (browser, t) => {
+  const { user, application, window, page } = await atSignIn(browser, t);
+  await signIn(page, user);
+  await page.waitForURL(`${application.origin}/callback?*`);
+  await page.goBack();
+  await assertExplained(page, 'interaction_expired');
+  window.assertQuiet();
+});
+
+browserTest('the sign-in page reloaded, before and after a wrong password (OpenID Connect Core section 3.1.2.3)', async (browser, t) => {
+  const { user, application, window, page } = await atSignIn(browser, t);
+  await page.reload();
+  await signIn(page, { ...user, password: 'not-the-password' });
+  await page.waitForSelector('#error-summary');
+  // The address bar, not F5: that would ask whether to send the form again.
+  await page.goto(page.url());
+  assert.equal(await page.locator('#error-summary').count(), 0);
+  await signIn(page, user);
+  await page.waitForURL(`${application.origin}/callback?*`);
+  assert.equal((await outcomeOf(page)).sub, user.id);
+  window.assertQuiet();
+});
+
+browserTest('a second tab with another application: both sign in (OpenID Connect Core section 3.1.2.3)', async (browser, t) => {
+  const { service, user, application, window, page } = await atSignIn(browser, t);
+  const other = await runApplication(t, service);
+  const tab = await window.open();
+  await tab.goto(other.start());
+  for (const [open, { origin }] of [
+    [page, application],
+    [tab, other],
+  ] as const) {
+    await signIn(open, user);
+    await open.waitForURL(`${origin}/callback?*`);
+    assert.equal((await outcomeOf(open)).sub, user.id);
+  }
+  window.assertQuiet();
+});
+
+browserTest(
+  'a second tab, where somebody else signs in: the later one is signed in (OpenID Connect Core section 3.1.2.3)',
+  async (browser, t) => {
+    const { service, user, application, window, page } = await atSignIn(browser, t);
+    const other = await service.createUser();
+    const tab = await window.open();
+    await tab.goto(application.start());
+    await signIn(page, user);
+    await page.waitForURL(`${application.origin}/callback?*`);
+    await signIn(tab, other);
+    await tab.waitForURL(`${application.origin}/callback?*`);
+    assert.equal((await outcomeOf(tab)).sub, other.id);
+    await page.goto(application.start({ prompt: 'none' }));
+    assert.equal((await outcomeOf(page)).sub, other.id);
+    window.assertQuiet();
+  },
+);
+
+browserTest(
+  'signed out in a second tab while the first one asks for the password again (management-api.md, HTML hooks: error page)',
+  async (browser, t) => {
+    const { service, user, application, window, page } = await atSignIn(browser, t);
+    await signIn(page, user);
+    await page.waitForURL(`${application.origin}/callback?*`);
+    await page.goto(application.start({ prompt: 'login' }));
+    const tab = await window.open();
+    await tab.goto(`${service.issuer('built-in')}/logout`);
+    await tab.click('#logout-confirm');
+    await tab.waitForURL('**/signin?signed-out');
+    await signIn(page, user);
+    await page.waitForSelector('#error-code');
+    await assertExplained(page, 'session_changed');
+    window.assertQuiet();
+  },
+);
+
+browserTest('the page opened in another browser (management-api.md, HTML hooks: error page)', async (browser, t) => {
+  const { page } = await atSignIn(browser, t);
+  const elsewhere = await openWindow(browser);
+  const opened = await elsewhere.open();
+  await opened.goto(page.url());
+  await assertExplained(opened, 'interaction_elsewhere');
+  elsewhere.assertQuiet();
+});
+
+browserTest('cookies deleted while the page stood open (management-api.md, HTML hooks: error page)', async (browser, t) => {
+  const { user, window, page } = await atSignIn(browser, t);
+  await window.context.clearCookies();
+  await signIn(page, user);
+  await page.waitForSelector('#error-code');
+  await assertExplained(page, 'interaction_elsewhere');
+  window.assertQuiet();
+});
