@@ -9,6 +9,7 @@ import { rememberedScopes } from '../store/consents.ts';
 import { findUserById } from '../store/users.ts';
 import { ClientAdapter } from './adapter/clients.ts';
 import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts';
+import { ReplayAdapter } from './adapter/replay-adapter.ts';
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
 import { consentRules } from './authorize/consent.ts';
@@ -60,6 +61,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
     adapter: (name) => {
       if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
       if (name === 'Grant') return new GrantAdapter(state);
+      if (name === 'ReplayDetection') return new ReplayAdapter(state);
       if (name === 'Session') return new SessionAdapter(state);
       if (isStored(name)) return new ModelAdapter(name, state);
       throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);

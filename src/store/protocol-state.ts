@@ -1,7 +1,7 @@
 /**
- * The hot path's SQL: what oidc-provider keeps (sessions, codes, tokens, interactions), one row each, under the SHA-256 of its id.
- * Reads bring the account along; the writes of a request become one statement and so one commit. Named prepared
- * statements through pg, never knex. Expiry is compared with the caller's clock.
+ * The hot path's reads and endings: what oidc-provider keeps (sessions, codes, tokens, interactions), one row each, under the SHA-256 of
+ * its id. Reads bring the account along. Named prepared statements through pg, never knex; expiry is compared with the caller's clock.
+ * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
 
@@ -66,39 +66,8 @@ export interface FoundSession {
   readonly clients: Record<string, Record<string, unknown>>;
 }
 
-/** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
-export interface Use extends StoredKey {
-  /** Seconds after the first use during which a further one still succeeds; 0: exactly one succeeds. */
-  readonly leeway: number;
-}
-
-/** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
-export interface Extension extends StoredKey {
-  readonly expiresAt: number;
-}
-
-export interface SessionClient {
-  readonly sessionUid: string;
-  readonly serverKey: number;
-  readonly clientId: string;
-  readonly state: Readonly<Record<string, unknown>>;
-  readonly expiresAt: number;
-}
-
-/** All that one request writes. */
-export interface WriteSet {
-  readonly inserts: readonly StoredModel[];
-  /** Re-saves of sessions, found by their uid for their id may be a new one: a session that was ended meanwhile is not brought back. */
-  readonly sessions: readonly StoredModel[];
-  readonly uses: readonly Use[];
-  readonly extensions: readonly Extension[];
-  readonly deletes: readonly StoredKey[];
-  readonly sessionClients: readonly SessionClient[];
-}
-
 const NAME_OF = new Map<number, ModelName>(Object.entries(MODELS).map(([name, number]) => [number, name as ModelName]));
 const ACCOUNT = 'u.id, u.login, u.email, u.email_verified, u.status, u.profile, u.last_updated';
-const hour = (epochSeconds: number): number => Math.ceil(epochSeconds / 3600);
 
 interface ModelRow {
   readonly model: number;
@@ -161,87 +130,6 @@ export async function findSession(
   });
   const [row] = rows;
   return row && { payload: row.payload, expiresAt: row.expires, account: accountOf(row), clients: row.clients ?? {} };
-}
-
-/** A code or refresh token was used before, has expired or is gone: nothing was written. */
-export class AlreadyUsed extends Error {
-  override readonly name = 'AlreadyUsed';
-}
-
-/**
- * Carries out everything a request writes as one statement, one round trip and one commit. The statement's shape depends on how many
- * of each there are, and so does its prepared name.
- * @throws {AlreadyUsed} when a use or an extension found nothing to use; then nothing was written
- */
-export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
-  const statement = compose(set, now);
-  if (statement === undefined) return;
-  const { rows } = await pool.query<{ conditions: number }>(statement);
-  if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
-}
-
-const COLUMNS = 'id, model, server_key, payload, account_id, client_id, grant_id, uid, expires_at, exp_hour';
-
-function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
-  const values: unknown[] = [];
-  const parts: string[] = [];
-  const put = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
-  const time = (epoch: number): string => `to_timestamp(${put(epoch, 'float8')})`;
-  const where = (key: StoredKey): string =>
-    `id = ${put(key.id, 'text')} AND model = ${put(MODELS[key.model], 'smallint')} AND server_key = ${put(key.serverKey, 'integer')}`;
-
-  const conditions: string[] = [];
-  for (const use of set.uses) {
-    const name = `condition${conditions.push('use')}`;
-    parts.push(
-      `${name} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, ${time(now)}) WHERE ${where(use)} AND expires_at > ${time(now)}
-        AND (consumed_at IS NULL OR consumed_at > ${time(now - use.leeway)}) RETURNING 1)`,
-    );
-  }
-  for (const extension of set.extensions) {
-    const name = `condition${conditions.push('extension')}`;
-    parts.push(
-      `${name} AS (UPDATE oidc_payload SET expires_at = ${time(extension.expiresAt)}, exp_hour = ${put(hour(extension.expiresAt), 'integer')}
-        WHERE ${where(extension)} AND expires_at > ${time(now)} RETURNING 1)`,
-    );
-  }
-  const met = conditions.length === 0 ? '0' : conditions.map((_, index) => `(SELECT count(*) FROM condition${index + 1})`).join(' + ');
-  const gate = conditions.length === 0 ? '' : ` WHERE ${met} = ${conditions.length}`;
-
-  if (set.inserts.length > 0) {
-    const rows = set.inserts.map(
-      (row) =>
-        `(${put(row.id, 'text')}, ${put(MODELS[row.model], 'smallint')}, ${put(row.serverKey, 'integer')}, ${put(JSON.stringify(row.payload), 'jsonb')},
-          ${put(row.accountId ?? null, 'text')}, ${put(row.clientId ?? null, 'text')}, ${put(row.grantId ?? null, 'text')}, ${put(row.uid ?? null, 'text')},
-          ${time(row.expiresAt)}, ${put(hour(row.expiresAt), 'integer')})`,
-    );
-    parts.push(
-      `inserted AS (INSERT INTO oidc_payload (${COLUMNS}) SELECT * FROM (VALUES ${rows.join(', ')}) AS v${gate}
-        ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, account_id = excluded.account_id,
-          expires_at = excluded.expires_at, exp_hour = excluded.exp_hour)`,
-    );
-  }
-  set.sessions.forEach((row, index) => {
-    parts.push(
-      `session${index} AS (UPDATE oidc_payload SET id = ${put(row.id, 'text')}, payload = ${put(JSON.stringify(row.payload), 'jsonb')},
-        account_id = ${put(row.accountId ?? null, 'text')}, expires_at = ${time(row.expiresAt)}, exp_hour = ${put(hour(row.expiresAt), 'integer')}
-        WHERE server_key = ${ALL_SERVERS} AND uid = ${put(row.uid ?? null, 'text')})`,
-    );
-  });
-  set.deletes.forEach((key, index) => {
-    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${where(key)})`);
-  });
-  set.sessionClients.forEach((client, index) => {
-    parts.push(
-      `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
-        VALUES (${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
-          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')})
-        ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour)`,
-    );
-  });
-  if (parts.length === 0) return undefined;
-  const counts = [set.inserts, set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map((list) => list.length);
-  return { name: `write-${counts.join('-')}`, text: `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions`, values };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Steps that the tests of the OAuth endpoints share: an application, its authorization request, and the raw calls that libraries refuse to make. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Service } from '../support/service.ts';
+import type { ServiceCalls } from '../support/service.ts';
 import type { Page, UserAgent } from '../support/user-agent.ts';
 
 export const CALLBACK = 'https://app.example/callback';
@@ -13,7 +13,7 @@ export interface TestClient {
 
 /** A confidential application for the code flow with refresh tokens. */
 export function createClient(
-  service: Service,
+  service: ServiceCalls,
   settings: Record<string, unknown> = {},
   credentials: Record<string, unknown> = {},
 ): Promise<TestClient> {
@@ -33,7 +33,7 @@ export const verifier = (): string => randomBytes(32).toString('base64url');
 export const challengeOf = (value: string): string => createHash('sha256').update(value).digest('base64url');
 
 /** The address of an authorization request; a parameter of undefined is left out. */
-export function authorizeUrl(service: Service, serverId: string, parameters: Record<string, string | undefined>): URL {
+export function authorizeUrl(service: ServiceCalls, serverId: string, parameters: Record<string, string | undefined>): URL {
   const url = new URL(`${service.issuer(serverId)}/authorize`);
   const defaults = { response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', state: 'some-state', nonce: 'some-nonce' };
   for (const [name, value] of Object.entries({ ...defaults, ...parameters })) if (value !== undefined) url.searchParams.set(name, value);
@@ -55,7 +55,7 @@ export interface JsonAnswer {
 
 /** Posts a form to an endpoint, authenticated by client_secret_basic, or by client_id alone. */
 export async function post(
-  service: Service,
+  service: ServiceCalls,
   serverId: string,
   endpoint: string,
   client: TestClient,
@@ -72,7 +72,7 @@ export async function post(
 
 /** Signs a user in for an application and exchanges the code. */
 export async function tokensFor(
-  service: Service,
+  service: ServiceCalls,
   browser: UserAgent,
   user: { login: string; password: string },
   client: TestClient,
@@ -86,7 +86,7 @@ export async function tokensFor(
   return post(service, serverId, 'token', client, { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: proof });
 }
 
-export async function userinfo(service: Service, serverId: string, accessToken: string): Promise<JsonAnswer> {
+export async function userinfo(service: ServiceCalls, serverId: string, accessToken: string): Promise<JsonAnswer> {
   const response = await fetch(`${service.issuer(serverId)}/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } });
   return { status: response.status, headers: response.headers, body: await response.json() };
 }

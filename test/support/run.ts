@@ -65,7 +65,7 @@ function runTests(files: readonly string[], env: Record<string, string>): Promis
     const refusal = new URL('refuse-skipped.js', import.meta.url).href;
     reporters.push(`--test-reporter=${refusal}`, '--test-reporter-destination=stderr');
   }
-  child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...reporters, ...options, ...files], {
+  child = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=180000', ...reporters, ...options, ...files], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: 'inherit',

@@ -15,7 +15,7 @@ import { openNotifications } from '../../src/store/notifications.ts';
 import { afterwards } from './afterwards.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
-const API_TOKEN = 'test-api-token-0123456789-0123456789';
+export const API_TOKEN = 'test-api-token-0123456789-0123456789';
 export const ADMIN = { username: 'admin', password: 'the-administrators-password' };
 
 export interface Answer {
@@ -25,11 +25,11 @@ export interface Answer {
   readonly body: any;
 }
 
-export interface Service {
+/** A running service as it is seen from outside. */
+export interface ServiceCalls {
   /** As configured; where nothing else is said, where it listens. */
   readonly baseUrl: string;
   readonly listensAt: string;
-  readonly database: TestDatabase;
   /** The issuer of a server: `built-in`, or a custom one's id. */
   issuer(serverId: string): string;
   /** Calls the management API as the first administrator. */
@@ -41,6 +41,10 @@ export interface Service {
     settings: Record<string, unknown>,
     credentials?: Record<string, unknown>,
   ): Promise<{ clientId: string; clientSecret: string | undefined }>;
+}
+
+export interface Service extends ServiceCalls {
+  readonly database: TestDatabase;
 }
 
 export interface ServiceOptions {
@@ -59,6 +63,10 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
   let listener: RequestListener = (_req, res) => res.writeHead(503).end();
   const server = createServer((req, res) => listener(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  afterwards(t, async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const address = server.address();
   assert(address !== null && typeof address === 'object');
 
@@ -80,14 +88,15 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
   await registerPlayground(services);
   listener = createApp(services).listener;
   afterwards(t, async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
     await notifications.close();
     await opened.close();
   });
 
-  const { baseUrl } = config;
-  const listensAt = `http://127.0.0.1:${address.port}`;
+  return { ...callsTo(config.baseUrl, `http://127.0.0.1:${address.port}`), database };
+}
+
+/** @param listensAt where it can be reached, whatever its public address is */
+export function callsTo(baseUrl: string, listensAt: string = baseUrl): ServiceCalls {
   const api = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const response = await fetch(`${listensAt}/api/v1${path}`, {
       method,
@@ -109,7 +118,6 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
   return {
     baseUrl,
     listensAt,
-    database,
     issuer: (serverId) => `${baseUrl}/oauth/v1${serverId === 'built-in' ? '' : `/${serverId}`}`,
     api,
     async createUser(profile = {}) {

@@ -47,7 +47,7 @@ export class ModelAdapter implements Adapter {
 
   /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
   async consume(id: string): Promise<void> {
-    const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway() : 0;
+    const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(Provider.ctx?.oidc.client?.clientId) : 0;
     await this.server.write((request) => request.writes.uses.push({ ...this.#key(id), leeway }));
   }
 
@@ -76,7 +76,7 @@ export class ModelAdapter implements Adapter {
     if (this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo') payload.scope = scopeAtUserinfo(payload.scope ?? '');
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
     if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined) {
-      const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway() : 0;
+      const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(payload.clientId) : 0;
       if (found.consumedAt + leeway <= epochSeconds() || leeway === 0) payload.consumed = Math.floor(found.consumedAt);
     }
     return payload;

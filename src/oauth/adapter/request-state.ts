@@ -4,14 +4,15 @@
  */
 import type Koa from 'koa';
 import { Provider } from 'oidc-provider';
-import type { Account, Extension, FoundModel, SessionClient, StoredKey, StoredModel, Use, WriteSet } from '../../store/protocol-state.ts';
+import type { Account, FoundModel, StoredKey, StoredModel } from '../../store/protocol-state.ts';
+import type { Extension, SessionClient, SessionSave, Use, WriteSet } from '../../store/protocol-writes.ts';
 
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
 
 /** The writes of one request, in no order: they become one statement. The last word about a row counts. */
 export class PendingWrites implements WriteSet {
   inserts: StoredModel[] = [];
-  sessions: StoredModel[] = [];
+  sessions: SessionSave[] = [];
   uses: Use[] = [];
   extensions: Extension[] = [];
   deletes: StoredKey[] = [];
@@ -23,8 +24,8 @@ export class PendingWrites implements WriteSet {
   }
 
   /** Saves a session that was found, perhaps under a new id: the row is re-keyed, so the old id needs no deletion. */
-  resaveSession(row: StoredModel, foundId: string): void {
-    this.deletes = this.deletes.filter((key) => !(key.model === row.model && key.id === foundId));
+  resaveSession(row: SessionSave): void {
+    this.deletes = this.deletes.filter((key) => !(key.model === row.model && key.id === row.foundId));
     this.sessions = [row];
   }
 

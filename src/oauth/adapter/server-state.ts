@@ -3,7 +3,8 @@ import { errors, Provider } from 'oidc-provider';
 import type pg from 'pg';
 import { epochSeconds } from '../../clock.ts';
 import { isUnavailable } from '../../store/failures.ts';
-import { AlreadyUsed, deleteGrant, write } from '../../store/protocol-state.ts';
+import { deleteGrant } from '../../store/protocol-state.ts';
+import { AlreadyUsed, write } from '../../store/protocol-writes.ts';
 import { clientSettings } from '../client-settings.ts';
 import { TemporarilyUnavailable } from '../errors.ts';
 import { currentRequest, RequestState } from './request-state.ts';
@@ -35,7 +36,7 @@ export class ServerState {
 
   /**
    * Carries out what the request noted.
-   * @throws {errors.InvalidGrant} when a code or refresh token was used meanwhile: nothing was written, and its family is ended
+   * @throws {errors.InvalidGrant} when a code or refresh token was used or revoked meanwhile: nothing was written
    * @throws {TemporarilyUnavailable} when the database is away: the answer must not leave
    */
   async commit(request: RequestState): Promise<void> {
@@ -44,16 +45,20 @@ export class ServerState {
         await write(pool, request.writes, epochSeconds());
       } catch (error) {
         if (!(error instanceof AlreadyUsed)) throw error;
-        for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
+        // A second use ends what the first was given; a token that was only revoked meanwhile takes nothing with it.
+        if (request.writes.uses.length > 0) for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
         throw new errors.InvalidGrant('used by a parallel request');
       }
       for (const grantId of request.endedGrants) await deleteGrant(pool, grantId);
     });
   }
 
-  /** Seconds in which a rotated refresh token may be used again, for the client of the current request. */
-  refreshTokenLeeway(): number {
+  /**
+   * Seconds in which a rotated refresh token may be used again: by the application it belongs to, and by no other one that asks about it.
+   * @param clientId whose token it is
+   */
+  refreshTokenLeeway(clientId: unknown): number {
     const client = Provider.ctx?.oidc.client;
-    return client === undefined ? 0 : clientSettings(client).refreshTokenLeeway;
+    return client === undefined || client.clientId !== clientId ? 0 : clientSettings(client).refreshTokenLeeway;
   }
 }

@@ -3,6 +3,7 @@
  * so that one client at two servers, or two servers at once, lose nothing. An ended session is never saved again.
  */
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
 import { ALL_SERVERS, type FoundSession, findSession, type StoredKey } from '../../store/protocol-state.ts';
@@ -18,6 +19,8 @@ export class SessionAdapter implements Adapter {
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const { authorizations, ...session } = payload as AdapterPayload & { authorizations?: Authorizations };
     const expiresAt = payload.exp ?? epochSeconds() + expiresIn;
+    // A session that slides on does not write them again: they are kept for as long as it can live.
+    const authorizedUntil = (typeof payload.loginTs === 'number' ? payload.loginTs : epochSeconds()) + LIFETIMES.session;
     const uid = String(payload.uid);
     const row = {
       ...key(id),
@@ -31,9 +34,9 @@ export class SessionAdapter implements Adapter {
     await this.server.write((request) => {
       const foundId = request.foundSessions.get(uid);
       if (foundId === undefined) request.writes.insert(row);
-      else request.writes.resaveSession(row, foundId);
+      else request.writes.resaveSession({ ...row, foundId });
       for (const [clientId, state] of changed(authorizations ?? {}, request.sessionClients)) {
-        request.writes.sessionClients.push({ sessionUid: uid, serverKey: this.server.key, clientId, state, expiresAt });
+        request.writes.sessionClients.push({ sessionUid: uid, serverKey: this.server.key, clientId, state, expiresAt: authorizedUntil });
       }
     });
   }

@@ -1,0 +1,141 @@
+/**
+ * The hot path's writes: all that one request writes becomes one statement, one round trip and one commit. Named prepared statements
+ * through pg, never knex; expiry is compared with the caller's clock.
+ */
+import type pg from 'pg';
+import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.ts';
+
+/** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
+export interface Use extends StoredKey {
+  /** Seconds after the first use during which a further one still succeeds; 0: exactly one succeeds. */
+  readonly leeway: number;
+}
+
+/** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
+export interface Extension extends StoredKey {
+  readonly expiresAt: number;
+}
+
+/** A session that was found and is saved again, perhaps under a new id. */
+export interface SessionSave extends StoredModel {
+  /** The hashed id that it was found under. */
+  readonly foundId: string;
+}
+
+export interface SessionClient {
+  readonly sessionUid: string;
+  readonly serverKey: number;
+  readonly clientId: string;
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+}
+
+/** All that one request writes. */
+export interface WriteSet {
+  readonly inserts: readonly StoredModel[];
+  /** Updates only: a session that was ended meanwhile is not brought back, nor is an id that was replaced meanwhile. */
+  readonly sessions: readonly SessionSave[];
+  readonly uses: readonly Use[];
+  readonly extensions: readonly Extension[];
+  readonly deletes: readonly StoredKey[];
+  readonly sessionClients: readonly SessionClient[];
+}
+
+/** The epoch hour that a row is swept in: a coarse bucket, so that a re-save seldom touches its index. */
+const hour = (epochSeconds: number): number => Math.ceil(epochSeconds / 3600);
+
+/** A code or refresh token was used before, has expired or is gone: nothing was written. */
+export class AlreadyUsed extends Error {
+  override readonly name = 'AlreadyUsed';
+}
+
+/**
+ * Carries out everything a request writes as one statement, one round trip and one commit. The statement's shape depends on how many
+ * of each there are, and so does its prepared name.
+ * @throws {AlreadyUsed} when a use or an extension found nothing to use; then nothing was written
+ */
+export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
+  const statement = compose(set, now);
+  if (statement === undefined) return;
+  const { rows } = await pool.query<{ conditions: number }>(statement);
+  if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
+}
+
+const COLUMNS = 'id, model, server_key, payload, account_id, client_id, grant_id, uid, expires_at, exp_hour';
+
+function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
+  const values: unknown[] = [];
+  const parts: string[] = [];
+  const put = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const time = (epoch: number): string => `to_timestamp(${put(epoch, 'float8')})`;
+  const where = (key: StoredKey): string =>
+    `id = ${put(key.id, 'text')} AND model = ${put(MODELS[key.model], 'smallint')} AND server_key = ${put(key.serverKey, 'integer')}`;
+
+  const conditions: string[] = [];
+  for (const use of set.uses) {
+    const name = `condition${conditions.push('use')}`;
+    parts.push(
+      `${name} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, ${time(now)}) WHERE ${where(use)} AND expires_at > ${time(now)}
+        AND (consumed_at IS NULL OR (${put(use.leeway, 'integer')} > 0 AND consumed_at > ${time(now - use.leeway)})) RETURNING 1)`,
+    );
+  }
+  for (const extension of set.extensions) {
+    const name = `condition${conditions.push('extension')}`;
+    parts.push(
+      `${name} AS (UPDATE oidc_payload SET expires_at = ${time(extension.expiresAt)}, exp_hour = ${put(hour(extension.expiresAt), 'integer')}
+        WHERE ${where(extension)} AND expires_at > ${time(now)} RETURNING 1)`,
+    );
+  }
+  const met = conditions.length === 0 ? '0' : conditions.map((_, index) => `(SELECT count(*) FROM condition${index + 1})`).join(' + ');
+  const gate = conditions.length === 0 ? '' : ` WHERE ${met} = ${conditions.length}`;
+
+  if (set.inserts.length > 0) {
+    const rows = set.inserts.map(
+      (row) =>
+        `(${put(row.id, 'text')}, ${put(MODELS[row.model], 'smallint')}, ${put(row.serverKey, 'integer')}, ${put(JSON.stringify(row.payload), 'jsonb')},
+          ${put(row.accountId ?? null, 'text')}, ${put(row.clientId ?? null, 'text')}, ${put(row.grantId ?? null, 'text')}, ${put(row.uid ?? null, 'text')},
+          ${time(row.expiresAt)}, ${put(hour(row.expiresAt), 'integer')})`,
+    );
+    parts.push(
+      `inserted AS (INSERT INTO oidc_payload (${COLUMNS}) SELECT * FROM (VALUES ${rows.join(', ')}) AS v${gate}
+        ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, account_id = excluded.account_id,
+          expires_at = excluded.expires_at, exp_hour = excluded.exp_hour)`,
+    );
+  }
+  set.sessions.forEach((row, index) => {
+    parts.push(
+      `session${index} AS (UPDATE oidc_payload SET id = ${put(row.id, 'text')}, payload = ${put(JSON.stringify(row.payload), 'jsonb')},
+        account_id = ${put(row.accountId ?? null, 'text')}, expires_at = ${time(row.expiresAt)}, exp_hour = ${put(hour(row.expiresAt), 'integer')}
+        WHERE server_key = ${ALL_SERVERS} AND uid = ${put(row.uid ?? null, 'text')} AND (id = ${put(row.foundId, 'text')} OR ${put(row.id !== row.foundId, 'boolean')}))`,
+    );
+  });
+  set.deletes.forEach((key, index) => {
+    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${where(key)})`);
+  });
+  set.sessionClients.forEach((client, index) => {
+    parts.push(
+      `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
+        VALUES (${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
+          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')})
+        ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour)`,
+    );
+  });
+  if (parts.length === 0) return undefined;
+  const counts = [set.inserts, set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map((list) => list.length);
+  return { name: `write-${counts.join('-')}`, text: `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions`, values };
+}
+
+/**
+ * Stores a value that may be seen once, and waits for nothing: of many at once one succeeds (RFC 7523 section 3, `jti`).
+ * @returns false when it was seen before and has not expired
+ */
+export async function insertOnce(pool: pg.Pool, row: StoredModel, now: number): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'insert-once',
+    text: `INSERT INTO oidc_payload (id, model, server_key, payload, expires_at, exp_hour) VALUES ($1, $2, $3, $4, to_timestamp($5), $6)
+      ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at, exp_hour = excluded.exp_hour
+        WHERE oidc_payload.expires_at <= to_timestamp($7)`,
+    values: [row.id, MODELS[row.model], row.serverKey, JSON.stringify(row.payload), row.expiresAt, hour(row.expiresAt), now],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,28 @@
+/** A clock that a test moves: `Date` alone, which is all that the service, oidc-provider and its SQL read; timers run on. */
+import type { TestContext } from 'node:test';
+
+const RealDate = Date;
+let ahead = 0;
+
+class MovedDate extends RealDate {
+  constructor(...given: [] | ConstructorParameters<DateConstructor>) {
+    if (given.length === 0) super(MovedDate.now());
+    else super(...(given as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + ahead;
+  }
+}
+
+/** Moves the time, further each time; the end of the test brings the real one back. @param seconds may be negative */
+export function moveClock(t: TestContext, seconds: number): void {
+  if (globalThis.Date === RealDate) {
+    t.after(() => {
+      globalThis.Date = RealDate;
+      ahead = 0;
+    });
+  }
+  ahead += seconds * 1000;
+  globalThis.Date = MovedDate as DateConstructor;
+}

@@ -1,0 +1,127 @@
+/** The service as an operator runs it: the real command in a process of its own, told by environment and signals alone. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { afterwards } from './afterwards.ts';
+import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
+
+const COMMAND = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const READY = 'Gatehouse is ready:';
+
+export interface Command {
+  readonly child: ChildProcess;
+  /** What it has printed up to now. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** Waits until it has printed this on its standard output. @throws when it ends before */
+  printed(text: string): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+}
+
+/** Runs the command; with nothing in its environment but what is given. It is ended with the test. */
+export function run(t: TestContext, env: Readonly<Record<string, string>>, ...args: string[]): Command {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  const news = new EventEmitter();
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text;
+      news.emit('text');
+    });
+  }
+  let over = false;
+  const ended = once(child, 'close').then(([code, signal]) => {
+    over = true;
+    news.emit('text');
+    return code ?? signal;
+  });
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return ended;
+  };
+  afterwards(t, () => stop());
+  return {
+    child,
+    output,
+    ended,
+    stop,
+    async printed(text) {
+      while (!output.stdout.includes(text)) {
+        assert.ok(!over, `ended without "${text}": ${output.stdout}${output.stderr}`);
+        await once(news, 'text');
+      }
+    },
+  };
+}
+
+export type RunningService = Command & ServiceCalls;
+
+/** Starts the service on a free port and waits until it is ready. The first administrator's password and token are those of the other tests. */
+export async function runService(t: TestContext, env: Readonly<Record<string, string>>): Promise<RunningService> {
+  const port = env.PORT ?? (await freePort());
+  const defaults = { PORT: port, ADMIN_PASSWORD: ADMIN.password, ADMIN_API_TOKEN: API_TOKEN, LOG_LEVEL: 'error' };
+  const command = run(t, { ...defaults, ...env });
+  await command.printed(READY);
+  return { ...command, ...callsTo(`http://localhost:${port}`) };
+}
+
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  server.close();
+  await once(server, 'close');
+  return String(address.port);
+}
+
+/** A DATA_DIR of its own, removed with the test; a server that a killed service left behind ends before. */
+export function dataDirectory(t: TestContext): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-test-'));
+  chmodSync(folder, 0o711); // as root, the server's user has to pass
+  afterwards(t, async () => {
+    const postmaster = postmasterOf(folder);
+    if (postmaster !== undefined) {
+      process.kill(postmaster, 'SIGQUIT');
+      await gone(postmaster);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** @returns the process of the embedded PostgreSQL, if one runs */
+export function postmasterOf(dataDir: string): number | undefined {
+  const file = path.join(dataDir, 'postgres', 'pg18', 'data', 'postmaster.pid');
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
+}
+
+/** Waits until no process has this number any more. */
+export async function gone(pid: number): Promise<void> {
+  await eventually(() => {
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  }, `process ${pid} ends`);
+}
+
+/** Asks again and again until it is so, at most half a minute. */
+export async function eventually(isSo: () => unknown, what: string): Promise<void> {
+  for (const end = Date.now() + 30_000; !(await isSo()); ) {
+    assert.ok(Date.now() < end, `not within 30 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
