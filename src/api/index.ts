@@ -9,10 +9,12 @@ import { authenticate, authorize } from './authentication.ts';
 import { authorizationServers } from './authorization-servers.ts';
 import { readBody } from './body.ts';
 import { answer, type Endpoint } from './endpoint.ts';
+import { describeApi, OPENAPI_PATH } from './openapi.ts';
 import { users } from './users.ts';
 
 const BASE = '/api/v1';
-const ENDPOINTS: readonly Endpoint[] = [...users, ...apps, ...authorizationServers];
+/** All that the API offers. */
+export const ENDPOINTS: readonly Endpoint[] = [...users, ...apps, ...authorizationServers];
 
 /** @returns a middleware that answers everything under /api/v1 and leaves the rest to the next */
 export function managementApi(services: Services): Middleware {
@@ -21,6 +23,11 @@ export function managementApi(services: Services): Middleware {
     const steps = [authenticate(services), authorize(endpoint), ...(endpoint.body ? [readBody] : []), answer(endpoint, services)];
     router.register(endpoint.path, [endpoint.method], steps);
   }
+  const description = JSON.stringify(describeApi(ENDPOINTS));
+  router.register(OPENAPI_PATH, ['GET'], (ctx) => {
+    ctx.body = description;
+    ctx.type = 'application/json';
+  });
   // The router itself adds what its type asks of the context.
   const routes = router.routes() as Middleware;
 
