@@ -48,6 +48,13 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'self-test',
   },
   {
+    setting: 'ttl.AccessToken and ttl.ClientCredentials choose the format (undocumented order)',
+    default: 'the format is chosen by resource indicators',
+    ours: 'custom servers issue JWTs, stored under a handle',
+    why: 'a JWT access token is introspected, revoked and used at userinfo like an opaque one',
+    test: 'self-test',
+  },
+  {
     setting: 'provider.request.protocol (Koa extension point)',
     default: 'from the socket or X-Forwarded-Proto',
     ours: 'https when BASE_URL is https',

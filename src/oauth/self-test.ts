@@ -3,31 +3,43 @@
  * that moves the ground is noticed before the first user does.
  */
 import { strict as assert } from 'node:assert';
-import { Provider } from 'oidc-provider';
+import { type Client, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
+import type { AuthorizationServer } from '../store/authorization-servers.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from './client-settings.ts';
+import { accessTokenFormat, looksLikeJwt } from './tokens/access-token-format.ts';
 import { touchUndocumented } from './undocumented.ts';
 
 const ISSUER = 'https://self-test.example/oauth/v1';
 
+/** Takes what is saved and keeps nothing. */
+class Nowhere {
+  async upsert(): Promise<void> {}
+}
+
+const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'ES256' } as AuthorizationServer;
+
 /** @throws {assert.AssertionError} naming the touch that lost its hold */
-export function selfTest(): void {
-  const provider = new Provider(ISSUER, {
-    adapter: class {} as never,
+export async function selfTest(): Promise<void> {
+  const format = accessTokenFormat(SERVER, ISSUER, [], () => provider);
+  const provider: Provider = new Provider(ISSUER, {
+    adapter: Nowhere as never,
+    ttl: { ClientCredentials: format.lifetime(60) },
+    formats: { customizers: { jwt: format.customizer } },
     jwks: { keys: [SELF_TEST_KEY] },
     cookies: { keys: ['self-test'] },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
     // Not for its own sake: it is what lets an implicit client register.
     responseTypes: ['code', 'id_token'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
   touchUndocumented(provider, async () => {});
 
   const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
-  const Client = provider.Client as unknown as new (metadata: object) => { compareClientSecret(secret: string): boolean };
-  const client = new Client({
+  const ClientModel = provider.Client as unknown as new (metadata: object) => { compareClientSecret(secret: string): boolean };
+  const client = new ClientModel({
     client_id: 'self-test',
     client_secret: 'newest',
     redirect_uris: ['http://localhost/callback'],
@@ -52,6 +64,10 @@ export function selfTest(): void {
     href: 'https://evil.example/token',
   };
   assert.equal(new Context(spoofed).urlFor('token'), `${ISSUER}/token`, 'oidc-provider: URLs follow the Host header');
+
+  // The lifetime is asked for before the format is chosen: that is how a token of a custom server becomes a JWT.
+  const token = new provider.ClientCredentials({ client: client as unknown as Client });
+  assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
 }
 
 /** A throw-away key: this provider never signs. */
