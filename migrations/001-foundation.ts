@@ -1,6 +1,6 @@
 /**
  * The first schema. Forward only and additive: a later migration adds, none takes away what a running older process reads.
- * Tables of people and things are managed through knex; `oidc_payload` and `browser_session_client` are the hot path and
+ * Tables of people and things are managed through knex; `oidc_payload` and `browser_session_clients` are the hot path and
  * are reached by prepared statements alone. Times of expiry are written and compared with the service's clock, never SQL's.
  */
 import type { Knex } from 'knex';

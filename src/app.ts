@@ -17,11 +17,16 @@ import { ClientDirectory } from './oauth/adapter/clients.ts';
 import { AuthorizationServers, destinationOf } from './oauth/authorization-servers.ts';
 import { createBrowserSessions } from './oauth/browser-sessions.ts';
 import { createInteractions } from './oauth/interactions.ts';
+import { issuerOf } from './oauth/provider.ts';
+import { findWayBack } from './oauth/way-back.ts';
 import { playground } from './playground/playground.ts';
+import { isPresent } from './playground/presence.ts';
 import { fullName } from './policy/claims.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
+import { listAuthorizationServers } from './services/authorization-servers.ts';
 import type { Services } from './services/dependencies.ts';
 import { playgroundClient } from './services/playground.ts';
+import { isUnavailable } from './store/failures.ts';
 import { findUserById } from './store/users.ts';
 
 export interface App {
@@ -46,11 +51,11 @@ export function createApp(services: Services): App {
     pages: {
       error: (ctx, facts) => errorPage(pages, ctx, facts),
       formPost: (ctx, facts) => formPostPage(pages, ctx, facts),
-      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigin }) {
+      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigin, uiLocales }) {
         const user = await findUserById(database.knex, accountId);
         const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
         const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
-        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigin });
+        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigin, uiLocales });
       },
     },
   });
@@ -69,6 +74,8 @@ export function createApp(services: Services): App {
   const sessions = createBrowserSessions({ servers, database, config, keyring });
 
   const koa = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy });
+  // Behind a proxy that ends TLS, too: cookies that pages set by themselves are Secure.
+  if (config.secure) Object.defineProperty(koa.request, 'protocol', { get: () => 'https' });
   koa.on('error', (error: Error) => log.error({ err: error }, 'an answer could not be sent'));
   koa.use((ctx, next) => {
     ctx.state.requestId = requestId(ctx.req);
@@ -88,9 +95,21 @@ export function createApp(services: Services): App {
   koa.use(securityHeaders(config));
   koa.use(publicFiles);
   koa.use(managementApi(services));
-  koa.use(explainFailures(pages, log));
-  koa.use(playground({ config, keyring, pages, log, client: () => playgroundClient(services) }));
-  koa.use(hostedPages({ services, interactions, sessions, pages, config, log }));
+  koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
+  koa.use(
+    playground({
+      config,
+      keyring,
+      pages,
+      log,
+      client: () => playgroundClient(services),
+      async servers() {
+        const active = (await listAuthorizationServers(services)).filter(({ status }) => status === 'ACTIVE');
+        return active.map(({ id, name }) => ({ id, name, issuer: issuerOf(config.baseUrl, id) }));
+      },
+    }),
+  );
+  koa.use(hostedPages({ services, interactions, sessions, pages, config, playgroundPresent: (req) => isPresent(config, req.headers) }));
   koa.use(unknownPage(pages));
   const everythingElse = koa.callback();
 
@@ -106,9 +125,12 @@ export function createApp(services: Services): App {
     listener(req, res) {
       route(req, res).catch((error: unknown) => {
         log.error({ err: error, requestId: requestId(req) }, 'a request failed');
-        if (!res.headersSent)
-          res.writeHead(503, { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store', 'Retry-After': '5' });
-        res.end(JSON.stringify({ error: 'temporarily_unavailable', error_description: 'try again in a moment' }));
+        if (!res.headersSent) {
+          const headers = { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' };
+          if (isUnavailable(error)) res.writeHead(503, { ...headers, 'Retry-After': '5' });
+          else res.writeHead(500, headers);
+        }
+        res.end(JSON.stringify({ error: isUnavailable(error) ? 'temporarily_unavailable' : 'server_error' }));
       });
     },
     stopAccepting() {

@@ -42,7 +42,7 @@ const baseUrl = z
   );
 
 const environment = z.object({
-  PORT: wholeNumber(0, 65535).default(3000),
+  PORT: wholeNumber(1, 65535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   BASE_URL: baseUrl.optional(),
   DATABASE_URL: postgresUrl.optional(),
@@ -57,9 +57,9 @@ const environment = z.object({
     .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
     .optional(),
   TRUST_PROXY: z
-    .union([z.enum(['off', 'false']).transform(() => 0), wholeNumber(0, 16)], {
-      error: 'must be off, or the number of proxies in front (1 to 16)',
-    })
+    .string()
+    .regex(/^(off|false|\d|1[0-6])$/, 'must be off, or the number of proxies in front (1 to 16)')
+    .transform((value) => (/^\d/.test(value) ? Number(value) : 0))
     .default(0),
   ALLOW_INSECURE_HTTP: toggle.default(false),
   ALLOW_PRIVATE_NETWORK: toggle.default(false),

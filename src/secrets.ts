@@ -2,9 +2,12 @@
  * What the service keeps secret and how: values it must recognise are stored as SHA-256 (RFC 6819 section 5.1.4.1.3), values it
  * must use again (client secrets, private keys) are sealed with AES-256-GCM under SECRET_KEY, cookie keys are derived from it.
  */
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Compares secrets in constant time, whatever their lengths. */
+export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
 /** The form in which a bearer value (token, code, session id, API token) is stored and looked up: SHA-256, base64url. */
 export const digest = (value: string): string => hash('sha256', value, 'base64url');
@@ -28,6 +31,7 @@ export const newId = (prefix: string): string => `${prefix}_${randomBase62(20)}`
 /** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #newest: Buffer;
   readonly #sealing: { id: string; key: Buffer };
   /** Keys that sign cookies, the newest first. */
   readonly cookieKeys: readonly string[];
@@ -35,19 +39,18 @@ export class Keyring {
   /** @param secrets 32 bytes each, the newest first */
   constructor(secrets: readonly Buffer[]) {
     const derived = secrets.map((secret) => ({ id: keyId(secret), key: derive(secret, 'gatehouse sealing') }));
+    const [newest] = secrets;
     const [sealing] = derived;
-    if (sealing === undefined) throw new Error('a keyring needs a key');
+    if (newest === undefined || sealing === undefined) throw new Error('a keyring needs a key');
+    this.#newest = newest;
     this.#sealing = sealing;
     this.#keys = new Map(derived.map(({ id, key }) => [id, key]));
     this.cookieKeys = secrets.map((secret) => derive(secret, 'gatehouse cookies').toString('base64url'));
-    this.#secrets = secrets;
   }
-
-  readonly #secrets: readonly Buffer[];
 
   /** @returns a key of 32 bytes for one purpose, derived from the newest secret (HKDF, RFC 5869) */
   keyFor(purpose: string): Buffer {
-    return derive(this.#secrets[0] ?? Buffer.alloc(0), purpose);
+    return derive(this.#newest, purpose);
   }
 
   /**

@@ -2,6 +2,7 @@
 import type Koa from 'koa';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { isLoopbackHost } from '../config.ts';
+import { metricsOfAll } from './metrics.ts';
 import { isForwarded } from './requests.ts';
 
 export interface HealthParts {
@@ -19,6 +20,7 @@ const fromThisMachine = (ctx: Koa.Context): boolean =>
 /** Answers `GET /health/live`, `/health/ready` and `/metrics`; everything else goes on. */
 export function health({ registry, ping, accepting, mayReadMetrics }: HealthParts): Koa.Middleware {
   collectDefaultMetrics({ register: registry });
+  const metrics = metricsOfAll(registry);
 
   async function isReady(): Promise<boolean> {
     try {
@@ -42,8 +44,13 @@ export function health({ registry, ping, accepting, mayReadMetrics }: HealthPart
         ctx.set('WWW-Authenticate', 'SSWS');
         return;
       }
-      ctx.type = registry.contentType;
-      ctx.body = await registry.metrics();
+      try {
+        ctx.body = await metrics();
+        ctx.type = registry.contentType;
+      } catch {
+        // A worker that is just dying does not answer: the next scrape gets the numbers.
+        ctx.status = 503;
+      }
     } else return next();
     ctx.set('Cache-Control', 'no-store');
   };

@@ -17,10 +17,15 @@ export interface PageOptions extends PageSources {
   readonly status?: number;
 }
 
+/** What each view finds besides its own locals. */
+interface PageLocals extends Record<string, unknown> {
+  readonly lang: string;
+}
+
 export interface Pages {
   /**
    * Answers with a page. Of the locals the layout itself reads: `title` (text, required), `lang` and `dir` (default: English),
-   * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public).
+   * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public), `languages` (links to the same page in each).
    * @throws when there is no such view
    */
   render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;
@@ -46,11 +51,12 @@ export function createPages({ config }: { readonly config: Config }): Pages {
 
   return {
     async render(ctx, view, locals, { status = 200, ...sources } = {}) {
-      const common = { lang: 'en', dir: 'ltr', requestId: requestId(ctx.req), asset: publicPath, ...locals };
+      const common: PageLocals = { lang: 'en', dir: 'ltr', requestId: requestId(ctx.req), asset: publicPath, ...locals };
       const html = print('layout', { ...common, body: print(view, common) });
       await setHeaders(ctx, sources);
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
+      ctx.set('Content-Language', common.lang);
       ctx.set('Cache-Control', 'no-store');
       ctx.body = html;
     },

@@ -42,8 +42,12 @@ export function publicPath(name: string): string {
   return `${MOUNT}${name}?v=${file.version}`;
 }
 
+/** Where browsers look for an icon when a page names none: the one that posts an answer to an application, and plain JSON. */
+const FAVICON = '/favicon.ico';
+
 /** Serves the public files by GET and HEAD; everything else goes on to the next middleware. */
 export const publicFiles: Koa.Middleware = async (ctx, next) => {
+  if (ctx.path === FAVICON) return ctx.redirect(publicPath('gatehouse.svg'));
   const file = ctx.path.startsWith(MOUNT) ? FILES.get(ctx.path.slice(MOUNT.length)) : undefined;
   if (file === undefined || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
   ctx.status = 200;

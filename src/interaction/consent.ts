@@ -5,10 +5,13 @@
 import type Koa from 'koa';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { accountLabel, type InteractionDetails, InteractionGone, type InteractionResult } from './interactions.ts';
+import { accountLabel, type ConsentScope, type InteractionDetails, InteractionGone, type InteractionResult } from './interactions.ts';
 import { logoOf, webAddress } from './links.ts';
-import { languageFor } from './messages.ts';
+import { en } from './messages/en.ts';
+import { isMessageKey, type Language } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
+import { carryOn } from './way.ts';
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 
@@ -18,10 +21,23 @@ function consentOf({ consent }: InteractionDetails): Consent {
   return consent;
 }
 
+/** The text of a standard scope in the page's language, as long as it is the one that the service began with; else as it is stored. */
+function scopeText({ text }: Language, key: string, stored: string): string {
+  return isMessageKey(key) && en[key] === stored ? text(key) : stored;
+}
+
+/** A scope as the page shows it; a description that only repeats the title is left out. */
+function inLanguage(language: Language, scope: ConsentScope): ConsentScope {
+  const displayName = scopeText(language, `scope.${scope.name}.name`, scope.displayName);
+  const description = scopeText(language, `scope.${scope.name}.description`, scope.description);
+  return { ...scope, displayName, description: description === displayName ? '' : description };
+}
+
 /** Answers with the dialog. */
 export async function askForConsent(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  const language = languageFor('en');
-  const { scopes, wholeProfile } = consentOf(details);
+  const language = pageLanguage(ctx, details.uiLocales);
+  const { scopes: asked, wholeProfile } = consentOf(details);
+  const scopes = asked.map((scope) => inLanguage(language, scope));
   const { application, account } = details;
   const { logo, images } = logoOf(application);
   const title = language.text('consent.title', { application: application.label });
@@ -32,13 +48,14 @@ export async function askForConsent(house: House, ctx: Koa.Context, details: Int
     logo,
     application: application.label,
     account: account && accountLabel(account),
-    action: `/interaction/${details.serverId}/${details.uid}/consent`,
+    action: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/consent`),
     required: scopes.filter(({ optional }) => !optional),
     optional: scopes.filter(({ optional }) => optional),
     wholeProfile,
     destination: details.redirectOrigin,
     policy: webAddress(application.policyUri),
     terms: webAddress(application.tosUri),
+    scripts: ['reload-when-stale.js'],
   };
   await house.pages.render(ctx, 'consent', locals, { formAction: [details.redirectOrigin], images });
 }
@@ -56,5 +73,5 @@ export function consentDecision({ scopes }: Consent, form: URLSearchParams): Int
 /** Reports the decision. */
 export async function receiveConsent(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const result = consentDecision(consentOf(details), await readForm(ctx));
-  seeOther(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result));
+  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

@@ -4,17 +4,23 @@
  */
 import type Koa from 'koa';
 import type { Pages } from '../http/pages.ts';
+import type { WayBack } from './interactions.ts';
 import { webAddress } from './links.ts';
-import { isMessageKey, languageFor, type MessageKey } from './messages.ts';
+import { isMessageKey, type Language, type MessageKey } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
 
 export interface ErrorFacts {
   readonly status: number;
   /** An error code of OAuth 2.0 or OpenID Connect, or one of ours. */
   readonly code: string;
-  /** One sentence. */
-  readonly description: string;
+  /** One sentence of the protocol, in English; where it has nothing to say, the code's own message stands in. */
+  readonly description?: string;
+  /** One sentence of ours, instead. */
+  readonly message?: MessageKey;
   /** Where the visitor came from, when known: the page offers the way back. */
-  readonly application?: { readonly label: string; readonly clientUri?: string | undefined } | undefined;
+  readonly application?: WayBack | undefined;
+  /** `ui_locales` of the request. */
+  readonly uiLocales?: string | undefined;
 }
 
 /** The codes with words of their own; every other one means that the application is at fault. */
@@ -24,9 +30,19 @@ function messageKey(part: 'heading' | 'advice', { code, status }: ErrorFacts): M
   return status >= 500 ? `error.${part}.server_error` : `error.${part}.application`;
 }
 
+/** What happened exactly, and the language it is told in. */
+function explanation(
+  language: Language,
+  { code, description = '', message }: ErrorFacts,
+): { readonly text: string; readonly lang: string } {
+  const failure = `failure.${code}`;
+  const key = message ?? (description === '' && isMessageKey(failure) ? failure : undefined);
+  return key === undefined ? { text: description, lang: 'en' } : { text: language.text(key), lang: language.lang };
+}
+
 /** Answers with the error page. */
 export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFacts): Promise<void> {
-  const language = languageFor('en');
+  const language = pageLanguage(ctx, facts.uiLocales);
   const heading = language.text(messageKey('heading', facts));
   const home = webAddress(facts.application?.clientUri);
   const locals = {
@@ -35,7 +51,7 @@ export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFact
     heading,
     advice: language.text(messageKey('advice', facts)),
     code: facts.code,
-    description: facts.description,
+    description: explanation(language, facts),
     application: home === undefined ? undefined : { label: facts.application?.label, home },
     startPage: facts.code === 'not_found',
   };

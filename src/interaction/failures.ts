@@ -6,8 +6,9 @@ import type { Pages } from '../http/pages.ts';
 import { requestId } from '../http/requests.ts';
 import { isUnavailable } from '../store/failures.ts';
 import { errorPage } from './error-page.ts';
-import { InteractionGone } from './interactions.ts';
-import { languageFor, type MessageKey } from './messages.ts';
+import { InteractionGone, type WayBack } from './interactions.ts';
+import type { MessageKey } from './messages.ts';
+import { APPLICATION_PARAMETER, parameterOf } from './way.ts';
 
 interface Failure {
   readonly status: number;
@@ -36,8 +37,23 @@ function failureOf(error: unknown): Failure {
 /** Seconds after which a page that failed for want of the database may be asked for again (RFC 9110 section 10.2.3). */
 const RETRY_AFTER = '10';
 
+export interface ExplanationParts {
+  readonly pages: Pages;
+  readonly log: Logger;
+  /** The way back to an application that signs in at this server; undefined when there is none of this id. */
+  wayBack(serverId: string, applicationId: string): Promise<WayBack | undefined>;
+}
+
 /** Answers what is thrown further in with the error page; what is the service's own failure is logged. */
-export function explainFailures(pages: Pages, log: Logger): Koa.Middleware {
+export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.Middleware {
+  /** The application that the address of an interaction names. A page without the way back is better than none. */
+  async function application(ctx: Koa.Context): Promise<WayBack | undefined> {
+    const serverId = /^\/interaction\/([^/]+)\//.exec(ctx.path)?.[1];
+    const id = parameterOf(ctx, APPLICATION_PARAMETER);
+    if (serverId === undefined || id === undefined) return undefined;
+    return wayBack(serverId, id).catch(() => undefined);
+  }
+
   return async (ctx, next) => {
     try {
       await next();
@@ -45,12 +61,12 @@ export function explainFailures(pages: Pages, log: Logger): Koa.Middleware {
       const { status, code, message } = failureOf(error);
       if (status >= 500) log.error({ err: error, requestId: requestId(ctx.req) }, 'a hosted page failed');
       if (status === 503) ctx.set('Retry-After', RETRY_AFTER);
-      await errorPage(pages, ctx, { status, code, description: languageFor('en').text(message) });
+      await errorPage(pages, ctx, { status, code, message, application: await application(ctx) });
     }
   };
 }
 
 /** The last middleware of the service: no other one knew the address. */
 export function unknownPage(pages: Pages): Koa.Middleware {
-  return (ctx) => errorPage(pages, ctx, { status: 404, code: 'not_found', description: languageFor('en').text('failure.not_found') });
+  return (ctx) => errorPage(pages, ctx, { status: 404, code: 'not_found' });
 }

@@ -1,7 +1,7 @@
 /** The page that carries an authorization response to the application by POST (OAuth 2.0 Form Post Response Mode section 2). */
 import type Koa from 'koa';
 import type { Pages } from '../http/pages.ts';
-import { languageFor } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
 
 export interface FormPostFacts {
   /** The validated redirect URI. */
@@ -10,14 +10,18 @@ export interface FormPostFacts {
   readonly applicationLabel: string;
   /** Origin of the redirect URI. */
   readonly redirectOrigin: string;
+  /** `ui_locales` of the request. */
+  readonly uiLocales?: string | undefined;
 }
 
 /** Answers with the page, which sends itself where scripts run, and has a button where they do not. */
 export async function formPostPage(pages: Pages, ctx: Koa.Context, facts: FormPostFacts): Promise<void> {
-  const language = languageFor('en');
+  const language = pageLanguage(ctx, facts.uiLocales);
   const heading = language.text('form-post.title', { application: facts.applicationLabel });
   const locals = {
     ...language,
+    // Asked for in another language the page would be another answer, and this one is on its way.
+    languages: [],
     title: heading,
     heading,
     action: facts.action,

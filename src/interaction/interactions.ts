@@ -4,6 +4,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** The way back to an application, for a page that can do nothing else. */
+export interface WayBack {
+  readonly label: string;
+  readonly clientUri?: string | undefined;
+}
+
 /** An application as its users see it. */
 export interface ApplicationFacts {
   readonly id: string;
@@ -61,7 +67,7 @@ export interface Interactions {
   /** @throws {InteractionGone} */
   details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
   /**
-   * @returns the address where the browser goes on
+   * @returns the address where the browser goes on, without a query
    * @throws {InteractionGone}
    */
   finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string>;

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import type { HiddenField } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { accountLabel } from './interactions.ts';
-import { languageFor } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
 
 export interface LogoutFacts {
   /** Path that the form is posted to. */
@@ -15,11 +15,13 @@ export interface LogoutFacts {
   readonly csrfField: HiddenField;
   /** Origin of the validated post_logout_redirect_uri, when the browser goes there afterwards. */
   readonly redirectOrigin?: string | undefined;
+  /** `ui_locales` of the request. */
+  readonly uiLocales?: string | undefined;
 }
 
 /** Answers with the confirmation page. */
 export async function logoutPage(pages: Pages, ctx: Koa.Context, facts: LogoutFacts): Promise<void> {
-  const language = languageFor('en');
+  const language = pageLanguage(ctx, facts.uiLocales);
   const { text } = language;
   const { application, account } = facts;
   const locals = {
@@ -30,6 +32,7 @@ export async function logoutPage(pages: Pages, ctx: Koa.Context, facts: LogoutFa
     question: application === undefined ? text('logout.question') : text('logout.question-application', { application: application.label }),
     action: facts.action,
     hidden: facts.csrfField,
+    scripts: ['reload-when-stale.js'],
   };
   await pages.render(ctx, 'logout', locals, { formAction: facts.redirectOrigin === undefined ? [] : [facts.redirectOrigin] });
 }

@@ -1,17 +1,17 @@
 /** The hosted pages for end users, all on one screen: which address shows what, and what stands before each of them. */
+import type { IncomingMessage } from 'node:http';
 import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { createFormTokens, type FormTokens, refuseCrossSite } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
-import { publicPath } from '../http/static.ts';
 import type { Services } from '../services/dependencies.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
 import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
 import { askToSignIn, cancelSignIn, receiveSignIn } from './sign-in.ts';
 import { homePage, receiveStandaloneSignIn, signInPage } from './standalone.ts';
+import { carryOn } from './way.ts';
 
 /** What the pages are built on. */
 export interface HostedPagesDependencies {
@@ -20,7 +20,8 @@ export interface HostedPagesDependencies {
   readonly sessions: BrowserSessions;
   readonly pages: Pages;
   readonly config: Config;
-  readonly log: Logger;
+  /** Is there a playground for this request, so that a page may lead to it? */
+  playgroundPresent(req: IncomingMessage): boolean;
 }
 
 /** What each page is given. */
@@ -54,14 +55,12 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
   /** The address of a form asked for without it, e.g. from the address bar: back to the page that has the form. */
   const backToInteraction = (ctx: RouterContext): void => {
     const { server = '', uid = '' } = ctx.params;
-    seeOther(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`);
+    seeOther(ctx, carryOn(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));
   };
 
   const router = new Router()
     .use(refuseCrossSite(config))
     .get('/', (ctx) => homePage(house, ctx))
-    // Pages that name no icon make browsers look here: the one that posts an answer to an application, and plain JSON.
-    .get('/favicon.ico', (ctx) => ctx.redirect(publicPath('gatehouse.svg')))
     .get('/signin', (ctx) => signInPage(house, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
     .get(INTERACTION, step(show))

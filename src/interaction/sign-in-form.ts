@@ -9,7 +9,8 @@ import type { Services } from '../services/dependencies.ts';
 import { authenticate, type SignedInUser } from '../services/sign-in.ts';
 import type { ApplicationFacts } from './interactions.ts';
 import { logoOf } from './links.ts';
-import { languageFor, type MessageKey } from './messages.ts';
+import type { MessageKey } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
 
 /** Where the form stands. */
 export interface SignInForm {
@@ -25,6 +26,8 @@ export interface SignInForm {
   readonly hidden?: HiddenField;
   /** Origin that the browser goes to afterwards, see PageSources. */
   readonly redirectOrigin?: string;
+  /** `ui_locales` of the authorization request. */
+  readonly uiLocales?: string | undefined;
 }
 
 /** Why the form is shown again, beside which field. */
@@ -35,7 +38,7 @@ interface SignInProblem {
 
 /** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
 export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInForm, problems: readonly SignInProblem[] = []): Promise<void> {
-  const language = languageFor('en');
+  const language = pageLanguage(ctx, form.uiLocales);
   const { text } = language;
   const heading = text('sign-in.title');
   const { logo, images } = logoOf(form.application);
@@ -52,7 +55,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     username: form.username ?? '',
     hidden: form.hidden,
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
-    scripts: ['show-password.js'],
+    scripts: ['show-password.js', 'reload-when-stale.js'],
   };
   const formAction = form.redirectOrigin === undefined ? [] : [form.redirectOrigin];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });

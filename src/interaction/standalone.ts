@@ -5,7 +5,7 @@ import { seeOther } from '../http/see-other.ts';
 import { fullName } from '../policy/claims.ts';
 import { getUser } from '../services/users.ts';
 import { accountLabel } from './interactions.ts';
-import { languageFor } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
 import { PASSWORD_AMR } from './sign-in.ts';
 import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.ts';
@@ -40,8 +40,16 @@ export async function homePage(house: House, ctx: Koa.Context): Promise<void> {
   const session = await house.sessions.current(ctx.req, ctx.res);
   if (session === undefined) return seeOther(ctx, '/signin');
   const user = await getUser(house.services, session.accountId);
-  const language = languageFor('en');
+  const language = pageLanguage(ctx);
   const title = language.text('home.title');
   const account = accountLabel({ login: user.login, name: fullName(user.profile) ?? '' });
-  await house.pages.render(ctx, 'signed-in', { ...language, title, heading: title, account, playground: house.config.playground });
+  const locals = {
+    ...language,
+    title,
+    heading: title,
+    account,
+    playground: house.playgroundPresent(ctx.req),
+    scripts: ['reload-when-stale.js'],
+  };
+  await house.pages.render(ctx, 'signed-in', locals);
 }

@@ -4,11 +4,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { isPrintable } from '../services/text.ts';
 import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
 import type { Change } from '../store/notifications.ts';
 import type { ProviderParts } from './dependencies.ts';
-import { methodsOf, OAUTH_METADATA } from './endpoints.ts';
+import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { type BuiltServer, buildServer } from './provider.ts';
 
@@ -58,6 +59,7 @@ export class AuthorizationServers {
    * @throws {TemporarilyUnavailable} when it must be looked up and the database is away
    */
   async get(id: string): Promise<BuiltServer | undefined> {
+    if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
     if (kept !== undefined && performance.now() - kept.checkedAt < FRESH) return kept.built;
     const building = this.#building.get(id) ?? this.#load(id).finally(() => this.#building.delete(id));
@@ -92,7 +94,7 @@ export class AuthorizationServers {
    */
   async answer(req: IncomingMessage, res: ServerResponse, destination: Extract<Destination, { kind: 'endpoint' }>): Promise<boolean> {
     const built = await this.get(destination.serverId);
-    if (built === undefined) return false;
+    if (built === undefined) return refuseProgram(res, destination.path);
     const methods = methodsOf(destination.path) ?? [];
     if (!methods.includes(req.method ?? '')) {
       refuseMethod(res, methods);
@@ -128,6 +130,14 @@ export class AuthorizationServers {
     this.#kept.set(id, { built, fingerprint, checkedAt });
     return built;
   }
+}
+
+/** A program gets JSON; everyone else the page for unknown addresses. @returns whether it was answered */
+function refuseProgram(res: ServerResponse, path: string): boolean {
+  if (!isProgramEndpoint(path)) return false;
+  res.writeHead(404, { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
+  res.end(JSON.stringify({ error: 'invalid_request', error_description: 'there is no such authorization server' }));
+  return true;
 }
 
 /** RFC 9110 section 15.5.6. */

@@ -8,7 +8,7 @@ export interface ClientSettings {
   readonly consentMethod: 'TRUSTED' | 'REQUIRED';
   readonly pkceRequired: boolean;
   readonly allowedOrigins: readonly string[];
-  /** undefined: every claim of the granted scopes. */
+  /** undefined: the claims of the granted scopes. */
   readonly idTokenClaims: readonly string[] | undefined;
   readonly introspectAny: boolean;
   readonly rotateRefreshTokens: boolean;

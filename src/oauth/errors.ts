@@ -13,11 +13,3 @@ export class TemporarilyUnavailable extends errors.OIDCProviderError {
     this.cause = cause;
   }
 }
-
-/** RFC 6749 section 5.2: the client may not use this grant type. */
-export class UnauthorizedClient extends errors.OIDCProviderError {
-  constructor(description: string) {
-    super(400, 'unauthorized_client');
-    this.error_description = description;
-  }
-}

@@ -99,7 +99,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     const user = await findUserById(services.database.knex, userId);
     const request = { actor: { id: userId, type: 'User' as const, displayName: user?.login ?? userId }, ...describe(req) };
     const key = { userId, applicationId: String(interaction.params.client_id), serverId: built.server.id };
-    await rememberConsent(services, key, scopes, request);
+    const asked = (interaction.prompt.details.scopes ?? []) as string[];
+    await rememberConsent(services, key, { asked, allowed: asked.filter((scope) => scopes.includes(scope)) }, request);
   }
 
   /**

@@ -2,12 +2,12 @@
  * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in the order of checks that the README lists: it ends the browser session on
  * all servers and no token. Without a hint that names the session's user it asks first, so that no foreign page can sign a user out.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { parse } from 'node:querystring';
-import { decodeJwt } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { type Client, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import type { Config } from '../config.ts';
-import type { Keyring } from '../secrets.ts';
+import { type Keyring, sameSecret } from '../secrets.ts';
 import { isPostLogoutUriRegistered } from '../store/applications.ts';
 import type { Database } from '../store/database.ts';
 import { deleteSession } from '../store/protocol-state.ts';
@@ -46,6 +46,8 @@ interface Hint {
 /** @throws {errors.InvalidRequest} when it is no ID token of this server; an expired one is good enough */
 async function readHint(provider: Provider, hint: string): Promise<Hint> {
   try {
+    const { typ } = decodeProtectedHeader(hint);
+    if (typ !== undefined && typ.toUpperCase() !== 'JWT') throw new Error('a token of another kind');
     const { aud } = decodeJwt(hint);
     const client = typeof aud === 'string' ? await provider.Client.find(aud) : undefined;
     if (client === undefined) throw new Error('unknown audience');
@@ -55,6 +57,14 @@ async function readHint(provider: Provider, hint: string): Promise<Hint> {
     if (error instanceof errors.OIDCProviderError && error.statusCode >= 500) throw error;
     throw new errors.InvalidRequest('the id_token_hint is not an ID token of this authorization server');
   }
+}
+
+/** @throws {errors.InvalidClient} when it is named and unknown */
+async function namedClient(provider: Provider, id: string | undefined): Promise<Client | undefined> {
+  if (id === undefined) return undefined;
+  const client = await provider.Client.find(id);
+  if (client === undefined) throw new errors.InvalidClient('the application is not known');
+  return client;
 }
 
 /** Step 2: the address must be registered, by the named application or, where none is named, by any. */
@@ -67,9 +77,8 @@ async function checkRedirect(parameters: Parameters, client: Client | undefined,
 
 function destination(uri: string | undefined, state: string | undefined, config: Config): string {
   if (uri === undefined) return `${config.baseUrl}/signin?signed-out`;
-  const url = new URL(uri);
-  if (state !== undefined) url.searchParams.set('state', state);
-  return url.href;
+  // As it is registered, to the letter; only the state is added.
+  return state === undefined ? uri : `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
 }
 
 /** The origin of an address; for a native application's own scheme, the scheme. */
@@ -82,8 +91,6 @@ export function originOf(uri: string): string {
 const confirmation = (keyring: Keyring, sessionUid: string): string =>
   createHmac('sha256', keyring.keyFor('logout confirmation')).update(sessionUid).digest('base64url');
 
-const equal = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-
 /** Answers `GET` and `POST {oauth_base}/logout`. */
 export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
   const { provider, pages, keyring, config, database } = parts;
@@ -91,7 +98,10 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
   const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readForm(ctx)) } : ctx.query);
   const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
-  const named = hint?.client ?? (parameters.client_id === undefined ? undefined : await provider.Client.find(parameters.client_id));
+  const named = hint?.client ?? (await namedClient(provider, parameters.client_id));
+  if (hint !== undefined && parameters.client_id !== undefined && parameters.client_id !== hint.client.clientId) {
+    throw new errors.InvalidRequest('client_id and id_token_hint name different applications');
+  }
   await checkRedirect(parameters, named, database);
 
   // A destination that no named application vouches for is not followed after a confirmation: anyone could have written it.
@@ -104,7 +114,7 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   const session = await provider.Session.get(ctx);
   if (session.accountId === undefined) return go(parameters.post_logout_redirect_uri);
   const proof = confirmation(keyring, session.uid);
-  const confirmed = ctx.method === 'POST' && parameters.confirm !== undefined && equal(parameters.confirm, proof);
+  const confirmed = ctx.method === 'POST' && parameters.confirm !== undefined && sameSecret(parameters.confirm, proof);
   if (hint?.subject !== session.accountId && !confirmed) {
     const kept = Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== 'confirm'));
     return pages.logout(ctx, {
@@ -113,6 +123,7 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
       applicationLabel: named === undefined ? undefined : clientSettings(named).label,
       accountId: session.accountId,
       redirectOrigin: vouched === undefined ? undefined : originOf(vouched),
+      uiLocales: parameters.ui_locales,
     });
   }
   await deleteSession(database.pool, session.uid);

@@ -1,6 +1,6 @@
 /** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
-import type { KoaContextWithOIDC } from 'oidc-provider';
-import { clientSettings } from './client-settings.ts';
+import { type Client, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { type WayBack, wayBackTo } from './way-back.ts';
 
 export interface ProtocolPages {
   error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
@@ -15,6 +15,7 @@ export interface FormPostPage {
   readonly fields: Readonly<Record<string, string>>;
   readonly applicationLabel: string;
   readonly redirectOrigin: string;
+  readonly uiLocales: string | undefined;
 }
 
 export interface ProtocolErrorPage {
@@ -22,7 +23,8 @@ export interface ProtocolErrorPage {
   readonly code: string;
   readonly description: string;
   /** The application that sent the user here, once it is known. */
-  readonly application: { readonly label: string; readonly clientUri: string | undefined } | undefined;
+  readonly application: WayBack | undefined;
+  readonly uiLocales: string | undefined;
 }
 
 export interface LogoutPage {
@@ -31,16 +33,44 @@ export interface LogoutPage {
   readonly applicationLabel: string | undefined;
   readonly accountId: string;
   readonly redirectOrigin: string | undefined;
+  readonly uiLocales: string | undefined;
+}
+
+/** Absent where the library's own route was not entered: at logout, or when the request was refused before it. */
+const libraryContext = (ctx: KoaContextWithOIDC): KoaContextWithOIDC['oidc'] | undefined => ctx.oidc;
+
+const single = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** The languages that the application asks for (OpenID Connect Core section 3.1.2.1): in the request, or in the one that is resumed. */
+export const requestedLocales = (ctx: KoaContextWithOIDC): string | undefined =>
+  single(libraryContext(ctx)?.params?.ui_locales) ?? single(ctx.query.ui_locales);
+
+/** The application of the request; of a sign-in that is over, the one that the address of its last step names. */
+async function applicationOf(ctx: KoaContextWithOIDC): Promise<Client | undefined> {
+  const oidc = libraryContext(ctx);
+  const named = single(ctx.query.application);
+  return oidc?.client ?? (oidc?.route === 'resume' && named !== undefined ? oidc.provider.Client.find(named) : undefined);
 }
 
 /** Shows the error page, with the way back to the application where one is known. */
 export async function showError(
   pages: ProtocolPages,
   ctx: KoaContextWithOIDC,
-  error: Omit<ProtocolErrorPage, 'application'>,
+  error: Omit<ProtocolErrorPage, 'application' | 'uiLocales'>,
 ): Promise<void> {
-  // Absent where the library's own route was not entered: at logout, or when the request was refused before it.
-  const client = (ctx.oidc as KoaContextWithOIDC['oidc'] | undefined)?.client;
-  const application = client && { label: clientSettings(client).label, clientUri: client.clientUri };
-  await pages.error(ctx, { ...error, application });
+  const client = await applicationOf(ctx).catch(() => undefined);
+  const application = client && wayBackTo(client, ctx.oidc.issuer);
+  await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
+}
+
+/** Shows an error of the protocol, as the library reports it. */
+export async function showProtocolError(
+  pages: ProtocolPages,
+  ctx: KoaContextWithOIDC,
+  error: { readonly status: number; readonly code: string; readonly description: string; readonly cause: Error },
+): Promise<void> {
+  const { status, code, description, cause } = error;
+  // The step after the sign-in, taken twice or too late. Elsewhere in the library's routes there is no such error.
+  const over = cause instanceof errors.SessionNotFound;
+  await showError(pages, ctx, over ? { status: 410, code: 'interaction_expired', description: '' } : { status, code, description });
 }

@@ -2,7 +2,7 @@
  * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. Every setting unlike the library's default stands in deviations.ts with its reason.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
 import { openSigningKeys, publicPart } from '../services/signing-keys.ts';
 import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
 import { rememberedScopes } from '../store/consents.ts';
@@ -22,7 +22,7 @@ import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
-import { showError } from './pages.ts';
+import { showProtocolError } from './pages.ts';
 import { stepsAround } from './steps.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
 import { CLAIMS_BY_SCOPE, findAccount } from './tokens/account.ts';
@@ -106,7 +106,7 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
       pushedAuthorizationRequests: { enabled: false },
       dPoP: { enabled: false },
     },
-    interactions: { policy: consent.policy, url: (_ctx, interaction) => `/interaction/${server.id}/${interaction.uid}` },
+    interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
     findAccount: findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id))),
     extraParams: {
@@ -127,8 +127,8 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
     revokeGrantPolicy: () => true,
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
     clientBasedCORS: (_ctx, origin, client) => clientSettings(client).allowedOrigins.includes(origin),
-    renderError: (ctx, out) =>
-      showError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '' }),
+    renderError: (ctx, out, cause) =>
+      showProtocolError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '', cause }),
   };
 
   const provider = new Provider(issuer, configuration);
@@ -138,6 +138,17 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
 
   provider.use(stepsAround({ provider, server, scopes, state, format, ...deps }));
   return { ...parts, issuer, provider, state, callback: provider.callback() };
+}
+
+/**
+ * Where the hosted pages ask the user. The application goes along, for the way back when the interaction is no more; so does the language
+ * that the user chose in the step before.
+ */
+function interactionAddress(serverId: string, { uid, params }: { uid: string; params: UnknownObject }, ctx: KoaContextWithOIDC): string {
+  const carried = new URLSearchParams({ application: String(params.client_id) });
+  const { language } = ctx.query;
+  if (ctx.oidc.route === 'resume' && typeof language === 'string') carried.set('language', language);
+  return `/interaction/${serverId}/${uid}?${carried}`;
 }
 
 /** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on the authorize endpoint only. */

@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import type { AuthorizationServer, Scope } from '../store/authorization-servers.ts';
+import { findUserById } from '../store/users.ts';
 import { beginRequest } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
@@ -35,7 +36,9 @@ export function stepsAround(parts: StepsParts): Middleware {
 }
 
 /** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
-function programEndpoint({ server, state, format, log }: StepsParts) {
+function programEndpoint({ state, format, log, database }: StepsParts) {
+  const findUser = (id: string) => state.read(() => findUserById(database.knex, id));
+
   /** @returns the presented token when it may be an ID token */
   async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
@@ -50,7 +53,7 @@ function programEndpoint({ server, state, format, log }: StepsParts) {
       const presented = await prepare(ctx);
       await next();
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
-        completeIntrospection(ctx, server, presented === undefined ? undefined : await format.idTokenClaims(presented));
+        await completeIntrospection(ctx, presented === undefined ? undefined : await format.idTokenClaims(presented), findUser);
       }
       await commitWrites(ctx, state);
     } catch (error) {

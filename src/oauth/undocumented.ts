@@ -2,10 +2,9 @@
  * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
  * fails loudly after an upgrade, and a line in deviations.ts.
  */
-import { timingSafeEqual } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
-import { digest } from '../secrets.ts';
+import { sameSecret } from '../secrets.ts';
 import { clientSettings } from './client-settings.ts';
 
 interface Internals {
@@ -17,7 +16,6 @@ interface Internals {
 }
 
 const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
-const equal = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
 
 /** A response mode of ours in place of the library's. @param fields the authorization response */
 export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
@@ -43,6 +41,6 @@ export function touchUndocumented(provider: Provider, formPost: ResponseMode): v
   // Beside its newest secret an application may hold an older one, so that secrets are rotated without an outage.
   const { compareClientSecret } = Client.prototype;
   Client.prototype.compareClientSecret = function compareEach(actual) {
-    return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => equal(secret, actual));
+    return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
   };
 }

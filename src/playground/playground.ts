@@ -1,7 +1,7 @@
 /**
- * The playground at `/playground`: a newcomer presses one button, signs in, and sees what an application receives. It owns the pages and
- * the order of the steps (OpenID Connect Core 1.0 section 3.1.1); the protocol is in relying-party.ts. Registering the application
- * that it signs in to is the business of the first start.
+ * The playground at `/playground`: a newcomer presses one button, signs in, and sees what an application receives; who wants to know more
+ * chooses the request and tries what can be done with the tokens. It owns the addresses and the order of the steps (OpenID Connect Core 1.0
+ * section 3); the protocol is in relying-party.ts. Registering the application that it signs in to is the business of the first start.
  */
 import Router from '@koa/router';
 import type Koa from 'koa';
@@ -12,10 +12,16 @@ import { readForm } from '../http/forms.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
 import type { Keyring } from '../secrets.ts';
+import { act, readAction } from './actions.ts';
+import { type Choices, choiceFields, DEFAULTS, readChoices } from './choices.ts';
 import { isPresent } from './presence.ts';
-import { presentSignIn } from './presentation.ts';
-import { type Credentials, ProtocolProblem, relyingParty, SERVERS } from './relying-party.ts';
-import { type ServerId, serverId, transactionCookies } from './transaction.ts';
+import { presentProblem, presentRequest, presentResult } from './presentation.ts';
+import { ProtocolProblem } from './problem.ts';
+import { type Credentials, newTransaction, relyingParty, type ServerAccess } from './relying-party.ts';
+import { sessionSeal } from './session.ts';
+import { finishSignIn, type Response } from './sign-in.ts';
+import { presentStart, type Server, serverPhrase } from './start-page.ts';
+import { transactionCookies } from './transaction.ts';
 
 export interface PlaygroundDependencies {
   readonly config: Config;
@@ -23,6 +29,8 @@ export interface PlaygroundDependencies {
   readonly pages: Pages;
   /** The application the playground signs in to; undefined when it is not registered (any more). */
   client(): Promise<Credentials | undefined>;
+  /** The active authorization servers. */
+  servers(): Promise<readonly Server[]>;
   readonly log: Logger;
 }
 
@@ -30,67 +38,125 @@ const NOT_REGISTERED = new ProtocolProblem(
   'not_registered',
   'The playground signs in to an application of its own, and that application was removed or deactivated.',
 );
+const NO_SERVER = new ProtocolProblem('unknown_server', 'There is no such authorization server, or it was deactivated.');
 const NO_TRANSACTION = new ProtocolProblem(
   'no_sign_in_under_way',
   'This sign-in was finished before (was the page loaded again?), took longer than ten minutes, or was begun in another browser.',
 );
+const NO_SESSION = new ProtocolProblem(
+  'sign_in_not_at_hand',
+  'The playground stores nothing, and what this page carried for it is older than ten minutes, or was changed on the way.',
+);
 
-/** Serves `/playground`, `/playground/start` and `/playground/callback`; where there is no playground they stay unanswered. */
-export function playground({ config, keyring, pages, client, log }: PlaygroundDependencies): Koa.Middleware {
+/** Where a step happens: at which server, and as which application. */
+interface Place {
+  readonly server: ServerAccess;
+  readonly serverName: string;
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+/** Serves `/playground` and what is below it; where there is no playground these addresses stay unanswered. */
+export function playground({ config, keyring, pages, client, servers, log }: PlaygroundDependencies): Koa.Middleware {
   const party = relyingParty(config);
-  const transactions = transactionCookies({ key: keyring.keyFor('playground'), secure: config.secure });
+  const key = keyring.keyFor('playground');
+  const transactions = transactionCookies({ key, secure: config.secure });
+  const sessions = sessionSeal(key);
   const home = `${config.baseUrl}/playground`;
 
-  const showStart = (ctx: Koa.Context, { problem, chosen = 'built-in' }: { problem?: ProtocolProblem; chosen?: ServerId } = {}) =>
-    pages.render(
-      ctx,
-      'playground',
-      {
-        title: problem === undefined ? 'Playground' : 'Error: The sign-in did not work',
-        stylesheets: ['playground.css'],
-        servers: Object.entries(SERVERS).map(([id, { label, path }]) => ({
-          id,
-          label,
-          issuer: config.baseUrl + path,
-          chosen: id === chosen,
-        })),
-        problem,
-        // Opened by another name than the base URL's, the browser would come back without its cookie.
-        elsewhere: ctx.host === new URL(config.baseUrl).host ? undefined : home,
-      },
-      { status: problem === undefined ? 200 : 400 },
-    );
+  const show = (ctx: Koa.Context, view: string, locals: Record<string, unknown>, status = 200) =>
+    pages.render(ctx, view, locals, { status });
 
-  /** Runs a step with the application's credentials; a problem of the protocol becomes a page from which to start again. */
-  async function withApplication(ctx: Koa.Context, chosen: ServerId, step: (credentials: Credentials) => Promise<void>): Promise<void> {
+  async function showStart(ctx: Koa.Context, chosen: Choices = DEFAULTS, problem?: ProtocolProblem): Promise<void> {
+    const locals = {
+      ...presentStart(await servers(), chosen, ctx.query.response_type !== undefined),
+      title: problem === undefined ? 'Playground' : 'Error: The sign-in did not work',
+      problem,
+      signedOut: ctx.query.state === 'signed-out',
+      // Opened by another name than the base URL's, the browser would come back without its cookie.
+      elsewhere: ctx.host === new URL(config.baseUrl).host ? undefined : home,
+    };
+    await show(ctx, 'playground', locals, problem === undefined ? 200 : 400);
+  }
+
+  /** Runs a step at the chosen server; a problem that leaves nothing to show becomes a page from which to start again. */
+  async function at(ctx: Koa.Context, chosen: Choices, step: (place: Place) => Promise<void>): Promise<void> {
     try {
       const credentials = await client();
       if (credentials === undefined) throw NOT_REGISTERED;
-      await step(credentials);
+      const found = (await servers()).find(({ id }) => id === chosen.server);
+      if (found === undefined) throw NO_SERVER;
+      const server = await party.at(found.issuer, credentials);
+      await step({ server, serverName: serverPhrase(found), issuer: found.issuer, clientId: credentials.clientId });
     } catch (problem) {
       if (!(problem instanceof ProtocolProblem)) throw problem;
-      log.warn({ requestId: ctx.state.requestId, code: problem.code, description: problem.description }, 'playground sign-in failed');
-      await showStart(ctx, { problem, chosen });
+      report(ctx, problem);
+      await showStart(ctx, chosen, problem);
     }
   }
 
+  const report = (ctx: Koa.Context, { code, description }: ProtocolProblem) =>
+    log.warn({ requestId: ctx.state.requestId, code, description }, 'playground sign-in failed');
+
+  async function receive(ctx: Koa.Context, response: Response): Promise<void> {
+    const transaction = await transactions.take(ctx, response.parameters.get('state'));
+    if (transaction === undefined) return showStart(ctx, DEFAULTS, NO_TRANSACTION);
+    await at(ctx, transaction.choices, async (place) => {
+      const { session, problem } = await finishSignIn(response, transaction, place);
+      if (problem === undefined) {
+        await show(ctx, 'playground-story', await presentResult({ ...place, session }, await sessions.seal(session)));
+      } else {
+        report(ctx, problem);
+        await show(ctx, 'playground-story', presentProblem(session, problem), 400);
+      }
+    });
+  }
+
   const router = new Router({ prefix: '/playground' });
-  router.get('/', (ctx) => showStart(ctx));
-  router.get('/start', (ctx) => seeOther(ctx, home));
-  router.post('/start', refuseCrossSite(config), async (ctx) => {
-    const chosen = serverId.catch('built-in').parse((await readForm(ctx)).get('server'));
-    await withApplication(ctx, chosen, async (credentials) => {
-      const { request, transaction } = await party.begin(chosen, credentials);
+  const ownForm = refuseCrossSite(config);
+  router.get('/', (ctx) => showStart(ctx, readChoices(new URLSearchParams(ctx.querystring))));
+  for (const step of ['/start', '/action']) router.get(step, (ctx) => seeOther(ctx, home));
+
+  router.post('/start', ownForm, async (ctx) => {
+    const form = await readForm(ctx);
+    const chosen = readChoices(form);
+    await at(ctx, chosen, async ({ server }) => {
+      const transaction = newTransaction(chosen);
+      const request = await server.authorizationRequest(transaction);
       await transactions.remember(ctx, transaction);
-      seeOther(ctx, request.href);
+      if (form.has('preview')) await show(ctx, 'playground-story', presentRequest(chosen, request));
+      else seeOther(ctx, request.url.href);
     });
   });
+
   router.get('/callback', async (ctx) => {
-    const transaction = await transactions.take(ctx, ctx.query.state);
-    if (transaction === undefined) return showStart(ctx, { problem: NO_TRANSACTION });
-    await withApplication(ctx, transaction.server, async (credentials) => {
-      const signIn = await party.finish(new URL(`${home}/callback${ctx.search}`), transaction, credentials);
-      await pages.render(ctx, 'playground-result', presentSignIn(signIn));
+    if (ctx.search !== '') return receive(ctx, { parameters: new URLSearchParams(ctx.search), by: 'query' });
+    // Perhaps the answer is in the fragment, which only a script of the page can see.
+    const { choices = DEFAULTS } = (await transactions.latest(ctx)) ?? {};
+    await show(ctx, 'playground-fragment', {
+      title: 'Reading the answer',
+      stylesheets: ['playground.css'],
+      scripts: ['playground-fragment.js'],
+      choiceFields: choiceFields({ ...choices, response_mode: 'form_post' }),
+    });
+  });
+  router.post('/callback', ownForm, async (ctx) => {
+    const form = await readForm(ctx);
+    const fragment = form.get('fragment');
+    if (fragment === null) await receive(ctx, { parameters: form, by: 'form_post' });
+    else await receive(ctx, { parameters: new URLSearchParams(fragment), by: 'fragment' });
+  });
+
+  router.post('/action', ownForm, async (ctx) => {
+    const form = await readForm(ctx);
+    const session = await sessions.open(form.get('session') ?? '');
+    if (session === undefined) return showStart(ctx, DEFAULTS, NO_SESSION);
+    const wanted = readAction(form.get('action'), session);
+    await at(ctx, session.choices, async (place) => {
+      if (wanted === undefined)
+        return show(ctx, 'playground-story', await presentResult({ ...place, session }, await sessions.seal(session)));
+      const { happened, after } = await act(place.server, session, wanted);
+      await show(ctx, 'playground-story', await presentResult({ ...place, session: after }, await sessions.seal(after), happened));
     });
   });
 

@@ -1,65 +1,132 @@
-/**
- * What the playground shows of a finished sign-in: tokens taken apart (RFC 7519 section 3, RFC 9068 for access tokens), as locals of
- * `views/playground-result.ejs`. The signatures were checked before; here is only display.
- */
-import { decodeJwt, decodeProtectedHeader, errors } from 'jose';
-import { SERVERS, type SignIn } from './relying-party.ts';
+/** A finished or failed sign-in, put together as the locals of `views/playground-story.ejs`. */
+import type { Happened } from './actions.ts';
+import { bringsCode } from './authorization-request.ts';
+import { type Choices, choiceFields } from './choices.ts';
+import { explain } from './explanation.ts';
+import { ANSWER, ERRORS } from './glossary.ts';
+import type { ProtocolProblem } from './problem.ts';
+import type { ServerAccess } from './relying-party.ts';
+import {
+  happenedSection,
+  requestSection,
+  responseSection,
+  type Section,
+  tokenExchangeSection,
+  tokenSection,
+  userinfoSection,
+} from './sections.ts';
+import { type Session, TOKENS, type TokenName } from './session.ts';
+import { type Check, checkAccessToken, checkIdToken, decodeToken } from './verification.ts';
 
-/** A token as the page shows it. */
-export interface TokenView {
-  readonly value: string;
-  /** First and last characters, enough to tell two tokens apart. */
-  readonly excerpt: string;
-  /** Its parts as JSON text, when it is a JWT; absent: an opaque token. */
-  readonly decoded?: { readonly header: string; readonly claims: string };
+export interface Story {
+  readonly session: Session;
+  readonly clientId: string;
+  readonly server: ServerAccess;
+  readonly serverName: string;
 }
 
-const json = (value: unknown): string => JSON.stringify(value, null, 2);
+const common = { wide: true, stylesheets: ['playground-story.css'], lang: 'en', dir: 'ltr' };
 
-export function presentToken(value: string): TokenView {
-  const excerpt = value.length > 24 ? `${value.slice(0, 8)}…${value.slice(-8)}` : value;
-  try {
-    return { value, excerpt, decoded: { header: json(decodeProtectedHeader(value)), claims: json(decodeJwt(value)) } };
-  } catch (error) {
-    // jose reports what is no JWT as a TypeError or as one of its own.
-    if (error instanceof TypeError || error instanceof errors.JOSEError) return { value, excerpt };
-    throw error;
+/** What every page needs on which one can start again. */
+const wayOn = (choices: Choices) => ({
+  choiceFields: choiceFields(choices),
+  change: `/playground?${new URLSearchParams(choiceFields(choices))}`,
+});
+
+const value = (fields: Session['received'], wanted: string): string | undefined => fields.find(([name]) => name === wanted)?.[1];
+
+/** Everything an application checks before it relies on a token. */
+export async function checksOf(name: TokenName, token: string, { session, clientId, server }: Story): Promise<Check[]> {
+  const { issuer, nonce, received, tokenExchange, tokens } = session;
+  const { keys } = server;
+  if (name === 'refresh-token') return [];
+  if (!name.endsWith('id-token')) return checkAccessToken(token, { issuer, keys });
+  const isFront = token === value(received, 'id_token');
+  const isRenewed = !isFront && token !== tokenExchange?.members?.id_token;
+  const companions = isFront
+    ? { accessToken: value(received, 'access_token'), code: value(received, 'code') }
+    : { accessToken: tokens['access-token'] };
+  return checkIdToken(token, isRenewed, { issuer, clientId, nonce, keys, ...companions });
+}
+
+/** The scope and lifetime of an access token, where the answer told them (RFC 6749 section 5.1). */
+function factsOf(name: TokenName, { received, tokenExchange, choices, tokens }: Session) {
+  if (!name.endsWith('access-token')) return [];
+  const isFront = name === 'front-access-token' || tokens[name] === value(received, 'access_token');
+  const told = isFront ? Object.fromEntries(received) : (tokenExchange?.members ?? {});
+  const facts: [string, unknown][] = [['scope', told.scope ?? choices.scope]];
+  if (told.expires_in !== undefined) facts.push(['expires_in', told.expires_in]);
+  return explain(facts, ANSWER);
+}
+
+function userinfoChecks({ userinfoExchange, tokens }: Session): Check[] {
+  const subject = decodeToken(tokens['id-token'] ?? '')?.claims.sub;
+  if (subject === undefined || userinfoExchange?.status !== 200) return [];
+  const passed = userinfoExchange.members?.sub === subject;
+  return [{ passed, label: `sub is ${passed ? '' : 'not '}that of the ID token`, source: 'OpenID Connect Core 1.0, section 5.3.2' }];
+}
+
+const nameOf = ({ userinfoExchange, tokens }: Session): string | undefined => {
+  const told = { ...decodeToken(tokens['id-token'] ?? '')?.claims, ...(userinfoExchange?.status === 200 ? userinfoExchange.members : {}) };
+  return [told.name, told.nickname, told.email].find((name) => typeof name === 'string');
+};
+
+/** @param sealed the session for its actions @param happened what the last action did */
+export async function presentResult(story: Story, sealed: string, happened?: Happened) {
+  const { session, server, serverName } = story;
+  const { choices, endpoint, sent, tokenExchange, userinfoExchange, tokens } = session;
+  const sections: Section[] = happened === undefined ? [] : [happenedSection(happened)];
+  sections.push(requestSection(endpoint, sent), responseSection(session));
+  if (tokenExchange !== undefined) sections.push(tokenExchangeSection(tokenExchange));
+  for (const name of TOKENS) {
+    const token = tokens[name];
+    if (token !== undefined) sections.push(tokenSection(name, token, session, await checksOf(name, token, story), factsOf(name, session)));
   }
+  if (userinfoExchange !== undefined) sections.push(userinfoSection(userinfoExchange, userinfoChecks(session)));
+  const endSession = server.endSession(tokens['id-token'], 'signed-out');
+  const name = nameOf(session);
+  return {
+    ...common,
+    ...wayOn(choices),
+    title: happened?.title ?? 'Signed in',
+    kind: 'result',
+    name,
+    serverName,
+    issuer: session.issuer,
+    withoutRefresh: bringsCode(choices.response_type) && tokens['refresh-token'] === undefined,
+    sealed,
+    sections,
+    signOut: { action: endSession.origin + endSession.pathname, parameters: [...endSession.searchParams] },
+  };
 }
 
-/** @returns the locals of the result page */
-export function presentSignIn(signIn: SignIn) {
-  const { userinfo, endSession } = signIn;
+/** The server said no, or its answer cannot be believed: what came, what it means, and the way on. */
+export function presentProblem(session: Session, problem: ProtocolProblem) {
+  const { choices, endpoint, sent, tokenExchange } = session;
+  const [meaning, source] = Object.hasOwn(ERRORS, problem.code) ? (ERRORS[problem.code] ?? []) : [];
   return {
-    title: 'Signed in',
-    wide: true,
-    stylesheets: ['playground.css'],
-    name: [userinfo.name, userinfo.preferred_username].find((value) => typeof value === 'string' && value !== '') ?? userinfo.sub,
-    server: { id: signIn.server, label: SERVERS[signIn.server].label, issuer: signIn.issuer },
-    scopes: signIn.scope.split(' '),
-    expiresIn: signIn.expiresIn,
-    tokens: [
-      {
-        id: 'id-token',
-        title: 'ID token',
-        purpose: 'Who signed in, when and how: signed by the server, meant for this application alone.',
-        token: presentToken(signIn.idToken),
-      },
-      {
-        id: 'access-token',
-        title: 'Access token',
-        purpose:
-          'What the application shows to an API. An opaque one means nothing by itself: the API asks the server about it (introspection).',
-        token: presentToken(signIn.accessToken),
-      },
-      {
-        id: 'refresh-token',
-        title: 'Refresh token',
-        purpose: 'With it the application gets new access tokens without asking you again.',
-        token: signIn.refreshToken === undefined ? undefined : presentToken(signIn.refreshToken),
-      },
+    ...common,
+    ...wayOn(choices),
+    title: 'Error: The sign-in did not work',
+    kind: 'problem',
+    problem: { code: problem.code, description: problem.description, meaning, source },
+    sections: [
+      responseSection(session, tokenExchange === undefined),
+      ...(tokenExchange === undefined ? [] : [tokenExchangeSection(tokenExchange, true)]),
+      requestSection(endpoint, sent),
     ],
-    userinfo: json(userinfo),
-    signOut: { action: endSession.origin + endSession.pathname, parameters: [...endSession.searchParams] },
+  };
+}
+
+/** The request before it is sent. */
+export function presentRequest(choices: Choices, request: { url: URL; sent: Session['sent'] }) {
+  const { url, sent } = request;
+  return {
+    ...common,
+    ...wayOn(choices),
+    title: 'The authorization request',
+    kind: 'request',
+    go: url.href,
+    sections: [requestSection(url.origin + url.pathname, sent, true)],
   };
 }

@@ -1,18 +1,19 @@
 /**
- * The playground as a client of our own servers, over HTTP like any other: discovery, the code flow with PKCE (OpenID Connect Core 1.0
- * section 3.1, RFC 7636), userinfo, and the address to sign out at (RP-Initiated Logout 1.0 section 2). No page is made here.
+ * The playground as a client of our own servers, over HTTP like any other: discovery, the authorization request, and the requests to the
+ * other endpoints, each recorded as it went over the wire (RFC 6749 sections 4.1.3 and 6, RFC 7662, RFC 7009, OpenID Connect Core 1.0 section
+ * 5.3, RP-Initiated Logout 1.0 section 2). What the tokens are worth is checked in verification.ts; no page is made here.
  */
+import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as client from 'openid-client';
 import type { Config } from '../config.ts';
-import type { ServerId, Transaction } from './transaction.ts';
+import { authorizationParameters } from './authorization-request.ts';
+import type { Choices } from './choices.ts';
+import { type Exchange, recording } from './exchange.ts';
+import { inProtocolTerms, ProtocolProblem } from './problem.ts';
+import type { Fields } from './session.ts';
+import type { Transaction } from './transaction.ts';
 
-export const SERVERS: Readonly<Record<ServerId, { readonly label: string; readonly path: string }>> = {
-  'built-in': { label: 'Built-in server', path: '/oauth/v1' },
-  default: { label: 'Default server', path: '/oauth/v1/default' },
-};
-
-const SCOPE = 'openid profile email offline_access';
 const TIMEOUT_SECONDS = 10;
 const CACHE_MILLISECONDS = 60_000;
 
@@ -21,128 +22,107 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** What a finished sign-in yields. */
-export interface SignIn {
-  readonly server: ServerId;
-  readonly issuer: string;
-  readonly idToken: string;
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  readonly scope: string;
-  /** Lifetime of the access token in seconds, where the server told it. */
-  readonly expiresIn: number | undefined;
-  readonly userinfo: Readonly<Record<string, unknown>>;
-  /** Where the browser goes to sign out, parameters included. */
-  readonly endSession: URL;
+/** An authorization request, ready to go. */
+export interface AuthorizationRequest {
+  readonly url: URL;
+  readonly sent: Fields;
 }
 
-/** Something went wrong between the playground and the authorization server, in the protocol's terms. */
-export class ProtocolProblem extends Error {
-  override readonly name = 'ProtocolProblem';
-  constructor(
-    readonly code: string,
-    readonly description: string,
-  ) {
-    super(`${code}: ${description}`);
-  }
+/** One server, seen by the application. Every request throws a ProtocolProblem only when it got no answer at all. */
+export interface ServerAccess {
+  readonly keys: JWTVerifyGetKey;
+  authorizationRequest(transaction: Transaction): Promise<AuthorizationRequest>;
+  exchangeCode(code: string, codeVerifier: string): Promise<Exchange>;
+  refresh(refreshToken: string): Promise<Exchange>;
+  userinfo(accessToken: string): Promise<Exchange>;
+  introspect(token: string, hint: string): Promise<Exchange>;
+  revoke(token: string, hint: string): Promise<Exchange>;
+  /** Where the browser goes to sign out, parameters included. */
+  endSession(idToken: string | undefined, state: string): URL;
 }
 
 export interface RelyingParty {
-  /** Prepares an authorization request. @throws {ProtocolProblem} */
-  begin(server: ServerId, credentials: Credentials): Promise<{ readonly request: URL; readonly transaction: Transaction }>;
-  /** Checks the authorization response, exchanges its code and asks for userinfo. @throws {ProtocolProblem} */
-  finish(response: URL, transaction: Transaction, credentials: Credentials): Promise<SignIn>;
+  /** @throws {ProtocolProblem} when there is no such server */
+  at(issuer: string, credentials: Credentials): Promise<ServerAccess>;
 }
 
-export function relyingParty(config: Pick<Config, 'baseUrl' | 'secure'>): RelyingParty {
-  const home = `${config.baseUrl}/playground`;
-  const configurations = new LRUCache<string, client.Configuration>({ max: 8, ttl: CACHE_MILLISECONDS });
+/** @returns what has to be remembered until the response comes */
+export const newTransaction = (choices: Choices): Transaction => ({
+  choices,
+  state: client.randomState(),
+  nonce: client.randomNonce(),
+  codeVerifier: client.randomPKCECodeVerifier(),
+});
 
-  async function configuration(server: ServerId, { clientId, clientSecret }: Credentials): Promise<client.Configuration> {
-    // The credentials are part of the key: a rotated secret is used at once.
-    const key = [server, clientId, clientSecret].join(' ');
-    const known = configurations.get(key);
+export function relyingParty({ baseUrl, secure }: Pick<Config, 'baseUrl' | 'secure'>): RelyingParty {
+  const home = `${baseUrl}/playground`;
+  const redirectUri = `${home}/callback`;
+  const discovered = new LRUCache<string, { readonly metadata: client.ServerMetadata; readonly keys: JWTVerifyGetKey }>({
+    max: 20,
+    ttl: CACHE_MILLISECONDS,
+  });
+  const permit = secure ? [] : [client.allowInsecureRequests];
+
+  async function discover(issuer: string, clientId: string) {
+    const known = discovered.get(issuer);
     if (known !== undefined) return known;
-    const issuer = new URL(config.baseUrl + SERVERS[server].path);
-    const discovered = await client.discovery(issuer, clientId, undefined, client.ClientSecretBasic(clientSecret), {
-      timeout: TIMEOUT_SECONDS,
-      execute: [client.enableNonRepudiationChecks, ...(config.secure ? [] : [client.allowInsecureRequests])],
-    });
-    configurations.set(key, discovered);
-    return discovered;
+    const options = { timeout: TIMEOUT_SECONDS, execute: permit };
+    const metadata = (await client.discovery(new URL(issuer), clientId, undefined, undefined, options)).serverMetadata();
+    if (metadata.jwks_uri === undefined) throw new ProtocolProblem('invalid_metadata', 'The server does not say where its keys are.');
+    const found = { metadata, keys: createRemoteJWKSet(new URL(metadata.jwks_uri), { timeoutDuration: TIMEOUT_SECONDS * 1000 }) };
+    discovered.set(issuer, found);
+    return found;
   }
 
   return {
-    begin: (server, credentials) =>
+    at: (issuer, { clientId, clientSecret }) =>
       inProtocolTerms(async () => {
-        const transaction = {
-          server,
-          state: client.randomState(),
-          nonce: client.randomNonce(),
-          codeVerifier: client.randomPKCECodeVerifier(),
+        const { metadata, keys } = await discover(issuer, clientId);
+        const configuration = () => {
+          const made = new client.Configuration(metadata, clientId, undefined, client.ClientSecretBasic(clientSecret));
+          made.timeout = TIMEOUT_SECONDS;
+          for (const allow of permit) allow(made);
+          return made;
         };
-        const request = client.buildAuthorizationUrl(await configuration(server, credentials), {
-          redirect_uri: `${home}/callback`,
-          scope: SCOPE,
-          state: transaction.state,
-          nonce: transaction.nonce,
-          code_challenge: await client.calculatePKCECodeChallenge(transaction.codeVerifier),
-          code_challenge_method: 'S256',
-        });
-        return { request, transaction };
-      }),
 
-    finish: (response, transaction, credentials) =>
-      inProtocolTerms(async () => {
-        const server = await configuration(transaction.server, credentials);
-        const tokens = await client.authorizationCodeGrant(server, response, {
-          expectedState: transaction.state,
-          expectedNonce: transaction.nonce,
-          pkceCodeVerifier: transaction.codeVerifier,
-        });
-        const subject = tokens.claims()?.sub;
-        if (tokens.id_token === undefined || subject === undefined)
-          throw new ProtocolProblem('invalid_response', 'The ID token is missing.');
+        /** Makes one request. An answer that says no is an answer: it is shown, not thrown. */
+        async function recorded(request: (made: client.Configuration) => Promise<unknown>): Promise<Exchange> {
+          let exchange: Exchange | undefined;
+          const made = configuration();
+          made[client.customFetch] = recording((it) => {
+            exchange = it;
+          });
+          try {
+            await inProtocolTerms(() => request(made));
+          } catch (error) {
+            if (!(error instanceof ProtocolProblem) || exchange === undefined) throw error;
+          }
+          if (exchange === undefined) throw new Error('openid-client sent nothing');
+          return exchange;
+        }
+
         return {
-          server: transaction.server,
-          issuer: server.serverMetadata().issuer,
-          idToken: tokens.id_token,
-          accessToken: tokens.access_token,
-          refreshToken: tokens.refresh_token,
-          // A server may leave the scope out when it granted what was asked for (RFC 6749 section 5.1).
-          scope: tokens.scope ?? SCOPE,
-          expiresIn: tokens.expires_in,
-          userinfo: await client.fetchUserInfo(server, tokens.access_token, subject),
-          endSession: client.buildEndSessionUrl(server, { id_token_hint: tokens.id_token, post_logout_redirect_uri: home }),
+          keys,
+          async authorizationRequest(transaction) {
+            const codeChallenge = await client.calculatePKCECodeChallenge(transaction.codeVerifier);
+            const sent = authorizationParameters(transaction, { clientId, redirectUri, codeChallenge });
+            return { sent, url: client.buildAuthorizationUrl(configuration(), new URLSearchParams(sent)) };
+          },
+          exchangeCode: (code, codeVerifier) =>
+            recorded((made) =>
+              client.genericGrantRequest(made, 'authorization_code', { code, redirect_uri: redirectUri, code_verifier: codeVerifier }),
+            ),
+          refresh: (refreshToken) => recorded((made) => client.refreshTokenGrant(made, refreshToken)),
+          userinfo: (accessToken) => recorded((made) => client.fetchUserInfo(made, accessToken, client.skipSubjectCheck)),
+          introspect: (token, hint) => recorded((made) => client.tokenIntrospection(made, token, { token_type_hint: hint })),
+          revoke: (token, hint) => recorded((made) => client.tokenRevocation(made, token, { token_type_hint: hint })),
+          endSession: (idToken, state) =>
+            client.buildEndSessionUrl(configuration(), {
+              ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+              post_logout_redirect_uri: home,
+              state,
+            }),
         };
       }),
   };
-}
-
-/** Runs a step of the protocol and turns what openid-client throws into a problem that can be shown. */
-async function inProtocolTerms<T>(step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    throw asProblem(error);
-  }
-}
-
-function asProblem(error: unknown): unknown {
-  if (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) {
-    return new ProtocolProblem(error.error, error.error_description ?? 'The authorization server gave no description.');
-  }
-  if (error instanceof client.WWWAuthenticateChallengeError) {
-    const challenge = error.cause[0]?.parameters;
-    return new ProtocolProblem(challenge?.error ?? 'unauthorized', challenge?.error_description ?? `The server answered ${error.status}.`);
-  }
-  // The sentence of the cause says more; what hangs on the cause may hold tokens and goes no further.
-  if (error instanceof client.ClientError) {
-    return new ProtocolProblem(error.code ?? 'invalid_response', error.cause instanceof Error ? error.cause.message : error.message);
-  }
-  // fetch reports a network failure as a TypeError with its cause; a mistake of ours is a TypeError without one.
-  if (error instanceof TypeError && error.cause !== undefined) {
-    return new ProtocolProblem('server_unreachable', 'The authorization server did not answer at the base URL of this service.');
-  }
-  return error;
 }

@@ -30,6 +30,20 @@ export const USER_CLAIMS = [
   'email_verified',
   'phone_number',
 ] as const;
+/** What each scope asks for (OpenID Connect Core 1.0 section 5.4), as far as the service knows it. */
+const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
+  profile: ['name', 'nickname', 'given_name', 'middle_name', 'family_name', 'profile', 'zoneinfo', 'updated_at'],
+  email: ['email', 'email_verified'],
+  phone: ['phone_number'],
+};
+
+/**
+ * The claims that an ID token holds beside the subject.
+ * @param chosen the application's choice, which holds whatever the scopes are; undefined: what the granted scopes ask for
+ */
+export const idTokenClaims = (chosen: readonly string[] | undefined, scopes: readonly string[]): readonly string[] =>
+  chosen ?? scopes.flatMap((scope) => CLAIMS_OF_SCOPE[scope] ?? []);
+
 export type UserClaim = (typeof USER_CLAIMS)[number];
 
 /** All claims of a user; those without a value are left out. */

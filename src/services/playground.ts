@@ -1,7 +1,8 @@
 /**
- * The application `playground`: registered while the playground is on, inactive while it is off. Its redirect URI follows BASE_URL, so it is
- * brought up to date at every start.
+ * The application `playground`: registered while the playground is on, inactive while it is off. It may use every response type. Its redirect
+ * URI follows BASE_URL, and its settings this file, so it is brought up to date at every start.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { present } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import { findApplicationWithSecrets, updateApplication } from '../store/applications.ts';
@@ -17,8 +18,9 @@ const settingsFor = (baseUrl: string) => ({
   pkce_required: true,
   redirect_uris: [`${baseUrl}/playground/callback`],
   post_logout_redirect_uris: [`${baseUrl}/playground`],
-  grant_types: ['authorization_code' as const, 'refresh_token' as const],
-  response_types: ['code'],
+  grant_types: ['authorization_code' as const, 'implicit' as const, 'refresh_token' as const],
+  // Words in alphabetical order, as they are stored.
+  response_types: ['code', 'id_token', 'token', 'id_token token', 'code id_token', 'code token', 'code id_token token'],
   client_uri: `${baseUrl}/playground`,
 });
 
@@ -34,9 +36,9 @@ export async function registerPlayground(services: Services): Promise<void> {
   }
   const status = config.playground ? 'ACTIVE' : 'INACTIVE';
   const { application } = found;
-  if (application.status === status && application.settings.redirect_uris[0] === wanted.redirect_uris[0]) return;
+  const settings = { ...application.settings, ...wanted };
+  if (application.status === status && isDeepStrictEqual(application.settings, settings)) return;
   await database.transaction(async (trx) => {
-    const settings = { ...application.settings, ...wanted };
     await updateApplication(trx, ID, { status, settings, lastUpdated: present() });
     await recordEvent(trx, {
       eventType: 'application.lifecycle.update',

@@ -15,6 +15,13 @@ export async function rememberedScopes(executor: Executor, key: ConsentKey): Pro
   return rows.map(({ scope }) => scope);
 }
 
+export async function forgetScopes(executor: Executor, key: ConsentKey, scopes: readonly string[]): Promise<void> {
+  await executor('consents')
+    .where(row(key))
+    .whereIn('scope', [...scopes])
+    .delete();
+}
+
 /** @returns the scopes that were not remembered yet */
 export async function rememberScopes(executor: Executor, key: ConsentKey, scopes: readonly string[], created: Date): Promise<string[]> {
   if (scopes.length === 0) return [];

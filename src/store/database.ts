@@ -24,18 +24,25 @@ export interface Database {
 export type Executor = Knex | Knex.Transaction;
 
 const CONNECT_WITHIN_MS = 5000;
+/** Longer than the server's own limit for a statement: this one is for a server that does not answer at all. */
+const ANSWER_WITHIN_MS = 10_000;
+/** A look whether the database is there. */
+const PING_WITHIN_MS = 2000;
 /** Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. */
-const SESSION = "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'";
+const PATIENT_SESSION = "SET idle_in_transaction_session_timeout = '60s'";
+const SESSION = `SET statement_timeout = '8s'; ${PATIENT_SESSION}`;
 const MIGRATION_LOCK = 0x67617466;
 
 /**
  * Makes the pool; the first connection is opened when it is needed. A lost database is found again without a restart.
  * @param options.poolSize connections at most, at least 2
+ * @param options.patient for migrations and locks that are waited for: no limit to a statement, nor to an answer
  * @param options.onError told of a connection that broke while nobody used it
  */
 export async function openDatabase(options: {
   connection: pg.ClientConfig;
   poolSize?: number;
+  patient?: boolean;
   onError(error: Error): void;
 }): Promise<Database> {
   const pool = new pg.Pool({
@@ -43,13 +50,14 @@ export async function openDatabase(options: {
     ...options.connection,
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    ...(options.patient ? {} : { query_timeout: ANSWER_WITHIN_MS }),
     // Prepared statements live as long as their connection.
     idleTimeoutMillis: 300_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: numbersForBigints(),
     onConnect: async (client) => {
-      await client.query(SESSION);
+      await client.query(options.patient ? PATIENT_SESSION : SESSION);
     },
   });
   pool.on('error', options.onError);
@@ -70,13 +78,19 @@ export async function openDatabase(options: {
     knex,
     transaction: (work) => knex.transaction(work),
     async ping() {
-      await pool.query('SELECT 1');
+      await Promise.race([pool.query('SELECT 1'), answerWithin(PING_WITHIN_MS)]);
     },
     async close() {
       await knex.destroy();
       await pool.end();
     },
   };
+}
+
+/** @throws when the time is over */
+async function answerWithin(milliseconds: number): Promise<never> {
+  await delay(milliseconds, undefined, { ref: false });
+  throw new Error('Query read timeout');
 }
 
 /** Counters and sequence numbers as numbers; beyond 2^53, where a number would lie, as pg's string. This pool's alone. */

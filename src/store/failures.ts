@@ -18,7 +18,7 @@ const UNAVAILABLE_CODES = new Set([
 
 // pg and pg-pool give these errors neither class nor code: their words are all there is to know them by.
 const UNAVAILABLE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable|Cannot use a pool after calling end/;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error and is not queryable|Cannot use a pool after calling end/;
 
 /** Is the database out of reach, so that the same call may succeed later? */
 export function isUnavailable(error: unknown): boolean {

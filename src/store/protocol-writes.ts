@@ -125,6 +125,19 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   return { name: `write-${counts.join('-')}`, text: `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions`, values };
 }
 
+/** Of values that could not be used: is one still there, so that it was used before, and not revoked? */
+export async function wasUsed(pool: pg.Pool, uses: readonly Use[]): Promise<boolean> {
+  for (const { id, model, serverKey } of uses) {
+    const { rowCount } = await pool.query({
+      name: 'was-used',
+      text: 'SELECT 1 FROM oidc_payload WHERE id = $1 AND model = $2 AND server_key = $3 AND consumed_at IS NOT NULL',
+      values: [id, MODELS[model], serverKey],
+    });
+    if (rowCount === 1) return true;
+  }
+  return false;
+}
+
 /**
  * Stores a value that may be seen once, and waits for nothing: of many at once one succeeds (RFC 7523 section 3, `jti`).
  * @returns false when it was seen before and has not expired

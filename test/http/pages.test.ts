@@ -13,7 +13,15 @@ import { publicFiles, publicPath } from '../../src/http/static.ts';
 const VIEWS = new URL('../../../views/', import.meta.url);
 const LOCAL = loadConfig({});
 const HTTPS = loadConfig({ BASE_URL: 'https://id.example' });
-const FACTS = { heading: '', title: 'T', text: (key: string) => key, advice: '', code: 'c', description: 'd' };
+const FACTS = {
+  heading: '',
+  title: 'T',
+  text: (key: string) => key,
+  advice: '',
+  code: 'c',
+  description: { text: 'd', lang: 'en' },
+  lang: 'en',
+};
 
 async function serve(t: TestContext, middleware: Koa.Middleware, config = LOCAL): Promise<string> {
   const app = new Koa();
@@ -130,4 +138,15 @@ test('no path under the public files leads to another file', async (t) => {
   for (const name of ['', '../layout.ejs', '..%2Flayout.ejs', '%2e%2e/layout.ejs', 'gatehouse.css%00', 'constructor', '/etc/passwd']) {
     assert.equal((await fetch(`${origin}/assets/${name}`)).status, 404, name);
   }
+});
+
+test('the styles know no left and right, so that they serve both writing directions (CSS Logical Properties level 1)', () => {
+  const styles = readFileSync(new URL('public/gatehouse.css', VIEWS), 'utf8');
+  assert.doesNotMatch(styles, /\b(left|right)\b(?!-)|[\s{;](width|height|top|bottom)\s*:/i);
+});
+
+test('where browsers look for an icon by themselves they are led to it', async (t) => {
+  const answer = await fetch(`${await serve(t, (ctx) => ctx.throw(404))}/favicon.ico`, { redirect: 'manual' });
+  assert.equal(answer.status, 302);
+  assert.equal(answer.headers.get('location'), publicPath('gatehouse.svg'));
 });

@@ -76,6 +76,8 @@ export async function runApplication(t: TestContext, service: Service, settings:
   answer = async (req, url, res) => {
     if (url.pathname === '/start')
       return void res.writeHead(302, { location: (await begin(Object.fromEntries(url.searchParams))).href }).end();
+    if (url.pathname === '/')
+      return void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Application</title>');
     if (url.pathname !== '/callback') return void res.writeHead(204).end();
     // form_post (OAuth 2.0 Form Post Response Mode): the same parameters, in the body.
     if (req.method === 'POST') url.search = await text(req);

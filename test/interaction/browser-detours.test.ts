@@ -1,7 +1,7 @@
 /** What people do besides going straight on: back, reload, wait too long, a second tab. Each ends at the application or in plain words (OpenID Connect Core 1.0 section 3.1.2.3). */
 import assert from 'node:assert/strict';
 import { mock, type TestContext } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { LIFETIMES } from '../../config/defaults.ts';
 import { browserTest } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
@@ -18,13 +18,21 @@ async function atSignIn(browser: Browser, t: TestContext) {
   return { service, user, application, window, page };
 }
 
+/** The page says what happened and leads to the application. */
+async function assertWayBack(page: Page, code: string, { origin }: { readonly origin: string }): Promise<void> {
+  await assertExplained(page, code);
+  assert.equal(await page.textContent('main a.button'), 'Return to Test application');
+  await page.click('main a.button');
+  await page.waitForURL(`${origin}/`);
+}
+
 browserTest('the sign-in page left open too long (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { user, window, page } = await atSignIn(browser, t);
+  const { user, application, window, page } = await atSignIn(browser, t);
   mock.timers.enable({ apis: ['Date'], now: Date.now() + (LIFETIMES.interaction + 1) * 1000 });
   try {
     await signIn(page, user);
     await page.waitForSelector('#error-code');
-    await assertExplained(page, 'interaction_expired');
+    await assertWayBack(page, 'interaction_expired', application);
   } finally {
     mock.timers.reset();
   }
@@ -36,7 +44,17 @@ browserTest('back, after the sign-in (management-api.md, HTML hooks: error page)
   await signIn(page, user);
   await page.waitForURL(`${application.origin}/callback?*`);
   await page.goBack();
-  await assertExplained(page, 'interaction_expired');
+  assert.equal(await page.locator('form').count(), 0, 'no form that is over');
+  await page.reload();
+  await assertWayBack(page, 'interaction_expired', application);
+  window.assertQuiet();
+});
+
+browserTest('a page that the browser brings back as it was left asks again (HTML standard, pageshow)', async (browser, t) => {
+  const { window, page } = await atSignIn(browser, t);
+  // What a browser with a back/forward cache does; Chromium keeps no page out of a sign-in that set cookies.
+  await Promise.all([page.waitForEvent('load'), page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)]);
+  assert.equal(await page.locator('#sign-in-form').count(), 1);
   window.assertQuiet();
 });
 
@@ -101,25 +119,25 @@ browserTest(
     await tab.waitForURL('**/signin?signed-out');
     await signIn(page, user);
     await page.waitForSelector('#error-code');
-    await assertExplained(page, 'session_changed');
+    await assertWayBack(page, 'session_changed', application);
     window.assertQuiet();
   },
 );
 
 browserTest('the page opened in another browser (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { page } = await atSignIn(browser, t);
+  const { application, page } = await atSignIn(browser, t);
   const elsewhere = await openWindow(browser);
   const opened = await elsewhere.open();
   await opened.goto(page.url());
-  await assertExplained(opened, 'interaction_elsewhere');
+  await assertWayBack(opened, 'interaction_elsewhere', application);
   elsewhere.assertQuiet();
 });
 
 browserTest('cookies deleted while the page stood open (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { user, window, page } = await atSignIn(browser, t);
+  const { user, application, window, page } = await atSignIn(browser, t);
   await window.context.clearCookies();
   await signIn(page, user);
   await page.waitForSelector('#error-code');
-  await assertExplained(page, 'interaction_elsewhere');
+  await assertWayBack(page, 'interaction_elsewhere', application);
   window.assertQuiet();
 });

@@ -21,6 +21,7 @@ import {
   InteractionGone,
   type InteractionResult,
   type Interactions,
+  type WayBack,
 } from '../../src/interaction/interactions.ts';
 import { logoutPage } from '../../src/interaction/logout-page.ts';
 import { hostedPages } from '../../src/interaction/routes.ts';
@@ -110,6 +111,10 @@ const sessions: BrowserSessions = {
   signIn: async (_req, res, accountId) => void res.appendHeader('Set-Cookie', `session=${accountId}; Path=/; HttpOnly`),
 };
 
+/** The only application there is to return to. */
+const wayBack = async (serverId: string, id: string): Promise<WayBack | undefined> =>
+  serverId === 'default' && id === 'app' ? { label: 'Fern & Sons', clientUri: 'https://fern.example/' } : undefined;
+
 /** Starts the pages. The caller closes them. */
 export async function openHouse(): Promise<House> {
   const log = pino({ level: 'silent' });
@@ -130,8 +135,8 @@ export async function openHouse(): Promise<House> {
   const interactions = new MemoryInteractions();
   const tokens = createFormTokens(config, keyring);
   const app = new Koa();
-  app.use(securityHeaders(config)).use(publicFiles).use(explainFailures(pages, log));
-  app.use(hostedPages({ services, interactions, sessions, pages, config, log }));
+  app.use(securityHeaders(config)).use(publicFiles).use(explainFailures({ pages, log, wayBack }));
+  app.use(hostedPages({ services, interactions, sessions, pages, config, playgroundPresent: () => true }));
   app.use(async (ctx, next) => {
     const application = { label: 'Fern & Sons', clientUri: 'https://fern.example/' };
     if (ctx.path === '/oauth/v1/authorize') {

@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mock, test } from 'node:test';
 import { SignJWT } from 'jose';
+import { DEFAULTS, readChoices } from '../../src/playground/choices.ts';
+import { explain } from '../../src/playground/explanation.ts';
+import { CLAIMS, REQUEST } from '../../src/playground/glossary.ts';
 import { isPresent } from '../../src/playground/presence.ts';
-import { presentToken } from '../../src/playground/presentation.ts';
-import { openTransaction, sealTransaction, type Transaction } from '../../src/playground/transaction.ts';
+import { sessionSeal } from '../../src/playground/session.ts';
+import { type Transaction, transactionSeal } from '../../src/playground/transaction.ts';
+import { decodeToken } from '../../src/playground/verification.ts';
 
 const key = randomBytes(32);
-const transaction: Transaction = { server: 'default', state: 's'.repeat(43), nonce: 'nonce', codeVerifier: 'verifier' };
+const seal = transactionSeal(key);
+const transaction: Transaction = { choices: DEFAULTS, state: 's'.repeat(43), nonce: 'nonce', codeVerifier: 'verifier' };
 
 test('the playground is there on a loopback base URL, and nowhere else (management-api, How it is started)', () => {
   assert.equal(isPresent({ playground: true, loopback: true }, { host: 'localhost:3000' }), true);
@@ -22,43 +27,68 @@ for (const header of ['forwarded', 'via', 'x-real-ip', 'x-forwarded-for', 'x-for
 }
 
 test('a sealed transaction opens again, and shows nothing of itself (RFC 7516 section 7.1)', async () => {
-  const sealed = await sealTransaction(transaction, key);
+  const sealed = await seal.seal(transaction);
   assert.equal(sealed.split('.').length, 5);
   assert.equal(Buffer.from(sealed, 'base64url').includes('verifier'), false);
-  assert.deepEqual(await openTransaction(sealed, key), transaction);
+  assert.deepEqual(await seal.open(sealed), transaction);
 });
 
 test('a transaction sealed under another key, altered or invented does not open (RFC 7516 section 5.2)', async () => {
-  const sealed = await sealTransaction(transaction, key);
-  assert.equal(await openTransaction(sealed, randomBytes(32)), undefined);
+  const sealed = await seal.seal(transaction);
+  assert.equal(await transactionSeal(randomBytes(32)).open(sealed), undefined);
+  assert.equal(await sessionSeal(key).open(sealed), undefined, 'nor as something else');
   const [header, encryptedKey, iv, ciphertext = '', tag] = sealed.split('.');
   const altered = (ciphertext.startsWith('A') ? 'B' : 'A') + ciphertext.slice(1);
-  assert.equal(await openTransaction([header, encryptedKey, iv, altered, tag].join('.'), key), undefined);
-  assert.equal(await openTransaction('nonsense', key), undefined);
+  assert.equal(await seal.open([header, encryptedKey, iv, altered, tag].join('.')), undefined);
+  assert.equal(await seal.open('nonsense'), undefined);
 });
 
 test('a transaction lives ten minutes (RFC 7519 section 4.1.4)', async () => {
   mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-21T00:00:00Z') });
   try {
-    const sealed = await sealTransaction(transaction, key);
+    const sealed = await seal.seal(transaction);
     mock.timers.setTime(Date.parse('2026-11-21T00:09:59Z'));
-    assert.deepEqual(await openTransaction(sealed, key), transaction);
+    assert.deepEqual(await seal.open(sealed), transaction);
     mock.timers.setTime(Date.parse('2026-11-21T00:10:00Z'));
-    assert.equal(await openTransaction(sealed, key), undefined);
+    assert.equal(await seal.open(sealed), undefined);
   } finally {
     mock.timers.reset();
   }
 });
 
-test('a JWT is shown taken apart, an opaque token by its ends (RFC 7519 section 3)', async () => {
+test('a JWT is taken apart, an opaque token is not (RFC 7519 section 3)', async () => {
   const jwt = await new SignJWT({ sub: 'usr_1' }).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(key);
-  const shown = presentToken(jwt).decoded;
-  assert.deepEqual(JSON.parse(shown?.header ?? ''), { alg: 'HS256', typ: 'at+jwt' });
-  assert.deepEqual(JSON.parse(shown?.claims ?? ''), { sub: 'usr_1' });
-  for (const opaque of ['0123456789abcdefghijklmnopqrstuvwxyz', 'a.b.c', 'short']) {
-    const view = presentToken(opaque);
-    assert.equal(view.decoded, undefined);
-    assert.equal(view.value, opaque);
+  assert.deepEqual(decodeToken(jwt), { header: { alg: 'HS256', typ: 'at+jwt' }, claims: { sub: 'usr_1' } });
+  for (const opaque of ['0123456789abcdefghijklmnopqrstuvwxyz', 'a.b.c', 'short', '']) assert.equal(decodeToken(opaque), undefined);
+});
+
+test('one button needs no choice, and what makes no sense is left out (OpenID Connect Core section 3.1.2.1)', () => {
+  assert.deepEqual(readChoices(new URLSearchParams({ server: 'orders', prompt: 'none' })), { ...DEFAULTS, server: 'orders' });
+  const form = new URLSearchParams(
+    'server=../x&response_type=code+token&scope=openid&scope=email&other_scopes=orders+openid&max_age=-1&prompt=maybe',
+  );
+  assert.deepEqual(readChoices(form), { ...DEFAULTS, response_type: 'code token', scope: 'openid email orders' });
+});
+
+test('moments and durations are told as people say them, a name of Object.prototype means nothing (RFC 7519 section 2)', () => {
+  mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-21T00:00:00Z') });
+  try {
+    const inAnHour = Date.parse('2026-11-21T01:00:00Z') / 1000;
+    const [exp, lifetime, odd, strange] = explain(
+      [
+        ['exp', inAnHour],
+        ['max_age', '5400'],
+        ['constructor', 1],
+        ['iat', 1e300],
+      ],
+      CLAIMS,
+      REQUEST,
+    );
+    assert.equal(exp?.human, '21 November 2026 at 01:00:00 UTC, in 1 hour');
+    assert.equal(lifetime?.human, '1.5 hours');
+    assert.deepEqual(odd, { name: 'constructor', value: '1' });
+    assert.equal(strange?.human, undefined);
+  } finally {
+    mock.timers.reset();
   }
-  assert.equal(presentToken('0123456789abcdefghijklmnopqrstuvwxyz').excerpt, '01234567…stuvwxyz');
 });

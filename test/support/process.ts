@@ -118,10 +118,10 @@ export async function gone(pid: number): Promise<void> {
   }, `process ${pid} ends`);
 }
 
-/** Asks again and again until it is so, at most half a minute. */
+/** Asks again and again until it is so, at most a minute. */
 export async function eventually(isSo: () => unknown, what: string): Promise<void> {
-  for (const end = Date.now() + 30_000; !(await isSo()); ) {
-    assert.ok(Date.now() < end, `not within 30 s: ${what}`);
+  for (const end = Date.now() + 60_000; !(await isSo()); ) {
+    assert.ok(Date.now() < end, `not within a minute: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

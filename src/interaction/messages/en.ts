@@ -1,5 +1,7 @@
 /** The texts of the hosted pages in English, the language that the others translate. `{name}` is a placeholder. */
 export const en = {
+  'languages.label': 'Language',
+
   'error.title-prefix': 'Error: {title}',
   'error.summary': 'There is a problem',
 
@@ -29,6 +31,22 @@ export const en = {
   'consent.terms': 'Terms of service',
   'consent.allow': 'Allow',
   'consent.deny': 'Deny',
+
+  // The standard scopes, for as long as their texts are still those of config/authorization-servers.ts.
+  'scope.openid.name': 'Sign you in',
+  'scope.openid.description': 'Know who you are by a stable identifier',
+  'scope.profile.name': 'Your profile',
+  'scope.profile.description': 'Your name, nickname, profile page and time zone',
+  'scope.email.name': 'Your e-mail address',
+  'scope.email.description': 'Your e-mail address and whether it is verified',
+  'scope.address.name': 'Your postal address',
+  'scope.address.description': 'Your postal address',
+  'scope.phone.name': 'Your phone number',
+  'scope.phone.description': 'Your phone number',
+  'scope.offline_access.name': 'Stay connected',
+  'scope.offline_access.description': 'Keep access while you are away, until you or the application end it',
+  'scope.groups.name': 'Your groups',
+  'scope.groups.description': 'The groups that you belong to',
 
   'form-post.title': 'Going on to {application}',
   'form-post.explain': 'You are being sent back. If nothing happens, press the button.',
@@ -88,3 +106,6 @@ export const en = {
   'failure.form_refused.token': 'It does not belong to this browser, perhaps because cookies are blocked or were deleted.',
   'failure.bad_request': 'The request is malformed or too large.',
 } as const;
+
+/** The texts of one language: all keys, or it does not compile. */
+export type Messages = Readonly<Record<keyof typeof en, string>>;

@@ -5,6 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Adapter, AdapterPayload, ResponseType } from 'oidc-provider';
 import type { Keyring } from '../../secrets.ts';
+import { secretContext } from '../../services/applications.ts';
+import { isPrintable } from '../../services/text.ts';
 import { findApplicationWithSecrets } from '../../store/applications.ts';
 import type { Database } from '../../store/database.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from '../client-settings.ts';
@@ -27,6 +29,7 @@ export class ClientDirectory {
 
   /** @returns the client's metadata, undefined when there is no active application of this id */
   async find(id: string): Promise<AdapterPayload | undefined> {
+    if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
     if (kept !== undefined) return kept.metadata;
     const changes = this.#changes;
@@ -50,9 +53,7 @@ export class ClientDirectory {
     const found = await findApplicationWithSecrets(this.database.knex, id);
     if (found === undefined || found.application.status !== 'ACTIVE') return undefined;
     const { application } = found;
-    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) =>
-      this.keyring.open(sealed, `application_secret:${secretId}`),
-    );
+    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) => this.keyring.open(sealed, secretContext(secretId)));
     const settings = application.settings;
     const own: ClientSettings = {
       label: application.label,

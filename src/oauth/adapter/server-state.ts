@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { epochSeconds } from '../../clock.ts';
 import { isUnavailable } from '../../store/failures.ts';
 import { deleteGrant } from '../../store/protocol-state.ts';
-import { AlreadyUsed, write } from '../../store/protocol-writes.ts';
+import { AlreadyUsed, wasUsed, write } from '../../store/protocol-writes.ts';
 import { clientSettings } from '../client-settings.ts';
 import { TemporarilyUnavailable } from '../errors.ts';
 import { currentRequest, RequestState } from './request-state.ts';
@@ -45,8 +45,8 @@ export class ServerState {
         await write(pool, request.writes, epochSeconds());
       } catch (error) {
         if (!(error instanceof AlreadyUsed)) throw error;
-        // A second use ends what the first was given; a token that was only revoked meanwhile takes nothing with it.
-        if (request.writes.uses.length > 0) for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
+        // A second use ends what the first was given; a value that was only revoked meanwhile takes nothing with it.
+        if (await wasUsed(pool, request.writes.uses)) for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
         throw new errors.InvalidGrant('used by a parallel request');
       }
       for (const grantId of request.endedGrants) await deleteGrant(pool, grantId);

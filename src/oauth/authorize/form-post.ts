@@ -1,7 +1,7 @@
 /** The form_post response mode (OAuth 2.0 Form Post Response Mode): the answer goes to the redirect URI as a form that the browser posts. */
 import { clientSettings } from '../client-settings.ts';
 import { originOf } from '../logout.ts';
-import type { ProtocolPages } from '../pages.ts';
+import { type ProtocolPages, requestedLocales } from '../pages.ts';
 import type { ResponseMode } from '../undocumented.ts';
 
 /** @returns the response mode; an error is delivered by the same page, for the browser shows it only in passing */
@@ -13,6 +13,7 @@ export function formPostMode(pages: ProtocolPages): ResponseMode {
       fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
       applicationLabel: client === undefined ? '' : clientSettings(client).label,
       redirectOrigin: originOf(redirectUri),
+      uiLocales: requestedLocales(ctx),
     });
   };
 }

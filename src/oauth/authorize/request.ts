@@ -1,9 +1,10 @@
 /**
  * An authorization request on its way into oidc-provider: defaults that the library does not give, and a memory of what it filters out
- * before our rules see it. Applied to the plain parameters; a request object's parameters come with issue "authorize".
+ * before our rules see it. Applied to the plain parameters.
  */
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
+import { isPrintable } from '../../services/text.ts';
 import type { Scope } from '../../store/authorization-servers.ts';
 import { readForm } from '../tokens/presented-token.ts';
 import { deliversToken } from './nonce.ts';
@@ -26,14 +27,16 @@ export const asRequested = (ctx: Context): AsRequested => ctx.state[REQUESTED] ?
 
 /** The parameters with the service's defaults in place. */
 function withDefaults(parameters: Parameters, scopes: readonly Scope[], profile: Profile): Parameters {
-  const prepared: Parameters = { ...parameters };
+  // RFC 6749 section 3.1: a parameter without a value is treated as if it were omitted.
+  const prepared: Parameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
   // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
   if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
   if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes);
   // oidc-provider answers an unregistered mode with unsupported_response_mode in the fragment; nothing secret reaches the query.
   if (prepared.response_mode === 'query' && deliversToken(prepared.response_type)) prepared.response_mode = 'query-not-allowed';
   // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
-  if (!words(single(prepared.scope)).includes('openid')) prepared.nonce = undefined;
+  if (!words(single(prepared.scope)).includes('openid') && !words(single(prepared.response_type)).includes('id_token'))
+    prepared.nonce = undefined;
   // Whatever error comes first, a state that breaks the rule is not sent back.
   if (typeof prepared.state === 'string' && !isStateAllowed(prepared.state, profile)) prepared.state = undefined;
   return prepared;
@@ -46,10 +49,19 @@ async function takeParametersFromForm(ctx: Context): Promise<void> {
   ctx.method = 'GET';
 }
 
+/** No parameter of OAuth or OpenID Connect holds a control character (RFC 6749 appendix A), and PostgreSQL cannot store the first of them. */
+function refuseUnprintable(parameters: Parameters): void {
+  const bad = Object.entries(parameters).filter(([name, value]) => ![name, ...[value ?? []].flat()].every(isPrintable));
+  const { claims } = parameters;
+  const escaped = typeof claims === 'string' && /\\u00[01]/i.test(claims);
+  if (bad.length > 0 || escaped) throw new errors.InvalidRequest('a parameter contains control characters');
+}
+
 /** Prepares a request to the authorize endpoint. @throws {errors.InvalidRequest} a body that is no form, or too large */
 export async function prepareAuthorization(ctx: Context, scopes: readonly Scope[], profile: Profile): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
   const query = ctx.query as Parameters;
+  refuseUnprintable(query);
   const prepared = withDefaults(query, scopes, profile);
   const { nonce, state } = query;
   ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state) } satisfies AsRequested;

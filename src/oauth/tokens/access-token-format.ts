@@ -22,8 +22,8 @@ export interface AccessTokenFormat {
   idTokenClaims(presented: string): Promise<Record<string, unknown> | undefined>;
 }
 
-/** Three dot-separated parts that begin like a JSON object: no opaque value of ours looks like this. */
-export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') && value.split('.').length === 3;
+/** Dot-separated parts, the first a JSON object: no opaque value of ours looks like this. */
+export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') && value.includes('.');
 
 interface StoredToken {
   readonly constructor: { readonly IN_PAYLOAD: readonly string[] };
@@ -60,7 +60,8 @@ export function accessTokenFormat(
       );
       const id = HANDLE + jti;
       // oidc-provider refuses a token with an audience at userinfo; ours opens it, so the row is kept without one.
-      const { aud: _, ...row } = { ...payload, iat, exp, jti: id } as AdapterPayload;
+      const { aud, ...rest } = { ...payload, iat, exp, jti: id } as AdapterPayload;
+      const row = { ...rest, extra: { ...rest.extra, aud } };
       await stored.adapter.upsert(id, row, exp - iat);
       jwt.payload.nbf = iat;
     },
@@ -89,6 +90,7 @@ export function accessTokenFormat(
   };
 }
 
-/** The public identifier of a token: never the token itself. @param stored the value it is stored under */
+/** Is this the value that a JWT access token is stored under? */
 export const isJwtHandle = (stored: string): boolean => stored.startsWith(HANDLE);
+/** The `jti` in the JWT itself. */
 export const jtiOfHandle = (stored: string): string => stored.slice(HANDLE.length);

@@ -3,7 +3,7 @@
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
 import { type Configuration, errors } from 'oidc-provider';
-import { USER_CLAIMS, userClaims } from '../../policy/claims.ts';
+import { idTokenClaims, USER_CLAIMS, userClaims } from '../../policy/claims.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
@@ -39,12 +39,11 @@ export function findAccount(
     if (account === undefined || !isActive(account)) return undefined;
     return {
       accountId: account.id,
-      async claims(use) {
+      async claims(use, scope) {
         const all = userClaims(account);
         if (use !== 'id_token' || ctx.oidc.client === undefined) return all;
-        const chosen = clientSettings(ctx.oidc.client).idTokenClaims;
-        if (chosen === undefined) return all;
-        return { ...Object.fromEntries(Object.entries(all).filter(([name]) => chosen.includes(name))), sub: account.id };
+        const held = idTokenClaims(clientSettings(ctx.oidc.client).idTokenClaims, scope.split(' '));
+        return { ...Object.fromEntries(Object.entries(all).filter(([name]) => held.includes(name))), sub: account.id };
       },
     };
   };

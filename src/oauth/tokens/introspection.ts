@@ -1,7 +1,7 @@
 /** Introspection (RFC 7662): who may ask about which token, and the fields that oidc-provider does not fill. */
 import type { AccessToken, Client, ClientCredentials, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
 import { digest } from '../../secrets.ts';
-import type { AuthorizationServer } from '../../store/authorization-servers.ts';
+import type { Account } from '../../store/protocol-state.ts';
 import { type RequestState, requestStateOf } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
 import { isJwtHandle, jtiOfHandle } from './access-token-format.ts';
@@ -9,13 +9,17 @@ import { isActive } from './account.ts';
 
 type Token = AccessToken | ClientCredentials | RefreshToken;
 
-/** A confidential application may introspect any token of the server unless it is set to its own; a public one only its own. */
-export function mayIntrospect(
-  _ctx: KoaContextWithOIDC,
+/**
+ * A confidential application may introspect any token of the server unless it is set to its own; a public one only its own. The tokens of
+ * an application that was deactivated or deleted are dead for everyone.
+ */
+export async function mayIntrospect(
+  ctx: KoaContextWithOIDC,
   client: Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>,
-  token: Token,
-): boolean {
+  token: Pick<Token, 'clientId'>,
+): Promise<boolean> {
   if (token.clientId === client.clientId) return true;
+  if (token.clientId === undefined || (await ctx.oidc.provider.Client.find(token.clientId)) === undefined) return false;
   return client.tokenEndpointAuthMethod !== 'none' && clientSettings(client).introspectAny;
 }
 
@@ -31,28 +35,30 @@ const defined = (answer: Record<string, unknown>) => Object.fromEntries(Object.e
  * Completes oidc-provider's answer.
  * @param idToken the claims of the presented token when it is an ID token of this server
  */
-export function completeIntrospection(
+export async function completeIntrospection(
   ctx: KoaContextWithOIDC,
-  server: AuthorizationServer,
   idToken: Record<string, unknown> | undefined,
-): void {
+  findUser: (id: string) => Promise<Account | undefined>,
+): Promise<void> {
   const { entities, client } = ctx.oidc;
   const answer = ctx.body as Record<string, unknown>;
   const request = requestStateOf(ctx);
   const token = entities.AccessToken ?? entities.RefreshToken ?? entities.ClientCredentials;
-  if (answer.active === true && token !== undefined) ctx.body = describe(answer, token, server, ctx.oidc.issuer, request);
-  else if (idToken !== undefined && client !== undefined && mayIntrospect(ctx, client, { clientId: idToken.aud } as Token)) {
-    ctx.body = { active: true, ...idToken, client_id: idToken.aud, nbf: idToken.iat };
+  if (answer.active === true && token !== undefined) ctx.body = describe(answer, token, ctx.oidc.issuer, request);
+  else if (idToken !== undefined && client !== undefined && (await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) {
+    ctx.body = describeIdToken(idToken, await findUser(String(idToken.sub)));
   } else ctx.body = INACTIVE;
 }
 
-function describe(
-  answer: Record<string, unknown>,
-  token: Token,
-  server: AuthorizationServer,
-  issuer: string,
-  request: RequestState | undefined,
-) {
+function describeIdToken(claims: Record<string, unknown>, user: Account | undefined) {
+  if (user === undefined || !isActive(user)) return INACTIVE;
+  return { active: true, ...claims, client_id: claims.aud, username: user.login, nbf: claims.iat };
+}
+
+/** A JWT access token keeps the audience it was issued for; an opaque token is for the server itself. */
+const audienceOf = (token: Token): unknown => ('extra' in token ? token.extra?.aud : undefined);
+
+function describe(answer: Record<string, unknown>, token: Token, issuer: string, request: RequestState | undefined) {
   const accountId = 'accountId' in token ? token.accountId : undefined;
   const account = accountId === undefined ? undefined : request?.accounts.get(accountId);
   // A token of a user who was deleted or deactivated is dead at once.
@@ -62,7 +68,7 @@ function describe(
     token_type: answer.token_type ?? 'Bearer',
     nbf: token.iat,
     sub: answer.sub ?? token.clientId,
-    aud: server.accessTokenFormat === 'jwt' && token.kind !== 'RefreshToken' ? server.audience : issuer,
+    aud: audienceOf(token) ?? issuer,
     username: account?.login,
     uid: token.kind === 'AccessToken' ? accountId : undefined,
     jti: publicJti(token.jti),

@@ -14,7 +14,8 @@ const BODY_LIMIT = 56 * 1024;
 export async function readForm(ctx: Context): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of ctx.req) {
+  // The stream stays open when the body is too large, so that the refusal can be sent.
+  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
     length += (chunk as Buffer).length;
     if (length > BODY_LIMIT) throw new errors.InvalidRequest('the request body is too large');
     chunks.push(chunk as Buffer);

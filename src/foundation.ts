@@ -1,0 +1,98 @@
+/**
+ * What stands before the first request: the database, embedded or given, and the secret key in every process; the schema, the first
+ * administrator and the playground once for all of them.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { OpenThings, StartFailure } from './lifecycle.ts';
+import { Keyring } from './secrets.ts';
+import { type FirstAdministrator, firstStart } from './services/first-start.ts';
+import { registerPlayground } from './services/playground.ts';
+import { type Database, migrate, openDatabase } from './store/database.ts';
+import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
+import { isUnavailable } from './store/failures.ts';
+import { openNotifications } from './store/notifications.ts';
+
+export interface Foundation {
+  readonly config: Config;
+  readonly log: Logger;
+  /** For requests; a pooler in transaction mode may stand between. */
+  readonly pooled: pg.ClientConfig;
+  /** For migrations, locks of a session and LISTEN. */
+  readonly direct: pg.ClientConfig;
+}
+
+/** Finds the database, starting the embedded one where none is given. @param say gets what the operator should know of it */
+export async function findDatabase(config: Config, log: Logger, open: OpenThings, say: (line: string) => void): Promise<Foundation> {
+  if (config.databaseUrl !== undefined) {
+    const pooled = { connectionString: config.databaseUrl };
+    return { config, log, pooled, direct: { connectionString: config.databaseDirectUrl ?? config.databaseUrl } };
+  }
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, say });
+  open.add(() => embedded.stop());
+  return { config, log, pooled: embedded.connection, direct: embedded.connection };
+}
+
+/** @param patient for what may take its time: migrations, and waiting for another process's first start */
+export const connect = (connection: pg.ClientConfig, log: Logger, patient = false): Promise<Database> =>
+  openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+
+/** Brings the schema to the newest version. @throws {StartFailure} when the database cannot be reached */
+export async function bringUpToDate({ direct, log }: Foundation): Promise<void> {
+  const database = await connect(direct, log, true);
+  try {
+    await migrate(database);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    throw new StartFailure(`The database cannot be reached (${reasonOf(error)}): is it running, and is DATABASE_URL right?`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Carries out what the first start of all has to do, and brings the playground in line with the configuration. */
+export async function furnish({ config, log, direct }: Foundation, tell: (administrator: FirstAdministrator) => void): Promise<void> {
+  const open = new OpenThings();
+  try {
+    const database = await connect(direct, log, true);
+    open.add(() => database.close());
+    const notifications = await openNotifications(direct, log);
+    open.add(() => notifications.close());
+    const services = { config, log, database, notifications, keyring: await openKeyring(config) };
+    await firstStart(services, tell);
+    await registerPlayground(services);
+  } finally {
+    await open.close();
+  }
+}
+
+/** The keys of SECRET_KEY; for an embedded database the one in DATA_DIR, which is made where there is none. */
+export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyring> {
+  return new Keyring(secretKeys ?? [await ownSecretKey(dataDir)]);
+}
+
+/** Kept beside the database it belongs to, readable by its owner alone. */
+async function ownSecretKey(dataDir: string): Promise<Buffer> {
+  await mkdir(dataDir, { recursive: true });
+  const file = path.join(dataDir, 'secret.key');
+  try {
+    // Fails when the file is there: of two services that start together, both read what one of them wrote.
+    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+  if (key.length !== 32) throw new StartFailure(`${file} does not hold a key of 32 bytes: restore it from a backup`);
+  return key;
+}
+
+/** An attempt at several addresses of a name fails with an error that has a code, but no words. */
+const reasonOf = (error: unknown): string => {
+  const { message, code } = error as Error & { code?: unknown };
+  return message !== '' ? message : String(code);
+};

@@ -1,0 +1,52 @@
+/**
+ * The metrics of all workers together, whichever of them is asked: it asks the primary, which gathers everybody's (prom-client does that
+ * part). What is measured is said where it happens.
+ */
+import cluster from 'node:cluster';
+import { AggregatorRegistry, type Registry } from 'prom-client';
+import { z } from 'zod';
+
+const QUESTION = 'gatehouse:metrics?';
+const answer = z.object({ type: z.literal('gatehouse:metrics'), text: z.string().nullable() });
+type Answer = z.infer<typeof answer>;
+
+/** The primary's part: answers every worker that asks. */
+export function gatherMetrics(): void {
+  const everybody = new AggregatorRegistry();
+  cluster.on('message', (worker, message: unknown) => {
+    if (message !== QUESTION) return;
+    const reply = (text: string | null) => worker.send({ type: 'gatehouse:metrics', text } satisfies Answer, () => undefined);
+    everybody.clusterMetrics().then(reply, () => reply(null));
+  });
+}
+
+/**
+ * @param own what this process measures
+ * @returns a way to read the metrics of all processes, which fails while a worker does not answer
+ */
+export function metricsOfAll(own: Registry): () => Promise<string> {
+  if (!cluster.isWorker) return () => own.metrics();
+  new AggregatorRegistry(); // it listens to the primary from here on
+  AggregatorRegistry.setRegistries(own);
+  let asked: Promise<string> | undefined;
+  return () => {
+    asked ??= askPrimary().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+}
+
+function askPrimary(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const hear = (message: unknown) => {
+      const { success, data } = answer.safeParse(message);
+      if (!success) return;
+      process.off('message', hear);
+      if (data.text === null) reject(new Error('a worker did not tell its metrics'));
+      else resolve(data.text);
+    };
+    process.on('message', hear);
+    process.send?.(QUESTION);
+  });
+}

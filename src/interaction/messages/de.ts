@@ -1,0 +1,110 @@
+/** The texts of the hosted pages in German. */
+import type { Messages } from './en.ts';
+
+export const de: Messages = {
+  'languages.label': 'Sprache',
+
+  'error.title-prefix': 'Fehler: {title}',
+  'error.summary': 'Das hat nicht geklappt',
+
+  'sign-in.title': 'Anmelden',
+  'sign-in.to-application': 'und weiter zu {application}',
+  'sign-in.username': 'Benutzername oder E-Mail-Adresse',
+  'sign-in.password': 'Passwort',
+  'sign-in.show-password': 'Anzeigen',
+  'sign-in.show-password-label': 'Passwort anzeigen',
+  'sign-in.hide-password': 'Verbergen',
+  'sign-in.hide-password-label': 'Passwort verbergen',
+  'sign-in.submit': 'Anmelden',
+  'sign-in.cancel': 'Zurück zu {application}',
+  'sign-in.signed-out': 'Sie sind abgemeldet.',
+  'sign-in.username-missing': 'Geben Sie Ihren Benutzernamen oder Ihre E-Mail-Adresse ein',
+  'sign-in.password-missing': 'Geben Sie Ihr Passwort ein',
+  'sign-in.refused': 'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es noch einmal.',
+
+  'consent.title': 'Darf {application} Ihr Konto verwenden?',
+  'consent.account': 'Sie sind angemeldet als {name}',
+  'consent.required': 'Darum bittet {application}',
+  'consent.optional': 'Auf Wunsch auch das erlauben',
+  'consent.whole-profile':
+    'Damit kann {application} all dies lesen: Ihren Namen, Ihren Spitznamen, Ihre E-Mail-Adresse, Ihre Telefonnummer, Ihre Profilseite und Ihre Zeitzone.',
+  'consent.destination': 'Danach geht es weiter zu {destination}',
+  'consent.policy': 'Datenschutzerklärung',
+  'consent.terms': 'Nutzungsbedingungen',
+  'consent.allow': 'Erlauben',
+  'consent.deny': 'Ablehnen',
+
+  'scope.openid.name': 'Ihre Anmeldung',
+  'scope.openid.description': 'Sie an einer gleichbleibenden Kennung wiedererkennen',
+  'scope.profile.name': 'Ihr Profil',
+  'scope.profile.description': 'Ihr Name, Ihr Spitzname, Ihre Profilseite und Ihre Zeitzone',
+  'scope.email.name': 'Ihre E-Mail-Adresse',
+  'scope.email.description': 'Ihre E-Mail-Adresse und ob sie bestätigt ist',
+  'scope.address.name': 'Ihre Postanschrift',
+  'scope.address.description': 'Ihre Postanschrift',
+  'scope.phone.name': 'Ihre Telefonnummer',
+  'scope.phone.description': 'Ihre Telefonnummer',
+  'scope.offline_access.name': 'Dauerhafter Zugriff',
+  'scope.offline_access.description': 'Auch in Ihrer Abwesenheit, bis Sie oder die Anwendung ihn beenden',
+  'scope.groups.name': 'Ihre Gruppen',
+  'scope.groups.description': 'Die Gruppen, denen Sie angehören',
+
+  'form-post.title': 'Weiter zu {application}',
+  'form-post.explain': 'Sie werden zurückgeleitet. Wenn nichts geschieht, klicken Sie auf die Schaltfläche.',
+  'form-post.submit': 'Weiter',
+
+  'logout.title': 'Abmelden?',
+  'logout.account': 'Sie sind angemeldet als {name}.',
+  'logout.question': 'Damit endet Ihre Sitzung in diesem Browser, und zwar für alle Anwendungen.',
+  'logout.question-application':
+    '{application} möchte Ihre Sitzung in diesem Browser beenden. Damit werden Sie von allen Anwendungen abgemeldet.',
+  'logout.submit': 'Abmelden',
+  'logout.stay': 'Angemeldet bleiben',
+
+  'home.title': 'Sie sind angemeldet',
+  'home.account': 'als {name}',
+  'home.explain': 'Anwendungen, die diesen Dienst nutzen, lassen Sie jetzt ein, ohne noch einmal nach Ihrem Passwort zu fragen.',
+  'home.playground': 'Zum Playground',
+  'home.sign-out': 'Abmelden',
+
+  'error.code': 'Fehler',
+  'error.request-id': 'Anfrage-ID',
+  'error.return': 'Zurück zu {application}',
+  'error.home': 'Zur Startseite',
+  'error.help': 'Wenn Sie jemanden um Hilfe bitten, nennen Sie die Anfrage-ID.',
+
+  'error.heading.application': 'Die Anwendung hat eine fehlerhafte Anfrage gesendet',
+  'error.advice.application':
+    'Das liegt nicht an Ihnen. Gehen Sie zurück und versuchen Sie es noch einmal. Hilft das nicht, wenden Sie sich an die Betreiber der Anwendung.',
+  'error.heading.access_denied': 'Sie haben keinen Zugriff',
+  'error.advice.access_denied': 'Wenn Sie Zugriff haben sollten, wenden Sie sich an Ihre Administration.',
+  'error.heading.server_error': 'Hier ist etwas schiefgegangen',
+  'error.advice.server_error': 'Das liegt nicht an Ihnen. Der Fehler wurde aufgezeichnet. Versuchen Sie es gleich noch einmal.',
+  'error.heading.temporarily_unavailable': 'Der Dienst ist gerade nicht verfügbar',
+  'error.advice.temporarily_unavailable': 'Es ist nichts verloren. Warten Sie eine Minute und laden Sie diese Seite dann neu.',
+  'error.heading.not_found': 'Diese Seite gibt es nicht',
+  'error.advice.not_found': 'Prüfen Sie die Adresse oder gehen Sie zur Startseite.',
+  'error.heading.interaction_expired': 'Diese Anmeldung ist beendet',
+  'error.advice.interaction_expired': 'Gehen Sie zurück zur Anwendung und melden Sie sich von dort aus neu an.',
+  'error.heading.interaction_elsewhere': 'Diese Anmeldung gehört nicht zu diesem Browser',
+  'error.advice.interaction_elsewhere':
+    'Gehen Sie zurück zur Anwendung und melden Sie sich von dort aus in diesem Browser neu an. Dafür müssen Cookies für diese Website erlaubt sein.',
+  'error.heading.session_changed': 'Sie haben sich inzwischen an- oder abgemeldet',
+  'error.advice.session_changed': 'Gehen Sie zurück zur Anwendung und beginnen Sie dort von vorn.',
+  'error.heading.form_refused': 'Dieses Formular konnte nicht angenommen werden',
+  'error.advice.form_refused':
+    'Öffnen Sie die Seite neu und senden Sie das Formular von dort. Hilft das nicht, erlauben Sie in Ihrem Browser Cookies für diese Website.',
+  'error.heading.bad_request': 'Ihr Browser hat etwas Unverständliches gesendet',
+  'error.advice.bad_request': 'Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.',
+
+  'failure.server_error': 'Ein unerwarteter Fehler ist aufgetreten.',
+  'failure.temporarily_unavailable': 'Die Datenbank ist nicht erreichbar.',
+  'failure.not_found': 'Unter dieser Adresse gibt es nichts.',
+  'failure.interaction_expired': 'Sie hat zu lange gedauert oder wurde schon abgeschlossen, vielleicht in einem anderen Tab.',
+  'failure.interaction_elsewhere':
+    'Der Browser hat das Cookie dieser Anmeldung nicht gesendet. Sie wurde in einem anderen Browser begonnen, oder Cookies sind gesperrt.',
+  'failure.session_changed': 'Die Sitzung in diesem Browser ist nicht mehr die, für die diese Seite bestimmt war.',
+  'failure.form_refused.cross-site': 'Es wurde von der Seite einer anderen Website gesendet.',
+  'failure.form_refused.token': 'Es gehört nicht zu diesem Browser, vielleicht weil Cookies gesperrt sind oder gelöscht wurden.',
+  'failure.bad_request': 'Die Anfrage ist fehlerhaft oder zu groß.',
+};

@@ -1,0 +1,88 @@
+/** What can be done with the tokens of a finished sign-in, one request each: refresh, introspect, revoke, ask for userinfo again. */
+import type { Exchange } from './exchange.ts';
+import { ERRORS } from './glossary.ts';
+import type { ServerAccess } from './relying-party.ts';
+import { type Session, TOKENS, type TokenName, withTokens } from './session.ts';
+
+export const VERBS = ['refresh', 'userinfo', 'introspect', 'revoke'] as const;
+export type Verb = (typeof VERBS)[number];
+
+/** What an action did. */
+export interface Happened {
+  readonly verb: Verb;
+  readonly title: string;
+  /** What the answer means. */
+  readonly summary: string;
+  readonly exchange: Exchange;
+}
+
+/** What people call the tokens. */
+export const TOKEN_TITLES: Readonly<Record<TokenName, string>> = {
+  'id-token': 'ID token',
+  'access-token': 'Access token',
+  'refresh-token': 'Refresh token',
+  'front-id-token': 'ID token from the authorization response',
+  'front-access-token': 'Access token from the authorization response',
+};
+
+/** `id_token`, `access_token` or `refresh_token` (RFC 7009 section 2.1; `id_token` is this service's). */
+const hintFor = (name: TokenName): string => name.replace('front-', '').replace('-', '_');
+
+/** What may be asked about a token: its buttons, in this order. */
+export function verbsFor(name: TokenName): readonly Verb[] {
+  if (name.endsWith('id-token')) return ['introspect'];
+  return name === 'refresh-token' ? ['refresh', 'introspect', 'revoke'] : ['userinfo', 'introspect', 'revoke'];
+}
+
+/** @param action `introspect access-token` @returns undefined when there is no such button on the page of this sign-in */
+export function readAction(action: string | null, session: Session): { verb: Verb; name: TokenName; token: string } | undefined {
+  const [first, second] = action?.split(' ') ?? [];
+  const name = TOKENS.find((known) => known === second);
+  const verb = name && verbsFor(name).find((known) => known === first);
+  const token = name && session.tokens[name];
+  return verb === undefined || name === undefined || token === undefined ? undefined : { verb, name, token };
+}
+
+const send: Readonly<Record<Verb, (server: ServerAccess, token: string, name: TokenName) => Promise<Exchange>>> = {
+  refresh: (server, token) => server.refresh(token),
+  userinfo: (server, token) => server.userinfo(token),
+  introspect: (server, token, name) => server.introspect(token, hintFor(name)),
+  revoke: (server, token, name) => server.revoke(token, hintFor(name)),
+};
+
+const TITLES: Readonly<Record<Verb, (token: string) => string>> = {
+  refresh: () => 'The refresh token, exchanged for new tokens',
+  userinfo: () => 'Userinfo, asked for again',
+  introspect: (token) => `Introspection of the ${token}`,
+  revoke: (token) => `Revocation of the ${token}`,
+};
+
+/** The sentence above the raw answer. */
+function summarise(verb: Verb, { status, members }: Exchange): string {
+  if (typeof members?.error === 'string') return ERRORS[members.error]?.[0] ?? 'The server refused.';
+  if (status !== 200) return 'The server refused.';
+  if (verb === 'refresh') return 'The new tokens have taken the place of the old ones on this page. You were not asked anything.';
+  if (verb === 'userinfo') return 'The access token was good, and this is what the server knows about you now.';
+  if (verb === 'introspect' && members?.active === true) return 'The token is active: an API may rely on it, and knows what it allows.';
+  if (verb === 'introspect') return 'The token is not active. Expired, revoked or never issued: the server does not tell which.';
+  return 'The server answers 200 with nothing, even for a token that it never issued, so that nobody can guess. Introspect it to see that it is dead; the other tokens live on.';
+}
+
+/** Makes the request. @returns what happened, and the sign-in as it stands now @throws {ProtocolProblem} when no answer came */
+export async function act(
+  server: ServerAccess,
+  before: Session,
+  { verb, name, token }: { verb: Verb; name: TokenName; token: string },
+): Promise<{ readonly happened: Happened; readonly after: Session }> {
+  const exchange = await send[verb](server, token, name);
+  const title = TITLES[verb](TOKEN_TITLES[name].replace(/^[AR]/, (letter) => letter.toLowerCase()));
+  return { happened: { verb, title, summary: summarise(verb, exchange), exchange }, after: apply(before, verb, name, exchange) };
+}
+
+function apply(before: Session, verb: Verb, name: TokenName, exchange: Exchange): Session {
+  if (exchange.status !== 200) return before;
+  if (verb === 'refresh') return withTokens(before, exchange.members ?? {});
+  if (verb === 'userinfo') return { ...before, userinfoExchange: exchange };
+  if (verb === 'revoke') return { ...before, revoked: [...new Set([...before.revoked, name])] };
+  return before;
+}

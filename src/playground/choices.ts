@@ -1,0 +1,71 @@
+/**
+ * What a user of the playground may choose of an authorization request (OpenID Connect Core 1.0 section 3.1.2.1), as it stands in its forms
+ * and addresses. Combinations that no server accepts may be chosen too: the playground shows what comes back.
+ */
+import { z } from 'zod';
+
+export const RESPONSE_TYPES = [
+  'code',
+  'id_token',
+  'token',
+  'id_token token',
+  'code id_token',
+  'code token',
+  'code id_token token',
+] as const;
+export const RESPONSE_MODES = ['query', 'fragment', 'form_post'] as const;
+export const PROMPTS = ['none', 'login', 'consent'] as const;
+
+/** The standard scopes, and what one gets by each. */
+export const SCOPES: Readonly<Record<string, string>> = {
+  openid: 'who you are (makes the request a sign-in)',
+  profile: 'your name and the like',
+  email: 'your e-mail address',
+  address: 'your postal address',
+  phone: 'your phone number',
+  offline_access: 'a refresh token',
+  groups: 'your groups',
+};
+
+/** A choice that was not made, or makes no sense, is an empty text: the parameter is left out. */
+const chosen = <T extends string>(values: readonly T[]) => z.union([z.literal(''), z.enum(values)]).catch('');
+
+export const choices = z.object({
+  server: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
+    .catch('built-in'),
+  response_type: z.enum(RESPONSE_TYPES).catch('code'),
+  response_mode: chosen(RESPONSE_MODES),
+  scope: z.string().max(500).catch(''),
+  prompt: chosen(PROMPTS),
+  login_hint: z.string().max(200).catch(''),
+  max_age: z
+    .string()
+    .regex(/^\d{0,9}$/)
+    .catch(''),
+});
+export type Choices = z.infer<typeof choices>;
+
+/** What a newcomer gets by pressing one button. */
+export const DEFAULTS: Choices = {
+  server: 'built-in',
+  response_type: 'code',
+  response_mode: '',
+  scope: 'openid profile email offline_access',
+  prompt: '',
+  login_hint: '',
+  max_age: '',
+};
+
+/** Reads a form or a query; where not even a response type is said, all but the server is the default. */
+export function readChoices(form: URLSearchParams): Choices {
+  const said = choices.parse(Object.fromEntries(form));
+  if (!form.has('response_type')) return { ...DEFAULTS, server: said.server };
+  // Check boxes repeat their name, and other scopes have a field of their own.
+  const scopes = [...form.getAll('scope'), form.get('other_scopes') ?? ''].flatMap((words) => words.split(/\s+/)).filter(Boolean);
+  return { ...said, scope: choices.shape.scope.parse([...new Set(scopes)].join(' ')) };
+}
+
+/** The fields that say the same again, for hidden inputs and addresses. */
+export const choiceFields = (made: Choices): [name: string, value: string][] => Object.entries(made).filter(([, value]) => value !== '');

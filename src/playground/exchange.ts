@@ -1,0 +1,71 @@
+/**
+ * A request of the playground to a server and its answer, as they went over the wire (RFC 9110), so that a page can show them. The
+ * application's secret is masked before anything is kept.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { CustomFetch } from 'openid-client';
+import { z } from 'zod';
+
+export const exchange = z.object({
+  /** Request line, headers and form, as text. */
+  request: z.string(),
+  form: z.array(z.tuple([z.string(), z.string()])),
+  status: z.number(),
+  /** Status line, the headers that matter, and the body, as text. */
+  answer: z.string(),
+  /** The members of a JSON answer; absent where the body is empty. */
+  members: z.record(z.string(), z.unknown()).optional(),
+});
+export type Exchange = z.infer<typeof exchange>;
+
+/** Headers worth showing; the others are about the connection, or the same on every answer. */
+const TOLD = new Set(['authorization', 'content-type', 'cache-control', 'www-authenticate', 'retry-after']);
+
+const MASK = '••••••••';
+const headerName = (name: string): string => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+const masked = (value: string): string => value.replace(/^Basic .*/i, `Basic ${MASK}`);
+
+function headerLines(headers: Headers): string[] {
+  return [...headers].filter(([name]) => TOLD.has(name)).map(([name, value]) => `${headerName(name)}: ${masked(value)}`);
+}
+
+function membersOf(body: string): Record<string, unknown> | undefined {
+  try {
+    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(body)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** @returns a fetch for openid-client that tells of each exchange */
+export function recording(record: (exchange: Exchange) => void): CustomFetch {
+  return async (address, options) => {
+    const response = await fetch(address, options as RequestInit);
+    const url = new URL(address);
+    const form: [string, string][] = options.body instanceof URLSearchParams ? [...options.body] : [];
+    const head = [
+      `${options.method} ${url.pathname}${url.search} HTTP/1.1`,
+      `Host: ${url.host}`,
+      ...headerLines(new Headers(options.headers)),
+    ];
+    const encoded = options.body instanceof URLSearchParams ? ['', options.body.toString().replaceAll('&', '\n&')] : [];
+    const body = await response.clone().text();
+    const members = membersOf(body);
+    record({
+      request: [...head, ...encoded].join('\n'),
+      form,
+      status: response.status,
+      answer: [
+        `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`,
+        ...headerLines(response.headers),
+        '',
+        members === undefined ? body : JSON.stringify(members, null, 2),
+      ]
+        .join('\n')
+        .trimEnd(),
+      members,
+    });
+    return response;
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * What every name on the pages of the playground means, in a sentence, and where it is written: parameters, claims, error codes. Data only;
+ * the names of this service beyond the standards cite its own documentation.
+ */
+
+/** What a name is for, and the document and section that define it. */
+export type Entry = readonly [meaning: string, source: string];
+export type Glossary = Readonly<Record<string, Entry>>;
+
+const core = (section: string): string => `OpenID Connect Core 1.0, section ${section}`;
+const oauth = (section: string): string => `RFC 6749, section ${section}`;
+const jwt = (section: string): string => `RFC 7519, section ${section}`;
+const introspection = 'RFC 7662, section 2.2';
+const HOUSE = 'Gatehouse';
+
+/** What an application sends: to the authorize endpoint, and in the forms of the others. */
+export const REQUEST: Glossary = {
+  client_id: ['The application that asks, as it is registered here.', oauth('2.2')],
+  redirect_uri: ['Where the answer goes. Must be registered, or anyone could have the answer sent to them.', oauth('3.1.2')],
+  response_type: ['What is to come back from the authorize endpoint: this chooses the flow.', core('3')],
+  response_mode: [
+    'How it is to come back: in the query, in the fragment, or as a posted form.',
+    'OAuth 2.0 Multiple Response Types, section 2.1',
+  ],
+  scope: ['What the application wants to be allowed. With openid the request becomes a sign-in.', core('3.1.2.1')],
+  state: ['Random. Comes back unchanged, which proves that the answer belongs to this browser’s request.', oauth('10.12')],
+  nonce: ['Random. Comes back inside the ID token, so that a stolen one cannot be replayed.', core('3.1.2.1')],
+  code_challenge: [
+    'The hash of a secret that only this application knows: who steals the code cannot use it (PKCE).',
+    'RFC 7636, section 4.2',
+  ],
+  code_challenge_method: ['How the challenge was made from the secret: its SHA-256.', 'RFC 7636, section 4.3'],
+  prompt: ['Whether the user may, must or must not be asked to sign in or to consent.', core('3.1.2.1')],
+  login_hint: ['The user name to fill in on the sign-in page.', core('3.1.2.1')],
+  max_age: ['The longest time, in seconds, since the user typed a password; longer ago, and it is asked for again.', core('3.1.2.1')],
+  grant_type: ['What the application offers in exchange for tokens.', oauth('4')],
+  code: ['The authorization code from the first answer: works once, and for five minutes.', oauth('4.1.3')],
+  code_verifier: ['The secret whose hash was sent as code_challenge: proof that the same application is asking.', 'RFC 7636, section 4.5'],
+  refresh_token: ['Proof of the permission that was given before.', oauth('6')],
+  token: ['The token that the request is about.', 'RFC 7662, section 2.1'],
+  token_type_hint: ['What kind of token it is, so that the server looks in the right place first.', 'RFC 7662, section 2.1'],
+};
+
+/** What comes back from the authorize and token endpoints. */
+export const ANSWER: Glossary = {
+  code: [
+    'The authorization code: worthless to a thief, for it is exchanged with the application’s secret and code_verifier.',
+    oauth('4.1.2'),
+  ],
+  state: ['The state that was sent: the answer belongs to this request.', oauth('4.1.2')],
+  iss: ['The server that answers, so that an application with several servers cannot be confused.', 'RFC 9207, section 2'],
+  access_token: ['What the application shows to an API.', oauth('5.1')],
+  token_type: ['How the access token is shown: who bears it, may use it.', 'RFC 6750, section 2'],
+  expires_in: ['Lifetime of the access token in seconds.', oauth('5.1')],
+  scope: ['What was granted: perhaps less than was asked for.', oauth('3.3')],
+  id_token: ['Who signed in, when and how: signed by the server, for this application alone.', core('2')],
+  refresh_token: ['With it the application gets new tokens without asking the user again.', oauth('6')],
+  session_state: ['A hash of the state of the browser session.', 'OpenID Connect Session Management 1.0, section 2'],
+  error: ['What went wrong, as a code for programs.', oauth('4.1.2.1')],
+  error_description: ['What went wrong, in words for the developer.', oauth('4.1.2.1')],
+};
+
+/** The header of a signed token (JOSE). */
+export const HEADER: Glossary = {
+  alg: ['The algorithm of the signature.', 'RFC 7515, section 4.1.1'],
+  typ: ['What kind of token it is: at+jwt marks an access token.', 'RFC 9068, section 2.1'],
+  kid: ['Which of the server’s published keys signed it.', 'RFC 7515, section 4.1.4'],
+};
+
+/** Statements in tokens and userinfo answers. */
+export const CLAIMS: Glossary = {
+  iss: ['The server that says all this. Must be the one that was asked.', jwt('4.1.1')],
+  sub: ['The user, by an identifier that never changes: the one to store, instead of the e-mail address.', core('2')],
+  aud: ['Who the token is for. Anyone else must refuse it.', jwt('4.1.3')],
+  exp: ['Not valid from this moment on.', jwt('4.1.4')],
+  nbf: ['Not valid before this moment.', jwt('4.1.5')],
+  iat: ['When it was issued.', jwt('4.1.6')],
+  jti: ['The identifier of this one token.', jwt('4.1.7')],
+  auth_time: ['When the user last proved who they are.', core('2')],
+  nonce: ['The nonce of the request: this token answers it and no other.', core('2')],
+  acr: ['How strong the sign-in was, by a name that server and application agreed on.', core('2')],
+  amr: ['How the user signed in: pwd is a password, otp a one-time code, hwk a security key.', 'RFC 8176, section 2'],
+  azp: ['The application that the token was issued to.', core('2')],
+  sid: ['The browser session, for logging out of all its applications.', 'OpenID Connect Front-Channel Logout 1.0, section 3'],
+  at_hash: ['Half a hash of the access token: the two belong together.', core('3.1.3.6')],
+  c_hash: ['Half a hash of the code: the two belong together.', core('3.3.2.11')],
+  s_hash: ['Half a hash of the state: the two belong together.', 'Financial-grade API 1.0 Part 2, section 5.1'],
+  client_id: ['The application that the token was issued to.', 'RFC 8693, section 4.3'],
+  scope: ['What the token allows.', 'RFC 8693, section 4.2'],
+  name: ['The full name, as it is to be shown.', core('5.1')],
+  given_name: ['First name.', core('5.1')],
+  family_name: ['Last name.', core('5.1')],
+  middle_name: ['Middle name.', core('5.1')],
+  nickname: ['What friends say.', core('5.1')],
+  preferred_username: ['The name the user likes to be called by; not unique for ever.', core('5.1')],
+  profile: ['The address of the user’s profile page.', core('5.1')],
+  picture: ['The address of the user’s picture.', core('5.1')],
+  zoneinfo: ['The user’s time zone.', core('5.1')],
+  locale: ['The user’s language.', core('5.1')],
+  updated_at: ['When these details last changed.', core('5.1')],
+  email: ['E-mail address. It may change, and another user may have it later.', core('5.1')],
+  email_verified: ['Has the user shown that the address is theirs?', core('5.1')],
+  phone_number: ['Phone number.', core('5.1')],
+  phone_number_verified: ['Has the user shown that the number is theirs?', core('5.1')],
+  address: ['Postal address.', core('5.1.1')],
+  groups: ['The groups that the user belongs to.', HOUSE],
+};
+
+/** What introspection tells; what is missing here means the same as in a token. */
+export const INTROSPECTION: Glossary = {
+  active: ['Can the token be used right now? Expired, revoked and invented ones are all simply false.', introspection],
+  token_type: ['How the token is used.', introspection],
+  client_id: ['The application that the token was issued to.', introspection],
+  username: ['The user’s login, for people to read.', introspection],
+  uid: ['The user’s id, in access tokens of users.', HOUSE],
+  device_id: ['The browser in which the refresh token was obtained.', HOUSE],
+};
+
+/** Why a request is refused. */
+export const ERRORS: Glossary = {
+  access_denied: ['The user or the server said no: the dialog was cancelled, or the user may not use this application.', oauth('4.1.2.1')],
+  invalid_client: ['The application is unknown, or could not prove that it is the one it claims to be.', oauth('5.2')],
+  invalid_grant: ['What was offered in exchange for tokens is used, expired, revoked, or someone else’s.', oauth('5.2')],
+  invalid_request: ['A parameter is missing, has a value that is not allowed, or stands there twice.', oauth('4.1.2.1')],
+  invalid_scope: ['A scope that this server does not know, or none at all.', oauth('4.1.2.1')],
+  invalid_token: ['The access token is expired, revoked or invented.', 'RFC 6750, section 3.1'],
+  insufficient_scope: ['The token is good, but does not allow this.', 'RFC 6750, section 3.1'],
+  server_error: ['Something went wrong inside the server. Its log knows more.', oauth('4.1.2.1')],
+  temporarily_unavailable: ['The server cannot answer now. Try again in a moment.', oauth('4.1.2.1')],
+  unauthorized_client: ['The application is not registered for this way of getting tokens.', oauth('4.1.2.1')],
+  unsupported_response_type: ['The server does not know this response type.', oauth('4.1.2.1')],
+  unsupported_response_mode: [
+    'Tokens must not travel in a query: it ends up in logs and in the browser’s history.',
+    'OAuth 2.0 Multiple Response Types, section 3',
+  ],
+  unsupported_grant_type: ['The server does not know this grant type.', oauth('5.2')],
+  invalid_request_object: ['The signed request has expired or cannot be verified.', core('6.1')],
+  login_required: ['prompt=none forbids asking, but nobody is signed in, or the sign-in is older than max_age allows.', core('3.1.2.6')],
+  consent_required: ['prompt=none forbids asking, but the user has not yet consented to what is wanted.', core('3.1.2.6')],
+  interaction_required: ['prompt=none forbids asking, but the user has to be asked something.', core('3.1.2.6')],
+};

@@ -1,0 +1,40 @@
+/** Something went wrong between the playground and an authorization server, told in the protocol's terms (RFC 6749 sections 4.1.2.1 and 5.2). */
+import * as client from 'openid-client';
+
+export class ProtocolProblem extends Error {
+  override readonly name = 'ProtocolProblem';
+  constructor(
+    readonly code: string,
+    readonly description: string,
+  ) {
+    super(`${code}: ${description}`);
+  }
+}
+
+/** Runs a step of the protocol. @throws {ProtocolProblem} in place of what openid-client throws */
+export async function inProtocolTerms<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw asProblem(error);
+  }
+}
+
+function asProblem(error: unknown): unknown {
+  if (error instanceof client.ResponseBodyError) {
+    return new ProtocolProblem(error.error, error.error_description ?? 'The authorization server gave no description.');
+  }
+  if (error instanceof client.WWWAuthenticateChallengeError) {
+    const challenge = error.cause[0]?.parameters;
+    return new ProtocolProblem(challenge?.error ?? 'unauthorized', challenge?.error_description ?? `The server answered ${error.status}.`);
+  }
+  // The sentence of the cause says more; what hangs on the cause may hold tokens and goes no further.
+  if (error instanceof client.ClientError) {
+    return new ProtocolProblem(error.code ?? 'invalid_response', error.cause instanceof Error ? error.cause.message : error.message);
+  }
+  // fetch reports a network failure as a TypeError with its cause; a mistake of ours is a TypeError without one.
+  if (error instanceof TypeError && error.cause !== undefined) {
+    return new ProtocolProblem('server_unreachable', 'The authorization server did not answer at the base URL of this service.');
+  }
+  return error;
+}

@@ -1,0 +1,151 @@
+/**
+ * The parts of the playground's pages as data for `views/playground-story.ejs`: the request, its answer, the exchanges behind them, and each
+ * token taken apart and explained. Display only; every judgement on a token was made in verification.ts.
+ */
+import { type Happened, TOKEN_TITLES, verbsFor } from './actions.ts';
+import type { Exchange } from './exchange.ts';
+import { explain, type Row } from './explanation.ts';
+import { ANSWER, CLAIMS, type Glossary, HEADER, INTROSPECTION, REQUEST } from './glossary.ts';
+import type { Session, TokenName } from './session.ts';
+import { type Check, decodeToken } from './verification.ts';
+
+/** A table, a text as it went over the wire, or both; with a title it can be folded. */
+export interface Block {
+  readonly title?: string;
+  readonly open?: boolean;
+  readonly rows?: readonly Row[];
+  readonly texts?: readonly { readonly id: string; readonly title?: string; readonly text: string }[];
+}
+
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly lead: string;
+  readonly badge?: string;
+  readonly checks?: readonly Check[];
+  readonly facts?: readonly Row[];
+  readonly blocks: readonly Block[];
+  readonly buttons?: readonly { readonly action: string; readonly label: string; readonly describedBy: string }[];
+}
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2);
+
+export function requestSection(endpoint: string, sent: Session['sent'], isAhead = false): Section {
+  const url = `${endpoint}?\n${sent.map((pair) => new URLSearchParams([pair])).join('\n&')}`;
+  return {
+    id: 'sent',
+    title: isAhead ? 'What will be sent' : 'What was sent',
+    lead: `The application sends your browser to the server’s authorize endpoint with these ${sent.length} parameters. None of them is secret.`,
+    blocks: [
+      { title: 'Each parameter explained', open: isAhead, rows: explain(sent, REQUEST) },
+      { title: 'The complete address', open: isAhead, texts: [{ id: 'request-url', text: url }] },
+    ],
+  };
+}
+
+const RECEIVED_BY: Readonly<Record<Session['receivedBy'], string>> = {
+  query: 'The server sent your browser back to the application, with the answer in the query of the address.',
+  fragment:
+    'The server sent your browser back with the answer in the fragment of the address, behind the #. Browsers keep that to themselves: a script of the page handed it on.',
+  form_post: 'The server gave your browser a form with the answer, and your browser posted it to the application.',
+};
+
+export function responseSection({ received, receivedBy }: Session, isOpen = false): Section {
+  return {
+    id: 'received',
+    title: 'What came back',
+    lead: RECEIVED_BY[receivedBy],
+    blocks: [
+      { title: 'Each parameter explained', open: isOpen, rows: explain(received, ANSWER) },
+      {
+        title: 'The raw answer',
+        texts: [{ id: 'response', text: received.map((pair) => new URLSearchParams([pair])).join('\n&') }],
+      },
+    ],
+  };
+}
+
+/** @param meaning of the members of the answer, the first that knows one */
+function exchangeBlocks(id: string, { request, form, answer, members }: Exchange, isOpen: boolean, ...meaning: Glossary[]): Block[] {
+  const blocks: Block[] = [];
+  if (members !== undefined)
+    blocks.push({ title: 'The answer explained', open: isOpen, rows: explain(Object.entries(members), ...meaning) });
+  if (form.length > 0) blocks.push({ title: 'The request explained', rows: explain(form, REQUEST) });
+  blocks.push({
+    title: 'Raw request and answer',
+    open: isOpen && members === undefined,
+    texts: [
+      { id: `${id}-request`, title: 'Request', text: request },
+      { id: `${id}-answer`, title: 'Answer', text: answer },
+    ],
+  });
+  return blocks;
+}
+
+export function tokenExchangeSection(exchange: Exchange, isOpen = false): Section {
+  return {
+    id: 'exchange',
+    title: 'The code, exchanged for tokens',
+    lead: 'The application asked the token endpoint directly, past your browser. Its secret and the code_verifier prove that it is the one that asked before.',
+    blocks: exchangeBlocks('exchange', exchange, isOpen, ANSWER),
+  };
+}
+
+export function happenedSection({ verb, title, summary, exchange }: Happened): Section {
+  const meaning = { refresh: [ANSWER], userinfo: [CLAIMS, ANSWER], introspect: [INTROSPECTION, CLAIMS, ANSWER], revoke: [ANSWER] }[verb];
+  return { id: 'happened', title, lead: summary, blocks: exchangeBlocks('happened', exchange, true, ...meaning) };
+}
+
+const PURPOSES: Readonly<Record<'id' | 'access' | 'refresh', string>> = {
+  id: 'Who signed in, when and how: signed by the server, meant for this application alone.',
+  access: 'What the application shows to an API.',
+  refresh: 'With it the application gets new tokens without asking you again. Opaque: it means something to the server alone.',
+};
+const OPAQUE = ' This one is opaque: it means nothing by itself, and the API asks the server about it (introspection).';
+const LABELS = { refresh: 'Refresh', userinfo: 'Ask for userinfo', introspect: 'Introspect', revoke: 'Revoke' } as const;
+
+/** @param checks what was found out about it @param facts what the answer said beside it */
+export function tokenSection(name: TokenName, token: string, { revoked }: Session, checks: Check[], facts: Row[]): Section {
+  const decoded = decodeToken(token);
+  const kind = name.endsWith('id-token') ? 'id' : name === 'refresh-token' ? 'refresh' : 'access';
+  const raw = [{ id: name, title: 'Complete value', text: token }];
+  const parts =
+    decoded === undefined
+      ? []
+      : [
+          { id: `${name}-header`, title: 'Header', text: json(decoded.header) },
+          { id: `${name}-claims`, title: 'Claims', text: json(decoded.claims) },
+        ];
+  return {
+    id: `${name}-section`,
+    title: TOKEN_TITLES[name],
+    lead: PURPOSES[kind] + (kind === 'access' && decoded === undefined ? OPAQUE : ''),
+    ...(revoked.includes(name) ? { badge: 'revoked' } : {}),
+    checks,
+    facts,
+    blocks: [
+      ...(decoded === undefined
+        ? []
+        : [
+            { title: 'Claims explained', open: kind === 'id', rows: explain(Object.entries(decoded.claims), CLAIMS) },
+            { title: 'Header explained', rows: explain(Object.entries(decoded.header), HEADER) },
+          ]),
+      { title: decoded === undefined ? 'Raw' : 'Raw: header, claims, complete value', texts: [...parts, ...raw] },
+    ],
+    buttons: verbsFor(name).map((verb) => ({ action: `${verb} ${name}`, label: LABELS[verb], describedBy: `${name}-section-title` })),
+  };
+}
+
+/** @param checks empty where there is no ID token to compare with */
+export function userinfoSection(exchange: Exchange, checks: Check[]): Section {
+  return {
+    id: 'userinfo-section',
+    title: 'Userinfo',
+    lead: 'What the server tells about you when the application shows it the access token.',
+    checks,
+    blocks: [
+      ...(exchange.members === undefined ? [] : [{ texts: [{ id: 'userinfo', text: json(exchange.members) }] }]),
+      ...exchangeBlocks('userinfo', exchange, false, CLAIMS, ANSWER),
+    ],
+  };
+}

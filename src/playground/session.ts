@@ -1,0 +1,53 @@
+/**
+ * A finished sign-in as the result page carries it from action to action, sealed in a hidden field: what was sent, what came back, and the
+ * tokens in hand. The names of tokens are the pages' own; `front-` are those that came through the browser beside newer ones.
+ */
+import { z } from 'zod';
+import { choices } from './choices.ts';
+import { exchange } from './exchange.ts';
+import { type Seal, sealing } from './sealed.ts';
+
+export const TOKENS = ['id-token', 'access-token', 'refresh-token', 'front-id-token', 'front-access-token'] as const;
+export type TokenName = (typeof TOKENS)[number];
+
+/** Names with values, in the order they came. */
+export const fields = z.array(z.tuple([z.string(), z.string()]));
+export type Fields = z.infer<typeof fields>;
+
+const session = z.object({
+  choices,
+  issuer: z.string(),
+  nonce: z.string(),
+  /** The authorization request, and the address it was sent to. */
+  endpoint: z.string(),
+  sent: fields,
+  received: fields,
+  receivedBy: z.enum(['query', 'fragment', 'form_post']),
+  tokenExchange: exchange.optional(),
+  userinfoExchange: exchange.optional(),
+  tokens: z.partialRecord(z.enum(TOKENS), z.string()),
+  revoked: z.array(z.enum(TOKENS)),
+});
+export type Session = z.infer<typeof session>;
+
+/** @param key 32 bytes */
+export const sessionSeal = (key: Uint8Array): Seal<Session> => sealing('playground-session', session, key);
+
+/** What the token endpoint gave replaces what is in hand; what came through the browser is kept beside it. */
+export function withTokens(before: Session, answer: Readonly<Record<string, unknown>>): Session {
+  const tokens = { ...before.tokens };
+  const renewed: TokenName[] = [];
+  for (const [member, name] of [
+    ['id_token', 'id-token'],
+    ['access_token', 'access-token'],
+    ['refresh_token', 'refresh-token'],
+  ] as const) {
+    const value = answer[member];
+    if (typeof value !== 'string' || value === tokens[name]) continue;
+    if (before.tokenExchange === undefined && tokens[name] !== undefined && name !== 'refresh-token')
+      tokens[`front-${name}`] = tokens[name];
+    tokens[name] = value;
+    renewed.push(name);
+  }
+  return { ...before, tokens, revoked: before.revoked.filter((name) => !renewed.includes(name)) };
+}

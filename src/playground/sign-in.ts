@@ -1,0 +1,89 @@
+/**
+ * From an authorization response to tokens (OpenID Connect Core 1.0 sections 3.1.2.7, 3.2.2.8 and 3.3.2.8): the response is checked, its code
+ * exchanged, userinfo asked for. What goes wrong keeps what is known so far, for the page to show.
+ */
+import { checksOf, type Story } from './presentation.ts';
+import { ProtocolProblem } from './problem.ts';
+import type { ServerAccess } from './relying-party.ts';
+import { type Session, withTokens } from './session.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface Response {
+  readonly parameters: URLSearchParams;
+  readonly by: Session['receivedBy'];
+}
+
+export interface Finished {
+  readonly session: Session;
+  readonly problem?: ProtocolProblem;
+}
+
+/** @throws {ProtocolProblem} when the server cannot be reached */
+export async function finishSignIn(
+  { parameters, by }: Response,
+  transaction: Transaction,
+  { server, issuer, serverName, clientId }: { server: ServerAccess; issuer: string; serverName: string; clientId: string },
+): Promise<Finished> {
+  const { url, sent } = await server.authorizationRequest(transaction);
+  let session: Session = {
+    choices: transaction.choices,
+    issuer,
+    nonce: transaction.nonce,
+    endpoint: url.origin + url.pathname,
+    sent,
+    received: [...parameters],
+    receivedBy: by,
+    tokens: withoutNull({ 'id-token': parameters.get('id_token'), 'access-token': parameters.get('access_token') }),
+    revoked: [],
+  };
+  const story: Omit<Story, 'session'> = { server, serverName, clientId };
+  const refusal = refusalIn(parameters, issuer) ?? (await doubtAboutIdToken({ ...story, session }));
+  if (refusal !== undefined) return { session, problem: refusal };
+
+  const code = parameters.get('code');
+  if (code !== null) {
+    const tokenExchange = await server.exchangeCode(code, transaction.codeVerifier);
+    const { status, members = {} } = tokenExchange;
+    if (status !== 200) {
+      const description = text(members.error_description) ?? `The token endpoint answered ${status}.`;
+      return {
+        session: { ...session, tokenExchange },
+        problem: new ProtocolProblem(text(members.error) ?? 'invalid_response', description),
+      };
+    }
+    session = { ...withTokens(session, members), tokenExchange };
+    const doubt = await doubtAboutIdToken({ ...story, session });
+    if (doubt !== undefined) return { session, problem: doubt };
+  }
+  const accessToken = session.tokens['access-token'];
+  if (accessToken !== undefined) session = { ...session, userinfoExchange: await server.userinfo(accessToken) };
+  return { session };
+}
+
+/** An error by redirect, an answer of another server, or no answer at all. */
+function refusalIn(parameters: URLSearchParams, issuer: string): ProtocolProblem | undefined {
+  const error = parameters.get('error');
+  if (error !== null) {
+    return new ProtocolProblem(error, parameters.get('error_description') ?? 'The authorization server gave no description.');
+  }
+  if (![null, issuer].includes(parameters.get('iss'))) {
+    return new ProtocolProblem('wrong_issuer', 'The answer says that it comes from another server than the one that was asked.');
+  }
+  if (['code', 'access_token', 'id_token'].every((name) => !parameters.has(name))) {
+    return new ProtocolProblem('empty_response', 'The answer holds neither a code nor a token, and no error either.');
+  }
+  return undefined;
+}
+
+/** An application stops at an ID token that does not hold, before it uses anything else. */
+async function doubtAboutIdToken(story: Story): Promise<ProtocolProblem | undefined> {
+  const token = story.session.tokens['id-token'];
+  const failed = token === undefined ? [] : (await checksOf('id-token', token, story)).filter(({ passed }) => !passed);
+  if (failed.length === 0) return undefined;
+  return new ProtocolProblem('invalid_id_token', `The ID token cannot be believed: ${failed.map(({ label }) => label).join('; ')}.`);
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const withoutNull = <T extends string>(values: Record<T, string | null>): Partial<Record<T, string>> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Partial<Record<T, string>>;

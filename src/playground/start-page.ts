@@ -1,0 +1,59 @@
+/** The locals of the page on which a sign-in is put together, `views/playground.ejs`: one button for newcomers, all choices for the others. */
+import { type Choices, DEFAULTS, PROMPTS, RESPONSE_MODES, RESPONSE_TYPES, SCOPES } from './choices.ts';
+
+/** A server one can sign in at. */
+export interface Server {
+  readonly id: string;
+  readonly name: string;
+  readonly issuer: string;
+}
+
+const FLOWS: Readonly<Record<Choices['response_type'], string>> = {
+  code: 'code – the usual one: a code, exchanged for tokens',
+  id_token: 'id_token – an ID token at once (implicit)',
+  token: 'token – an access token at once (implicit)',
+  'id_token token': 'id_token token – both at once (implicit)',
+  'code id_token': 'code id_token – a code and an ID token (hybrid)',
+  'code token': 'code token – a code and an access token (hybrid)',
+  'code id_token token': 'code id_token token – everything (hybrid)',
+};
+const MODES = {
+  '': 'default – query for code, else fragment',
+  query: 'query – behind the ?',
+  fragment: 'fragment – behind the #',
+  form_post: 'form_post – a posted form',
+} as const;
+const QUESTIONS = {
+  '': 'not set – ask only what is needed',
+  none: 'none – do not ask, rather fail',
+  login: 'login – ask for the password again',
+  consent: 'consent – ask for consent again',
+} as const;
+
+const options = <T extends string>(values: readonly T[], labels: Readonly<Record<T, string>>, chosen: string) =>
+  values.map((value) => ({ value, label: labels[value], chosen: value === chosen }));
+
+/** What people call a server: the two that are always there have no telling name of their own. */
+const LABELS: Readonly<Record<string, string>> = { 'built-in': 'Built-in server', default: 'Default server' };
+const labelOf = ({ id, name }: Server): string => LABELS[id] ?? name;
+
+/** The server inside a sentence. */
+export const serverPhrase = (server: Server): string =>
+  LABELS[server.id]?.replace(/^./, (letter) => `the ${letter.toLowerCase()}`) ?? server.name;
+
+/** @param made what was chosen before @param isChange does the user want to see it and change it? */
+export function presentStart(servers: readonly Server[], made: Choices, isChange: boolean) {
+  const scopes = made.scope.split(' ').filter(Boolean);
+  return {
+    stylesheets: ['playground.css'],
+    servers: servers.map((server) => ({ ...server, label: labelOf(server), chosen: server.id === made.server })),
+    responseTypes: options(RESPONSE_TYPES, FLOWS, made.response_type),
+    responseModes: options(['', ...RESPONSE_MODES], MODES, made.response_mode),
+    prompts: options(['', ...PROMPTS], QUESTIONS, made.prompt),
+    scopes: Object.entries(SCOPES).map(([name, what]) => ({ name, what, chosen: scopes.includes(name) })),
+    otherScopes: scopes.filter((name) => !Object.hasOwn(SCOPES, name)).join(' '),
+    loginHint: made.login_hint,
+    maxAge: made.max_age,
+    isOpen: isChange || Object.entries(made).some(([name, value]) => name !== 'server' && value !== DEFAULTS[name as keyof Choices]),
+  };
+}

@@ -1,0 +1,78 @@
+/** One process that answers requests: from its own connections to the open port, and its orderly end, with the requests under way answered. */
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { connect, type Foundation, openKeyring } from './foundation.ts';
+import { type OpenThings, StartFailure } from './lifecycle.ts';
+import { selfTest } from './oauth/self-test.ts';
+import { sweepExpired } from './store/expiry.ts';
+import { openNotifications } from './store/notifications.ts';
+
+/** Milliseconds that requests under way are given to end. */
+const DRAIN = 10_000;
+/** Milliseconds between two looks for connections that have become idle: one kept alive does not close by itself. */
+const LOOK = 50;
+/** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
+const SILENCE = 1000;
+
+/** @throws {StartFailure} when the port is in use */
+export async function serve({ config, log, pooled, direct }: Foundation, open: OpenThings): Promise<void> {
+  await selfTest();
+  const keyring = await openKeyring(config);
+  const database = await connect(pooled, log);
+  open.add(() => database.close());
+  const notifications = await openNotifications(direct, log);
+  open.add(() => notifications.close());
+
+  const app = createApp({ config, log, keyring, notifications, database });
+  const server = createServer(app.listener);
+  const silent = silentConnections(server);
+  await listen(server, config);
+  const sweeper = sweepExpired(database.pool, log);
+  open.add(() => sweeper.stop());
+  open.add(() => {
+    log.info('stopping');
+    app.stopAccepting();
+    return drain(server, silent);
+  });
+}
+
+function listen(server: Server, { port, host }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, host)));
+    server.listen(port, host, resolve);
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  if (error.code === 'EADDRINUSE')
+    return new StartFailure(`Port ${port} on ${host} is in use: stop what uses it, or set PORT to another one.`);
+  if (error.code === 'EACCES') return new StartFailure(`Port ${port} may not be used by this user: set PORT to another one, above 1023.`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return new StartFailure(`HOST ${host} is no address of this machine.`);
+  return error;
+}
+
+/** @returns the connections on which no request has come yet; Node's own closing of idle ones leaves them out */
+function silentConnections(server: Server): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
+  return silent;
+}
+
+/** Takes no new connection, lets the requests under way end, and closes what is still open after a while. */
+async function drain(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
+  const looking = setInterval(() => server.closeIdleConnections(), LOOK);
+  const unused = setTimeout(() => {
+    for (const socket of silent) socket.destroy();
+  }, SILENCE);
+  const late = setTimeout(() => server.closeAllConnections(), DRAIN);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(looking);
+  clearTimeout(unused);
+  clearTimeout(late);
+}
