@@ -51,11 +51,11 @@ export function createApp(services: Services): App {
     pages: {
       error: (ctx, facts) => errorPage(pages, ctx, facts),
       formPost: (ctx, facts) => formPostPage(pages, ctx, facts),
-      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigin, uiLocales }) {
+      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
         const user = await findUserById(database.knex, accountId);
         const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
         const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
-        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigin, uiLocales });
+        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigins, uiLocales });
       },
     },
   });

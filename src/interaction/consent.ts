@@ -52,12 +52,12 @@ export async function askForConsent(house: House, ctx: Koa.Context, details: Int
     required: scopes.filter(({ optional }) => !optional),
     optional: scopes.filter(({ optional }) => optional),
     wholeProfile,
-    destination: details.redirectOrigin,
+    destination: details.redirectOrigins[0] ?? '',
     policy: webAddress(application.policyUri),
     terms: webAddress(application.tosUri),
     scripts: ['reload-when-stale.js'],
   };
-  await house.pages.render(ctx, 'consent', locals, { formAction: [details.redirectOrigin], images });
+  await house.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
 }
 
 /**

@@ -8,8 +8,8 @@ export interface FormPostFacts {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly applicationLabel: string;
-  /** Origin of the redirect URI. */
-  readonly redirectOrigin: string;
+  /** Of the redirect URI first, then the application's others. */
+  readonly redirectOrigins: readonly string[];
   /** `ui_locales` of the request. */
   readonly uiLocales?: string | undefined;
 }
@@ -28,5 +28,5 @@ export async function formPostPage(pages: Pages, ctx: Koa.Context, facts: FormPo
     fields: Object.entries(facts.fields),
     scripts: ['submit-form.js'],
   };
-  await pages.render(ctx, 'form-post', locals, { formAction: [facts.redirectOrigin] });
+  await pages.render(ctx, 'form-post', locals, { formAction: facts.redirectOrigins });
 }

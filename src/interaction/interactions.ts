@@ -54,8 +54,8 @@ export interface InteractionDetails {
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
     readonly wholeProfile: boolean;
   };
-  /** Origin of the validated redirect URI, or the scheme (`com.example.app:`) of a native application's. */
-  readonly redirectOrigin: string;
+  /** Origin of the validated redirect URI (the scheme, `com.example.app:`, of a native application's) first, then the application's others. */
+  readonly redirectOrigins: readonly string[];
 }
 
 export type InteractionResult =

@@ -14,7 +14,7 @@ export interface LogoutFacts {
   readonly account?: { readonly login: string; readonly name: string } | undefined;
   readonly csrfField: HiddenField;
   /** Origin of the validated post_logout_redirect_uri, when the browser goes there afterwards. */
-  readonly redirectOrigin?: string | undefined;
+  readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the request. */
   readonly uiLocales?: string | undefined;
 }
@@ -34,5 +34,5 @@ export async function logoutPage(pages: Pages, ctx: Koa.Context, facts: LogoutFa
     hidden: facts.csrfField,
     scripts: ['reload-when-stale.js'],
   };
-  await pages.render(ctx, 'logout', locals, { formAction: facts.redirectOrigin === undefined ? [] : [facts.redirectOrigin] });
+  await pages.render(ctx, 'logout', locals, { formAction: facts.redirectOrigins ?? [] });
 }

@@ -25,7 +25,7 @@ export interface SignInForm {
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
   /** Origin that the browser goes to afterwards, see PageSources. */
-  readonly redirectOrigin?: string;
+  readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the authorization request. */
   readonly uiLocales?: string | undefined;
 }
@@ -57,7 +57,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     scripts: ['show-password.js', 'reload-when-stale.js'],
   };
-  const formAction = form.redirectOrigin === undefined ? [] : [form.redirectOrigin];
+  const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
 }
 

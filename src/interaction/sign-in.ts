@@ -15,12 +15,12 @@ export const PASSWORD_AMR: readonly string[] = ['pwd'];
 
 const formFor = (
   ctx: Koa.Context,
-  { serverId, uid, application, loginHint, redirectOrigin, uiLocales }: InteractionDetails,
+  { serverId, uid, application, loginHint, redirectOrigins, uiLocales }: InteractionDetails,
 ): SignInForm => ({
   action: carryOn(ctx, `/interaction/${serverId}/${uid}/login`),
   cancel: carryOn(ctx, `/interaction/${serverId}/${uid}/cancel`),
   application,
-  redirectOrigin,
+  redirectOrigins,
   username: loginHint,
   uiLocales,
 });

@@ -10,10 +10,10 @@ import { rememberConsent } from '../services/consents.ts';
 import type { Services } from '../services/dependencies.ts';
 import { deleteSession } from '../store/protocol-state.ts';
 import { findUserById } from '../store/users.ts';
+import { applicationOrigins } from './application-origins.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { words } from './authorize/scope.ts';
 import { clientSettings } from './client-settings.ts';
-import { originOf } from './logout.ts';
 import type { BuiltServer } from './provider.ts';
 import { USERINFO_SCOPES } from './tokens/account.ts';
 
@@ -80,7 +80,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
             },
           }
         : {}),
-      redirectOrigin: originOf(String(params.redirect_uri)),
+      redirectOrigins: applicationOrigins(client, String(params.redirect_uri)),
     };
   }
 

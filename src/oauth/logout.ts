@@ -11,6 +11,7 @@ import { type Keyring, sameSecret } from '../secrets.ts';
 import { isPostLogoutUriRegistered } from '../store/applications.ts';
 import type { Database } from '../store/database.ts';
 import { deleteSession } from '../store/protocol-state.ts';
+import { applicationOrigins } from './application-origins.ts';
 import { clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProtocolPages } from './pages.ts';
@@ -81,12 +82,6 @@ function destination(uri: string | undefined, state: string | undefined, config:
   return state === undefined ? uri : `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
 }
 
-/** The origin of an address; for a native application's own scheme, the scheme. */
-export function originOf(uri: string): string {
-  const url = new URL(uri);
-  return url.protocol === 'https:' || url.protocol === 'http:' ? url.origin : url.protocol;
-}
-
 /** Proof that the form of the confirmation page came from this browser's session. */
 const confirmation = (keyring: Keyring, sessionUid: string): string =>
   createHmac('sha256', keyring.keyFor('logout confirmation')).update(sessionUid).digest('base64url');
@@ -122,7 +117,7 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
       proof: { name: 'confirm', value: proof },
       applicationLabel: named === undefined ? undefined : clientSettings(named).label,
       accountId: session.accountId,
-      redirectOrigin: vouched === undefined ? undefined : originOf(vouched),
+      redirectOrigins: vouched === undefined || named === undefined ? [] : applicationOrigins(named, vouched),
       uiLocales: parameters.ui_locales,
     });
   }

@@ -14,7 +14,7 @@ export interface FormPostPage {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly applicationLabel: string;
-  readonly redirectOrigin: string;
+  readonly redirectOrigins: readonly string[];
   readonly uiLocales: string | undefined;
 }
 
@@ -32,7 +32,8 @@ export interface LogoutPage {
   readonly proof: { readonly name: string; readonly value: string };
   readonly applicationLabel: string | undefined;
   readonly accountId: string;
-  readonly redirectOrigin: string | undefined;
+  /** Empty when the browser stays with the service. */
+  readonly redirectOrigins: readonly string[];
   readonly uiLocales: string | undefined;
 }
 

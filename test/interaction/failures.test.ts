@@ -56,7 +56,7 @@ test('a form above 64 KiB is refused in plain words', async () => {
 });
 
 test('a failure of the service itself tells the visitor nothing of its cause', async () => {
-  house.interactions.set('broken', { ...LOGIN, uid: 'broken', redirectOrigin: 'https://a;script-src *' });
+  house.interactions.set('broken', { ...LOGIN, uid: 'broken', redirectOrigins: ['https://a;script-src *'] });
   const html = await assertErrorPage(await house.get('/interaction/default/broken', cookieOf('broken')), 500, 'server_error');
   assert.doesNotMatch(html, /script-src|Content-Security/);
 });

@@ -56,7 +56,7 @@ export const LOGIN: InteractionDetails = {
   serverId: 'default',
   prompt: 'login',
   application: { id: 'app', label: 'Fern & Sons', clientUri: 'https://fern.example/' },
-  redirectOrigin: 'https://fern.example',
+  redirectOrigins: ['https://fern.example'],
 };
 
 export const CONSENT: InteractionDetails = {
@@ -154,7 +154,7 @@ export async function openHouse(): Promise<House> {
       application,
       account,
       csrfField: tokens.field(ctx),
-      redirectOrigin: 'https://fern.example',
+      redirectOrigins: ['https://fern.example'],
     };
     return logoutPage(pages, ctx, facts);
   });

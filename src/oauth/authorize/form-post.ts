@@ -1,6 +1,6 @@
 /** The form_post response mode (OAuth 2.0 Form Post Response Mode): the answer goes to the redirect URI as a form that the browser posts. */
+import { applicationOrigins, originOf } from '../application-origins.ts';
 import { clientSettings } from '../client-settings.ts';
-import { originOf } from '../logout.ts';
 import { type ProtocolPages, requestedLocales } from '../pages.ts';
 import type { ResponseMode } from '../undocumented.ts';
 
@@ -12,7 +12,7 @@ export function formPostMode(pages: ProtocolPages): ResponseMode {
       action: redirectUri,
       fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
       applicationLabel: client === undefined ? '' : clientSettings(client).label,
-      redirectOrigin: originOf(redirectUri),
+      redirectOrigins: client === undefined ? [originOf(redirectUri)] : applicationOrigins(client, redirectUri),
       uiLocales: requestedLocales(ctx),
     });
   };
