@@ -16,6 +16,7 @@ import { hostedPages } from './interaction/routes.ts';
 import { ClientDirectory } from './oauth/adapter/clients.ts';
 import { AuthorizationServers, destinationOf } from './oauth/authorization-servers.ts';
 import { createBrowserSessions } from './oauth/browser-sessions.ts';
+import { isVisited } from './oauth/endpoints.ts';
 import { createInteractions } from './oauth/interactions.ts';
 import { issuerOf } from './oauth/provider.ts';
 import { findWayBack } from './oauth/way-back.ts';
@@ -96,6 +97,12 @@ export function createApp(services: Services): App {
   koa.use(publicFiles);
   koa.use(managementApi(services));
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
+  // An authorization server that cannot be reached fails before any of its pages: whoever visits it gets this service's own.
+  const failures = new WeakMap<IncomingMessage, unknown>();
+  koa.use((ctx, next) => {
+    if (failures.has(ctx.req)) throw failures.get(ctx.req);
+    return next();
+  });
   koa.use(
     playground({
       config,
@@ -117,7 +124,14 @@ export function createApp(services: Services): App {
   async function route(req: IncomingMessage, res: ServerResponse): Promise<void> {
     observer.begin(req, res);
     const destination = destinationOf((req.url ?? '/').split('?', 1)[0] ?? '/');
-    if (destination.kind === 'endpoint' && (await servers.answer(req, res, destination))) return;
+    if (destination.kind === 'endpoint') {
+      try {
+        if (await servers.answer(req, res, destination)) return;
+      } catch (error) {
+        if (!isVisited(destination.path)) throw error;
+        failures.set(req, error);
+      }
+    }
     await everythingElse(req, res);
   }
 

@@ -50,6 +50,7 @@ function discardTokens({ writes }: RequestState): void {
 /** Answers a program with an error that oidc-provider did not answer itself. */
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   const { status, body } = errorBody(error);
+  if (status === 503) ctx.set('Retry-After', '5');
   ctx.status = status;
   ctx.body = body;
 }

@@ -35,3 +35,6 @@ export function methodsOf(path: string): readonly string[] | undefined {
 /** Endpoints that are called by programs: they answer JSON whatever the Accept header says. */
 export const isProgramEndpoint = (path: string): boolean =>
   path === ROUTES.token || path === ROUTES.introspection || path === ROUTES.revocation || path === ROUTES.userinfo;
+
+/** Endpoints that a person's browser visits: what fails there is a page. */
+export const isVisited = (path: string): boolean => path === ROUTES.authorization || RESUME.test(path) || path === ROUTES.end_session;

@@ -2,14 +2,12 @@
  * An application at an address of its own, on another site than the service: a relying party on `openid-client` (OpenID Connect Core 1.0
  * section 3.1) that shows on its callback page what it received.
  */
-import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import * as client from 'openid-client';
 import type { Page } from 'playwright-core';
-import { afterwards } from '../support/afterwards.ts';
+import { listen } from '../support/listen.ts';
 import type { Service } from '../support/service.ts';
 
 export interface Application {
@@ -32,18 +30,10 @@ export const outcomeOf = async (page: Page): Promise<Outcome> => JSON.parse((awa
 /** Registers an application with these settings at the server `default` and runs it until the test ends. */
 export async function runApplication(t: TestContext, service: Service, settings: Record<string, unknown> = {}): Promise<Application> {
   let answer: (req: IncomingMessage, url: URL, res: ServerResponse) => Promise<void>;
-  const server = createServer((req, res) => {
-    answer(req, new URL(req.url ?? '/', origin), res).catch((error: unknown) => res.writeHead(500).end(String(error)));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  afterwards(t, () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  assert(address !== null && typeof address === 'object');
   // Not `localhost`: that would be the service's own site, and its cookies would travel more freely.
-  const origin = `http://127.0.0.1:${address.port}`;
+  const origin = await listen(t, '127.0.0.1', (req, res) => {
+    answer(req, new URL(req.url ?? '/', origin), res).catch((error: unknown) => res.writeHead(500).end(String(error)));
+  });
 
   const redirectUri = `${origin}/callback`;
   const { clientId, clientSecret } = await service.createApp({ redirect_uris: [redirectUri], client_uri: origin, ...settings });

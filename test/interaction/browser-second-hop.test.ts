@@ -1,24 +1,9 @@
 /** An application's callback that sends the user on to another host of the application: Chromium holds form-action against that hop too. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { TestContext } from 'node:test';
-import { afterwards } from '../support/afterwards.ts';
 import { browserTest } from '../support/browser.ts';
+import { listen } from '../support/listen.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
-
-async function listen(t: TestContext, host: string, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  afterwards(t, () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  assert(address !== null && typeof address === 'object');
-  return `http://${host}:${address.port}`;
-}
 
 browserTest('a callback that forwards to the application’s home is not cut off (CSP level 3 section 6.4.1)', async (browser, t) => {
   const service = await startService(t);

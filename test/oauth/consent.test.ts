@@ -1,23 +1,10 @@
 /** Consent at the authorize endpoint (OpenID Connect Core section 3.1.2.4), by the settings of application and scope. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { onServer, testDatabase } from '../support/database.ts';
-import { newSecretKey, type Service, startService } from '../support/service.ts';
+import { serviceWithConsents } from '../support/consents.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, createClient } from './relying-party.ts';
-
-/** Scopes cannot be edited over HTTP before their issue, so these two rows are changed by hand, before anything has read them. */
-async function serviceWithConsents(t: TestContext): Promise<Service> {
-  const database = await testDatabase();
-  const secretKey = newSecretKey();
-  await startService(t, { beside: { database, secretKey } });
-  await onServer(database.url, async (client) => {
-    await client.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE name = 'email'`);
-    await client.query(`UPDATE scopes SET consent = 'FLEXIBLE', optional = true WHERE name = 'phone'`);
-  });
-  return startService(t, { beside: { database, secretKey } });
-}
 
 const isDialog = (page: Page): boolean => page.text.includes('id="consent"');
 const arrived = (page: Page): boolean => page.url.href.startsWith(CALLBACK);

@@ -3,13 +3,14 @@
  * application is no client. Clients are created by the management API alone.
  */
 import { LRUCache } from 'lru-cache';
-import type { Adapter, AdapterPayload, ResponseType } from 'oidc-provider';
+import type { AdapterPayload, ResponseType } from 'oidc-provider';
 import type { Keyring } from '../../secrets.ts';
 import { secretContext } from '../../services/applications.ts';
 import { isPrintable } from '../../services/text.ts';
 import { findApplicationWithSecrets } from '../../store/applications.ts';
 import type { Database } from '../../store/database.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from '../client-settings.ts';
+import { NoAdapter } from './no-adapter.ts';
 import type { ServerState } from './server-state.ts';
 
 /** How long a client may be out of date when a notification was lost, in milliseconds. */
@@ -107,14 +108,16 @@ export interface ServerOffer {
  * The clients as one server sees them: oidc-provider refuses a client whole that registers what the server lacks, so an algorithm that it does
  * not sign with gives way to its own, and a grant type that it does not know is left out.
  */
-export class ClientAdapter implements Adapter {
+export class ClientAdapter extends NoAdapter {
   constructor(
     readonly server: ServerState,
     readonly directory: ClientDirectory,
     readonly offer: ServerOffer,
-  ) {}
+  ) {
+    super();
+  }
 
-  async find(id: string): Promise<AdapterPayload | undefined> {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
     const metadata = await this.server.read(() => this.directory.find(id));
     if (metadata === undefined) return undefined;
     const { id_token_signed_response_alg: alg, grant_types: grantTypes = [], ...rest } = metadata;
@@ -123,18 +126,5 @@ export class ClientAdapter implements Adapter {
       grant_types: grantTypes.filter((type) => this.offer.grantTypes.has(type)),
       ...(alg !== undefined && this.offer.signingAlgs.has(alg) ? { id_token_signed_response_alg: alg } : {}),
     };
-  }
-
-  async upsert(): Promise<void> {}
-  async destroy(): Promise<void> {}
-  async consume(): Promise<void> {}
-  async revokeByGrantId(): Promise<void> {}
-
-  async findByUid(): Promise<undefined> {
-    return undefined;
-  }
-
-  async findByUserCode(): Promise<undefined> {
-    return undefined;
   }
 }

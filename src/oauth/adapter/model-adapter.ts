@@ -3,11 +3,12 @@
  * update in the same statement as the tokens it yields; grants are derived from their tokens and never stored.
  * Sessions have an adapter of their own (session-adapter.ts), clients too (clients.ts).
  */
-import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider';
+import { type AdapterPayload, Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
 import { type FoundModel, findModel, MODELS, type ModelName, type StoredKey, type StoredModel } from '../../store/protocol-state.ts';
 import { scopeAtUserinfo } from '../tokens/account.ts';
+import { NoAdapter } from './no-adapter.ts';
 import { currentRequest, type RequestState } from './request-state.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
@@ -15,13 +16,15 @@ import { withoutUsableValues } from './stored-payload.ts';
 const CONSUMABLE: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-export class ModelAdapter implements Adapter {
+export class ModelAdapter extends NoAdapter {
   constructor(
     readonly model: ModelName,
     readonly server: ServerState,
-  ) {}
+  ) {
+    super();
+  }
 
-  async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+  override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const row: StoredModel = {
       ...this.#key(id),
       payload: withoutUsableValues(payload),
@@ -34,7 +37,7 @@ export class ModelAdapter implements Adapter {
     await this.server.write((request) => request.writes.insert(row));
   }
 
-  async find(id: string): Promise<AdapterPayload | undefined> {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
     const request = currentRequest();
     const key = digest(id);
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
@@ -46,25 +49,17 @@ export class ModelAdapter implements Adapter {
   }
 
   /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
-  async consume(id: string): Promise<void> {
+  override async consume(id: string): Promise<void> {
     const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(Provider.ctx?.oidc.client?.clientId) : 0;
     await this.server.write((request) => request.writes.uses.push({ ...this.#key(id), leeway }));
   }
 
-  async destroy(id: string): Promise<void> {
+  override async destroy(id: string): Promise<void> {
     await this.server.write((request) => request.writes.delete(this.#key(id)));
   }
 
-  async revokeByGrantId(grantId: string): Promise<void> {
+  override async revokeByGrantId(grantId: string): Promise<void> {
     await this.server.write((request) => request.endedGrants.add(grantId));
-  }
-
-  async findByUid(): Promise<undefined> {
-    return undefined;
-  }
-
-  async findByUserCode(): Promise<undefined> {
-    return undefined;
   }
 
   #key(id: string): StoredKey {
@@ -93,32 +88,20 @@ function remember(request: RequestState, { payload, account, expiresAt }: FoundM
 }
 
 /** Grants: answered from the token that was read in the same request. Saving one writes nothing. */
-export class GrantAdapter implements Adapter {
-  constructor(readonly server: ServerState) {}
+export class GrantAdapter extends NoAdapter {
+  constructor(readonly server: ServerState) {
+    super();
+  }
 
-  async upsert(): Promise<void> {}
-
-  async find(id: string): Promise<AdapterPayload | undefined> {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
     const grant = currentRequest()?.grants.get(id);
     if (grant === undefined) return undefined;
     const { accountId, clientId, scope, claims, exp } = grant;
     return { kind: 'Grant', jti: id, accountId, clientId, exp, openid: { scope, claims: [...claims] } };
   }
 
-  async destroy(id: string): Promise<void> {
+  override async destroy(id: string): Promise<void> {
     await this.server.write((request) => request.endedGrants.add(id));
-  }
-
-  async consume(): Promise<void> {}
-
-  async revokeByGrantId(): Promise<void> {}
-
-  async findByUid(): Promise<undefined> {
-    return undefined;
-  }
-
-  async findByUserCode(): Promise<undefined> {
-    return undefined;
   }
 }
 

@@ -2,21 +2,24 @@
  * The browser session, shared by all authorization servers; what it authorized is kept per server and client in rows of their own,
  * so that one client at two servers, or two servers at once, lose nothing. An ended session is never saved again.
  */
-import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { AdapterPayload } from 'oidc-provider';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
 import { ALL_SERVERS, type FoundSession, findSession, type StoredKey } from '../../store/protocol-state.ts';
+import { NoAdapter } from './no-adapter.ts';
 import { currentRequest } from './request-state.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
 
 type Authorizations = Record<string, Record<string, unknown>>;
 
-export class SessionAdapter implements Adapter {
-  constructor(readonly server: ServerState) {}
+export class SessionAdapter extends NoAdapter {
+  constructor(readonly server: ServerState) {
+    super();
+  }
 
-  async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+  override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const { authorizations, ...session } = payload as AdapterPayload & { authorizations?: Authorizations };
     const expiresAt = payload.exp ?? epochSeconds() + expiresIn;
     // A session that slides on does not write them again: they are kept for as long as it can live.
@@ -41,29 +44,21 @@ export class SessionAdapter implements Adapter {
     });
   }
 
-  async find(id: string): Promise<AdapterPayload | undefined> {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
     const hashed = digest(id);
     const found = await this.server.read((pool) => findSession(pool, { id: hashed }, this.server.key, epochSeconds()));
     if (found !== undefined) currentRequest()?.foundSessions.set(String(found.payload.uid), hashed);
     return found && this.#present(found, id);
   }
 
-  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+  override async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const found = await this.server.read((pool) => findSession(pool, { uid }, this.server.key, epochSeconds()));
     // The cookie's value is not stored and so cannot be told: whoever asks by uid only compares the account.
     return found && this.#present(found, undefined);
   }
 
-  async destroy(id: string): Promise<void> {
+  override async destroy(id: string): Promise<void> {
     await this.server.write((request) => request.writes.delete(key(id)));
-  }
-
-  async consume(): Promise<void> {}
-
-  async revokeByGrantId(): Promise<void> {}
-
-  async findByUserCode(): Promise<undefined> {
-    return undefined;
   }
 
   #present(found: FoundSession, jti: string | undefined): AdapterPayload {

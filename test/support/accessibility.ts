@@ -1,0 +1,23 @@
+/** axe-core on a page as it stands: WCAG 2.2 levels A and AA, and its best practices. */
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** @throws {assert.AssertionError} naming each violation with its element */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async (tags) => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    return (await axe.run({ runOnly: tags })).violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
+    );
+  }, TAGS);
+  assert.deepEqual(violations, [], name);
+}

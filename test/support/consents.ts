@@ -1,0 +1,16 @@
+/** A service whose scopes ask for consent: `email` is required, `phone` flexible and optional. */
+import type { TestContext } from 'node:test';
+import { onServer, testDatabase } from './database.ts';
+import { newSecretKey, type Service, startService } from './service.ts';
+
+/** Scopes cannot be edited over HTTP before their issue, so these two rows are changed by hand, before anything has read them. */
+export async function serviceWithConsents(t: TestContext): Promise<Service> {
+  const database = await testDatabase();
+  const secretKey = newSecretKey();
+  await startService(t, { beside: { database, secretKey } });
+  await onServer(database.url, async (client) => {
+    await client.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE name = 'email'`);
+    await client.query(`UPDATE scopes SET consent = 'FLEXIBLE', optional = true WHERE name = 'phone'`);
+  });
+  return startService(t, { beside: { database, secretKey } });
+}
