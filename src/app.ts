@@ -18,11 +18,11 @@ import { AuthorizationServers, destinationOf } from './oauth/authorization-serve
 import { createBrowserSessions } from './oauth/browser-sessions.ts';
 import { isVisited } from './oauth/endpoints.ts';
 import { createInteractions } from './oauth/interactions.ts';
-import { issuerOf } from './oauth/provider.ts';
 import { findWayBack } from './oauth/way-back.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/presence.ts';
 import { fullName } from './policy/claims.ts';
+import { issuerOf } from './policy/server-id.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
 import { listAuthorizationServers } from './services/authorization-servers.ts';
 import type { Services } from './services/dependencies.ts';

@@ -3,7 +3,7 @@
  * administrator and the playground once for all of them.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
@@ -80,11 +80,17 @@ export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyr
 async function ownSecretKey(dataDir: string): Promise<Buffer> {
   await mkdir(dataDir, { recursive: true });
   const file = path.join(dataDir, 'secret.key');
-  try {
-    // Fails when the file is there: of two services that start together, both read what one of them wrote.
-    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  if (!existsSync(file)) {
+    // Whole before it has its name: of two services that start together, both read what one of them wrote.
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 });
+    try {
+      linkSync(draft, file);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    } finally {
+      unlinkSync(draft);
+    }
   }
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
   if (key.length !== 32) throw new StartFailure(`${file} does not hold a key of 32 bytes: restore it from a backup`);

@@ -54,7 +54,7 @@ async function migrate(config: Config, log: Logger): Promise<void> {
 
 function warnOfLaxSettings(config: Config, log: Logger): void {
   if (config.allowInsecureHttp && !config.secure) log.warn('ALLOW_INSECURE_HTTP is on: passwords and tokens travel in the clear');
-  if (!config.rateLimits) log.warn('RATE_LIMITS is off: guessing is limited by the lockout of accounts only');
+  if (!config.rateLimits) log.warn('RATE_LIMITS is off: this is for load tests on loopback');
 }
 
 function tellAdministrator({ username, generatedPassword }: FirstAdministrator): void {

@@ -1,7 +1,8 @@
 /** `authorizationServers`, as Okta's Authorization Servers API shows them. Scopes, claims, policies, keys and deletion are not here yet. */
+
 import { z } from 'zod';
+import { issuerOf } from '../policy/server-id.ts';
 import {
-  BUILT_IN,
   createAuthorizationServer,
   getAuthorizationServer,
   listAuthorizationServers,
@@ -116,7 +117,7 @@ const present = (found: AuthorizationServer, baseUrl: string): z.input<typeof se
   name: found.name,
   description: found.description,
   audiences: [found.audience],
-  issuer: found.id === BUILT_IN ? `${baseUrl}/oauth/v1` : `${baseUrl}/oauth/v1/${found.id}`,
+  issuer: issuerOf(baseUrl, found.id),
   profile: found.profile,
   accessTokenFormat: found.accessTokenFormat,
   accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,

@@ -6,7 +6,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { type RequestState, requestStateOf } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
-import { ROUTES } from './endpoints.ts';
+import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 
 /** RFC 7235 quoted-string: what could end it early is left out. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
@@ -81,10 +81,8 @@ function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void
   const grantType = ctx.oidc.params?.grant_type;
   const { client } = ctx.oidc;
   if (answer.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
-  if (SUPPORTED_GRANTS.has(grantType) && !client.grantTypeAllowed(grantType)) {
+  if (GRANT_TYPES.has(grantType) && !client.grantTypeAllowed(grantType)) {
     answer.error = 'unauthorized_client';
     answer.error_description = 'the application may not use this grant type';
   }
 }
-
-const SUPPORTED_GRANTS: ReadonlySet<string> = new Set(['authorization_code', 'password', 'client_credentials', 'refresh_token']);

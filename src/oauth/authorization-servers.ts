@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { BUILT_IN } from '../policy/server-id.ts';
 import { isPrintable } from '../services/text.ts';
 import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
@@ -28,14 +29,14 @@ export function destinationOf(path: string): Destination {
   // RFC 8414 section 3.1: the well-known segment stands before the issuer's path.
   if (path.startsWith(`${OAUTH_METADATA}${BASE}`)) {
     const base = path.slice(OAUTH_METADATA.length);
-    const id = base === BASE ? 'built-in' : /^\/oauth\/v1\/([a-z0-9][a-z0-9_-]*)$/.exec(base)?.[1];
+    const id = base === BASE ? BUILT_IN : /^\/oauth\/v1\/([a-z0-9][a-z0-9_-]*)$/.exec(base)?.[1];
     return id === undefined ? { kind: 'elsewhere' } : { kind: 'endpoint', serverId: id, base, path: OAUTH_METADATA };
   }
   if (!path.startsWith(`${BASE}/`)) return { kind: 'elsewhere' };
   const own = path.slice(BASE.length);
-  if (methodsOf(own) !== undefined) return { kind: 'endpoint', serverId: 'built-in', base: BASE, path: own };
+  if (methodsOf(own) !== undefined) return { kind: 'endpoint', serverId: BUILT_IN, base: BASE, path: own };
   const [, id, rest] = /^\/([a-z0-9][a-z0-9_-]*)(\/.*)$/.exec(own) ?? [];
-  if (id === undefined || rest === undefined || id === 'built-in' || methodsOf(rest) === undefined) return { kind: 'elsewhere' };
+  if (id === undefined || rest === undefined || id === BUILT_IN || methodsOf(rest) === undefined) return { kind: 'elsewhere' };
   return { kind: 'endpoint', serverId: id, base: `${BASE}/${id}`, path: rest };
 }
 
@@ -68,7 +69,7 @@ export class AuthorizationServers {
   }
 
   async builtIn(): Promise<BuiltServer> {
-    const built = await this.get('built-in');
+    const built = await this.get(BUILT_IN);
     if (built === undefined) throw new Error('the built-in authorization server is missing');
     return built;
   }

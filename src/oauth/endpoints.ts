@@ -38,3 +38,6 @@ export const isProgramEndpoint = (path: string): boolean =>
 
 /** Endpoints that a person's browser visits: what fails there is a page. */
 export const isVisited = (path: string): boolean => path === ROUTES.authorization || RESUME.test(path) || path === ROUTES.end_session;
+
+/** The grant types that a server offers; a client's others are left out. */
+export const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'implicit', 'client_credentials', 'refresh_token']);

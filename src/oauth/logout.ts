@@ -14,8 +14,8 @@ import { deleteSession } from '../store/protocol-state.ts';
 import { applicationOrigins } from './application-origins.ts';
 import { clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
+import { readForm } from './form.ts';
 import type { ProtocolPages } from './pages.ts';
-import { readForm } from './tokens/presented-token.ts';
 
 export interface LogoutParts {
   readonly provider: Provider;

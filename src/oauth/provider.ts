@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
+import { issuerOf } from '../policy/server-id.ts';
 import { openSigningKeys, publicPart } from '../services/signing-keys.ts';
 import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
 import { rememberedScopes } from '../store/consents.ts';
@@ -21,7 +22,7 @@ import { checkState } from './authorize/state.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
-import { ROUTES } from './endpoints.ts';
+import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './pages.ts';
 import { stepsAround } from './steps.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
@@ -38,12 +39,6 @@ export interface BuiltServer extends AuthorizationServerParts {
   readonly state: ServerState;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 }
-
-/** The issuer of a server: the built-in one has no segment of its own. */
-export const issuerOf = (baseUrl: string, serverId: string): string =>
-  `${baseUrl}/oauth/v1${serverId === 'built-in' ? '' : `/${serverId}`}`;
-
-const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'implicit', 'client_credentials', 'refresh_token']);
 
 export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts): BuiltServer {
   const { server, scopes } = parts;

@@ -1,4 +1,9 @@
-/** Which ids a custom authorization server may have: the last path segment of its issuer, so no word that the built-in server answers. */
+/** The ids of authorization servers, the issuers made of them, and which id a custom server may have: no word that the built-in server answers. */
+export const BUILT_IN = 'built-in';
+
+/** The issuer of a server (RFC 8414 section 2): the built-in one has no segment of its own. */
+export const issuerOf = (baseUrl: string, serverId: string): string => `${baseUrl}/oauth/v1${serverId === BUILT_IN ? '' : `/${serverId}`}`;
+
 const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** First path segments below `/oauth/v1` that are the built-in server's, or may become its. */
@@ -10,7 +15,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'logout',
   'userinfo',
   'keys',
-  'built-in',
+  BUILT_IN,
   'interaction',
   'par',
   'device',

@@ -4,7 +4,7 @@ import { type ScopeSeed, STANDARD_SCOPES } from '../../config/authorization-serv
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import { conflict, notFound, validation, wrongState } from '../errors.ts';
-import { serverIdProblem } from '../policy/server-id.ts';
+import { BUILT_IN, serverIdProblem } from '../policy/server-id.ts';
 import { newId, randomBase62 } from '../secrets.ts';
 import {
   type AuthorizationServer,
@@ -23,8 +23,6 @@ import { insertPolicy, insertPolicyRule } from '../store/policies.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { createSigningKey } from './signing-keys.ts';
-
-export const BUILT_IN = 'built-in';
 
 type Settings = Pick<
   AuthorizationServer,

@@ -4,6 +4,7 @@
  */
 import { AUTHORIZATION_SERVERS } from '../../config/authorization-servers.ts';
 import { present } from '../clock.ts';
+import { issuerOf } from '../policy/server-id.ts';
 import { digest, randomBase62 } from '../secrets.ts';
 import { findTokenBearer } from '../store/api-tokens.ts';
 import { findServer } from '../store/authorization-servers.ts';
@@ -34,7 +35,7 @@ export async function firstStart(services: Services, tell: (administrator: First
     if (await isFirstStartDone(database.knex)) return;
     for (const seed of AUTHORIZATION_SERVERS) {
       if ((await findServer(database.knex, seed.id)) !== undefined) continue;
-      const { audience = `${config.baseUrl}/oauth/v1`, ...rest } = seed;
+      const { audience = issuerOf(config.baseUrl, seed.id), ...rest } = seed;
       await seedAuthorizationServer(services, { ...rest, audience, system: true }, SYSTEM);
     }
     const password = config.admin.password ?? randomBase62(20);

@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import { isPrintable } from '../../services/text.ts';
 import type { Scope } from '../../store/authorization-servers.ts';
-import { readForm } from '../tokens/presented-token.ts';
+import { readForm } from '../form.ts';
 import { deliversToken } from './nonce.ts';
 import { defaultScopes, words } from './scope.ts';
 import { isStateAllowed, type Profile } from './state.ts';

@@ -4,24 +4,9 @@
  */
 import { parse } from 'node:querystring';
 import type { Context } from 'koa';
-import { errors } from 'oidc-provider';
+import { readForm } from '../form.ts';
 import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
-
-/** As oidc-provider's own limit. */
-const BODY_LIMIT = 56 * 1024;
-
-export async function readForm(ctx: Context): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // The stream stays open when the body is too large, so that the refusal can be sent.
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
-    length += (chunk as Buffer).length;
-    if (length > BODY_LIMIT) throw new errors.InvalidRequest('the request body is too large');
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
 
 /** oidc-provider takes a body that was read before from here, and parses it itself. */
 function handOver(ctx: Context, body: string): void {
