@@ -173,4 +173,25 @@ export const DEVIATIONS: readonly Deviation[] = [
     why: 'a request without redirect_uri is answered on the error page',
     test: 'oauth/authorize.test.ts',
   },
+  {
+    setting: 'ReplayDetection adapter',
+    default: 'looked up, then saved',
+    ours: 'saved by one conditional insert; the look-up finds nothing',
+    why: 'of many uses of one client assertion at once exactly one is accepted',
+    test: 'oauth/adapter.test.ts',
+  },
+  {
+    setting: 'interactions.url',
+    default: '/interaction/<uid>',
+    ours: '/interaction/<server>/<uid>, with the application in the query',
+    why: 'the pages serve all servers, and an expired sign-in still leads back to its application',
+    test: 'interaction/dead-ends.test.ts',
+  },
+  {
+    setting: 'renderError',
+    default: 'a page of the library',
+    ours: 'the error page of the service; a sign-in that is over says so',
+    why: 'plain words, a request id and a way back, with the headers of every page',
+    test: 'interaction/dead-ends.test.ts',
+  },
 ];
