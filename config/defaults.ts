@@ -12,3 +12,6 @@ export const LIFETIMES = {
   session: 30 * 86_400,
   interaction: 3600,
 } as const;
+
+/** Calls of the management API that one API token may make, in each process. */
+export const CALLS_PER_MINUTE = 20_000;

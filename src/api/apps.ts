@@ -69,6 +69,7 @@ export const apps: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/apps',
+    access: 'service',
     summary: 'Create an application; its secret is told this once',
     body: newApp,
     response: app,
@@ -86,6 +87,7 @@ export const apps: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/apps/:id',
+    access: 'service',
     summary: 'Read an application',
     params: idParams,
     response: app,

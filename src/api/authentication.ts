@@ -4,7 +4,7 @@
  */
 import type { Middleware } from 'koa';
 import { forbidden, invalidToken } from '../errors.ts';
-import { mayRead, mayWrite, type Role } from '../policy/administration.ts';
+import { mayCall, type Role } from '../policy/administration.ts';
 import { authenticateApiToken } from '../services/api-tokens.ts';
 import type { RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
@@ -12,8 +12,8 @@ import type { Endpoint } from './endpoint.ts';
 
 /** Set as `ctx.state.caller`. */
 export interface Caller {
-  readonly roles: readonly Role[];
-  readonly request: RequestContext;
+  readonly tokenId: string;
+  readonly request: RequestContext & { readonly roles: readonly Role[] };
 }
 
 const SSWS = /^SSWS ([\x21-\x7e]+)$/i;
@@ -24,22 +24,23 @@ export function authenticate(services: Services): Middleware {
     const token = SSWS.exec(ctx.get('Authorization'))?.[1];
     const bearer = token === undefined ? undefined : await authenticateApiToken(services, token);
     if (bearer === undefined) throw invalidToken();
-    const request: RequestContext = {
+    const request: Caller['request'] = {
       actor: { id: bearer.userId, type: 'User', displayName: bearer.login },
+      roles: bearer.roles,
       ipAddress: ctx.ip,
       userAgent: ctx.get('User-Agent'),
       requestId: ctx.state.requestId,
     };
-    ctx.state.caller = { roles: bearer.roles, request } satisfies Caller;
+    ctx.state.caller = { tokenId: bearer.tokenId, request } satisfies Caller;
     await next();
   };
 }
 
 /** @throws {ApiError} forbidden */
-export function authorize({ method }: Endpoint): Middleware {
+export function authorize({ method, access }: Endpoint): Middleware {
   return async (ctx, next) => {
-    const { roles }: Caller = ctx.state.caller;
-    if (!(method === 'GET' ? mayRead(roles) : mayWrite(roles))) throw forbidden();
+    const { request }: Caller = ctx.state.caller;
+    if (!mayCall(request.roles, access, method === 'GET' ? 'read' : 'write')) throw forbidden();
     await next();
   };
 }

@@ -50,6 +50,7 @@ const changeStatus = (step: string, status: ServerStatus): Endpoint =>
   endpoint({
     method: 'POST',
     path: `/authorizationServers/:id/lifecycle/${step}`,
+    access: 'service',
     summary: `Make an authorization server ${status}`,
     params: idParams,
     handler: async ({ services, params, request }) => {
@@ -62,6 +63,7 @@ export const authorizationServers: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/authorizationServers',
+    access: 'service',
     summary: 'Create an authorization server',
     body: newServer,
     response: server,
@@ -75,6 +77,7 @@ export const authorizationServers: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/authorizationServers',
+    access: 'service',
     summary: 'List the authorization servers, oldest first',
     response: z.array(server),
     handler: async ({ services }) => (await listAuthorizationServers(services)).map((found) => present(found, services.config.baseUrl)),
@@ -82,6 +85,7 @@ export const authorizationServers: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/authorizationServers/:id',
+    access: 'service',
     summary: 'Read an authorization server',
     params: idParams,
     response: server,
@@ -90,6 +94,7 @@ export const authorizationServers: readonly Endpoint[] = [
   endpoint({
     method: 'PUT',
     path: '/authorizationServers/:id',
+    access: 'service',
     summary: 'Replace the settings of an authorization server',
     params: idParams,
     body: serverSettings,

@@ -2,6 +2,7 @@
 import { bodyParser } from '@koa/bodyparser';
 import type { Middleware } from 'koa';
 import { malformedBody } from '../errors.ts';
+import type { Endpoint } from './endpoint.ts';
 
 const readJson = bodyParser({
   enableTypes: ['json'],
@@ -12,7 +13,12 @@ const readJson = bodyParser({
 });
 
 /** @throws {ApiError} malformed body, by whatever the body is not */
-export const readBody: Middleware = async (ctx, next) => {
-  if (!ctx.is('application/json')) throw malformedBody('the Content-Type must be application/json');
-  await readJson(ctx, next);
+export const readBody = ({ bodyOptional }: Endpoint): Middleware => {
+  return async (ctx, next) => {
+    // `is` answers null where there is no body at all.
+    const type = ctx.is('application/json');
+    if (bodyOptional && type === null) return next();
+    if (!type) throw malformedBody('the Content-Type must be application/json');
+    await readJson(ctx, next);
+  };
 };

@@ -1,13 +1,16 @@
 /**
- * An endpoint of the management API, declared in one place: where it is, what goes in, what comes out, what it does. The schemas are the
- * type, the validation and the whitelist of what leaves; they stay data, so that the API's description can be made from them.
+ * An endpoint of the management API, declared in one place: where it is, whom it is open to, what goes in, what comes out, what it does. The
+ * schemas are the type, the validation and the whitelist of what leaves; they stay data, so that the API's description can be made from them.
  */
-import type { Middleware } from 'koa';
-import type { z } from 'zod';
+import type { Context, Middleware } from 'koa';
+import { z } from 'zod';
 import { notFound } from '../errors.ts';
+import type { Access } from '../policy/administration.ts';
 import type { RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
 import { isPrintable } from '../services/text.ts';
+import type { Page, Window } from '../store/paging.ts';
+import { carryOutOnce } from './idempotency.ts';
 import { parse, parseBody } from './validation.ts';
 
 /** One call, checked. */
@@ -18,6 +21,8 @@ export interface Call<Params, Query, Body> {
   readonly services: Services;
   /** Who calls and from where. */
   readonly request: RequestContext;
+  /** Says where the list goes on (`Link`, RFC 8288). */
+  continueAt(after: number): void;
 }
 
 type Absent = z.ZodUndefined;
@@ -26,6 +31,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below `/api/v1`, with `:name` for a parameter. */
   readonly path: string;
+  readonly access: Access;
   /** What it does, in a few words. */
   readonly summary: string;
   readonly params?: P;
@@ -33,6 +39,8 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly query?: Q;
   /** A strict object: fields that it does not name are refused, unless the response names them. */
   readonly body?: B;
+  /** The body may be left out; it then counts as an empty object. */
+  readonly bodyOptional?: boolean;
   /** Whitelist of what leaves; absent: 204 and no body. */
   readonly response?: R;
   /** Of success; 200 unless given, 204 without a response. */
@@ -52,6 +60,53 @@ export const endpoint = <
   declaration: Declaration<P, Q, B, R>,
 ): Endpoint => declaration;
 
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
+
+const window = {
+  limit: wholeNumber(1, 200).default(20),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be taken from the link to the next page')
+    .transform(Number)
+    .optional(),
+};
+
+/** Declares a list in pages, as the API's conventions say: `limit`, the cursor `after`, and a link to the next page. */
+export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = Record<never, never>, R extends z.ZodType = Absent>(
+  declaration: Pick<Declaration<P, Absent, Absent, R>, 'path' | 'access' | 'summary' | 'params'> & {
+    /** Parameters beside those of the page. */
+    readonly query?: Q;
+    readonly item: R;
+    handler(call: Call<z.output<P>, z.output<z.ZodObject<Q>> & Window, undefined>): Promise<Page<z.input<R>>>;
+  },
+): Endpoint => {
+  const { query, item, handler, ...rest } = declaration;
+  return endpoint({
+    ...rest,
+    method: 'GET',
+    query: z.object({ ...query, ...window }),
+    response: z.array(item),
+    handler: async (call) => {
+      const page = await handler(call as unknown as Parameters<typeof handler>[0]);
+      if (page.next !== undefined) call.continueAt(page.next);
+      return [...page.items];
+    },
+  });
+};
+
+/** What a call is answered with. */
+export interface Answered {
+  readonly status: number;
+  readonly body: unknown;
+  /** Of the list's next page. */
+  readonly next?: number | undefined;
+}
+
 /** The last step of a call: check what came in, do it, let out what the response names. */
 export function answer(declared: Endpoint, services: Services): Middleware {
   return async (ctx) => {
@@ -59,14 +114,36 @@ export function answer(declared: Endpoint, services: Services): Middleware {
     // Such a name cannot be stored, hence nothing has it.
     for (const value of Object.values(params)) if (!isPrintable(value)) throw notFound(ctx.path, 'Resource');
 
-    const result = await declared.handler({
-      params: declared.params && parse(declared.params, params),
-      query: declared.query && parse(declared.query, ctx.query),
-      body: declared.body && parseBody(declared.body, declared.response, ctx.request.body),
-      services,
-      request: ctx.state.caller.request,
-    });
-    ctx.status = declared.status ?? (declared.response === undefined ? 204 : 200);
-    if (declared.response !== undefined) ctx.body = declared.response.parse(result);
+    const { status, body, next } =
+      declared.method === 'POST'
+        ? await carryOutOnce(ctx, services, (within) => carryOut(declared, ctx, within))
+        : await carryOut(declared, ctx, services);
+    ctx.status = status;
+    if (body !== undefined) ctx.body = body;
+    if (next !== undefined) ctx.append('Link', `<${nextPage(ctx, services, next)}>; rel="next"`);
   };
+}
+
+async function carryOut(declared: Endpoint, ctx: Context, services: Services): Promise<Answered> {
+  const given = declared.bodyOptional ? (ctx.request.body ?? {}) : ctx.request.body;
+  let next: number | undefined;
+  const result = await declared.handler({
+    params: declared.params && parse(declared.params, ctx.params),
+    query: declared.query && parse(declared.query, ctx.query),
+    body: declared.body && parseBody(declared.body, declared.response, given),
+    services,
+    request: ctx.state.caller.request,
+    continueAt: (after) => {
+      next = after;
+    },
+  });
+  const status = declared.status ?? (declared.response === undefined ? 204 : 200);
+  return { status, body: declared.response?.parse(result), next };
+}
+
+function nextPage(ctx: Context, { config }: Services, after: number): string {
+  const url = new URL(config.baseUrl + ctx.path);
+  url.search = ctx.search;
+  url.searchParams.set('after', String(after));
+  return url.href;
 }

@@ -10,6 +10,7 @@ import { authorizationServers } from './authorization-servers.ts';
 import { readBody } from './body.ts';
 import { answer, type Endpoint } from './endpoint.ts';
 import { describeApi, OPENAPI_PATH } from './openapi.ts';
+import { rateLimit } from './rate-limit.ts';
 import { users } from './users.ts';
 
 const BASE = '/api/v1';
@@ -19,9 +20,18 @@ export const ENDPOINTS: readonly Endpoint[] = [...users, ...apps, ...authorizati
 /** @returns a middleware that answers everything under /api/v1 and leaves the rest to the next */
 export function managementApi(services: Services): Middleware {
   const router = new Router({ prefix: BASE, sensitive: true, strict: true });
+  const limit = rateLimit(services);
+  const countCaller: Middleware = async (ctx, next) => {
+    await limit.count(ctx, ctx.state.caller.tokenId);
+    await next();
+  };
   for (const endpoint of ENDPOINTS) {
-    const steps = [authenticate(services), authorize(endpoint), ...(endpoint.body ? [readBody] : []), answer(endpoint, services)];
-    router.register(endpoint.path, [endpoint.method], steps);
+    const body = endpoint.body ? [readBody(endpoint)] : [];
+    router.register(
+      endpoint.path,
+      [endpoint.method],
+      [authenticate(services), countCaller, authorize(endpoint), ...body, answer(endpoint, services)],
+    );
   }
   const description = JSON.stringify(describeApi(ENDPOINTS));
   router.register(OPENAPI_PATH, ['GET'], (ctx) => {
@@ -38,8 +48,19 @@ export function managementApi(services: Services): Middleware {
       await routes(ctx, async () => {
         throw unmatched(ctx, router);
       });
+      await limit.count(ctx, ctx.ip);
     } catch (error) {
-      answerError(ctx, toApiError(error, ctx, services));
+      answerError(
+        ctx,
+        toApiError(
+          await limit.count(ctx, ctx.ip).then(
+            () => error,
+            (over: unknown) => over,
+          ),
+          ctx,
+          services,
+        ),
+      );
     }
   };
 }

@@ -33,6 +33,7 @@ export const users: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/users',
+    access: 'organizations',
     summary: 'Create a user',
     query: z.object({ activate: z.enum(['true', 'false']).default('true') }),
     body: newUser,
@@ -47,6 +48,7 @@ export const users: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/users/:id',
+    access: 'organizations',
     summary: 'Read a user, by id or login',
     params: idParams,
     response: user,

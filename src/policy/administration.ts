@@ -1,4 +1,7 @@
-/** Who may administer the service. Administrators of one organization (ORG_ADMIN) may do nothing here yet. */
+/**
+ * Who may administer what: every administrator what is his own, an ORG_ADMIN his organization with its people, a READ_ONLY_ADMIN sees
+ * everything and changes nothing, a SUPER_ADMIN may do everything.
+ */
 
 export type RoleType = 'SUPER_ADMIN' | 'ORG_ADMIN' | 'READ_ONLY_ADMIN';
 
@@ -8,6 +11,39 @@ export interface Role {
   readonly orgId?: string | undefined;
 }
 
-export const mayWrite = (roles: readonly Role[]): boolean => roles.some(({ type }) => type === 'SUPER_ADMIN');
+/**
+ * Whom an operation of the API or the console is open to. `service`: those who administer the whole service. `organizations`: those of single
+ * organizations too, within their reach. `own`: every administrator, about what is his, e.g. his API tokens.
+ */
+export type Access = 'service' | 'organizations' | 'own';
 
-export const mayRead = (roles: readonly Role[]): boolean => mayWrite(roles) || roles.some(({ type }) => type === 'READ_ONLY_ADMIN');
+export type Verb = 'read' | 'write';
+
+/** May these roles call the operation at all? How far it then goes is said by `reachOf`. */
+export function mayCall(roles: readonly Role[], access: Access, verb: Verb): boolean {
+  return roles.some(({ type }) => {
+    if (type === 'SUPER_ADMIN') return true;
+    if (type === 'READ_ONLY_ADMIN') return verb === 'read' || access === 'own';
+    return access !== 'service';
+  });
+}
+
+/** The organizations within somebody's reach, by id. */
+export type Reach = 'everything' | ReadonlySet<string>;
+
+export function reachOf(roles: readonly Role[], verb: Verb): Reach {
+  if (roles.some(({ type }) => type === 'SUPER_ADMIN' || (verb === 'read' && type === 'READ_ONLY_ADMIN'))) return 'everything';
+  return new Set(roles.flatMap(({ type, orgId }) => (type === 'ORG_ADMIN' && orgId !== undefined ? [orgId] : [])));
+}
+
+export const isWithin = (reach: Reach, orgId: string): boolean => reach === 'everything' || reach.has(orgId);
+
+/**
+ * May a person be changed from within a reach? An administrator of one organization changes those who belong to his alone, and nobody who has
+ * rights that he has not: a new password for either would open to him what is not his.
+ */
+export function isPersonWithin(reach: Reach, person: { readonly orgIds: readonly string[]; readonly roles: readonly Role[] }): boolean {
+  if (reach === 'everything') return true;
+  const rolesWithin = person.roles.every(({ type, orgId }) => type === 'ORG_ADMIN' && orgId !== undefined && reach.has(orgId));
+  return person.orgIds.length > 0 && person.orgIds.every((orgId) => reach.has(orgId)) && rolesWithin;
+}

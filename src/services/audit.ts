@@ -1,5 +1,6 @@
 /** Writes what happened, who did it and from where, in the transaction of the change itself. Event types are named as in Okta's System Log. */
 import { present } from '../clock.ts';
+import type { Role } from '../policy/administration.ts';
 import { insertAuditEvent } from '../store/audit.ts';
 import type { Executor } from '../store/database.ts';
 
@@ -13,13 +14,18 @@ export interface Actor {
 /** Who asks and from where; made at the edge, once a request. */
 export interface RequestContext {
   readonly actor: Actor;
+  /** What an administrator may do; absent: nothing. */
+  readonly roles?: readonly Role[];
   readonly ipAddress?: string;
   readonly userAgent?: string;
   readonly requestId?: string;
 }
 
 /** The service acting by itself, e.g. at its first start. */
-export const SYSTEM: RequestContext = { actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' } };
+export const SYSTEM: RequestContext = {
+  actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' },
+  roles: [{ type: 'SUPER_ADMIN' }],
+};
 
 export interface Event {
   /** `<noun>.<noun>.<verb>`, e.g. `user.lifecycle.create`. */

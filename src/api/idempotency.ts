@@ -1,0 +1,30 @@
+/**
+ * `Idempotency-Key` (IETF draft "The Idempotency-Key HTTP Header Field"): a POST repeated with its key within 24 hours is not carried out again
+ * but answered as the first time. Key, change and answer are one transaction, so a call that was cut off has left either all of them or nothing.
+ */
+import type { Context } from 'koa';
+import { validation } from '../errors.ts';
+import type { Services } from '../services/dependencies.ts';
+import { once } from '../services/idempotency.ts';
+import type { Answered } from './endpoint.ts';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * @param work what the call does; it is given the services to do it with
+ * @throws {ApiError} validation of the key; conflict when the key was used for another call
+ */
+export async function carryOutOnce(ctx: Context, services: Services, work: (within: Services) => Promise<Answered>): Promise<Answered> {
+  const key = ctx.get('Idempotency-Key');
+  if (key === '') return work(services);
+  if (!KEY.test(key))
+    throw validation([{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' }]);
+  const call = {
+    userId: ctx.state.caller.request.actor.id,
+    key,
+    content: JSON.stringify([ctx.path, ctx.search, ctx.request.body ?? null]),
+  };
+  const { answer, repeated } = await once<Answered>(services, call, work);
+  if (repeated) ctx.set('Idempotency-Replayed', 'true');
+  return answer;
+}

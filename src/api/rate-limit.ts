@@ -1,0 +1,39 @@
+/**
+ * How many calls a minute: told on every answer (`X-Rate-Limit-*`, as Okta names them) and enforced with 429. Counted per API token, or per address
+ * where no token was proved; each process counts for itself, so the numbers are those of the process that answered.
+ */
+import type { Context } from 'koa';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
+import { rateLimited } from '../errors.ts';
+import type { Services } from '../services/dependencies.ts';
+
+export interface RateLimit {
+  /**
+   * Counts the call, once, and says on its answer what is left.
+   * @param who the token's id, or the address
+   * @throws {ApiError} rate limited
+   */
+  count(ctx: Context, who: string): Promise<void>;
+}
+
+export function rateLimit({ config }: Services): RateLimit {
+  const limiter = new RateLimiterMemory({ points: CALLS_PER_MINUTE, duration: 60 });
+  return {
+    async count(ctx, who) {
+      if (ctx.state.counted) return;
+      ctx.state.counted = true;
+      const state = await limiter.consume(who).catch((over: unknown) => {
+        if (over instanceof RateLimiterRes) return over;
+        throw over;
+      });
+      ctx.set({
+        'X-Rate-Limit-Limit': String(CALLS_PER_MINUTE),
+        'X-Rate-Limit-Remaining': String(Math.max(0, state.remainingPoints)),
+        'X-Rate-Limit-Reset': String(Math.ceil((Date.now() + state.msBeforeNext) / 1000)),
+      });
+      if (config.rateLimits && state.consumedPoints > CALLS_PER_MINUTE)
+        throw rateLimited(Math.max(1, Math.ceil(state.msBeforeNext / 1000)));
+    },
+  };
+}

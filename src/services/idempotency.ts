@@ -1,0 +1,48 @@
+/** Carries a call out once, whoever repeats it: the key, the change and its answer are written in one transaction. Answers hold secrets, so they are sealed. */
+import { present } from '../clock.ts';
+import { conflict } from '../errors.ts';
+import { digest } from '../secrets.ts';
+import { claimCall, findCall, keepAnswer } from '../store/idempotent-calls.ts';
+import type { Services } from './dependencies.ts';
+
+const KEPT_MS = 24 * 3600 * 1000;
+
+export interface RepeatableCall {
+  readonly userId: string;
+  /** Chosen by the caller, his alone. */
+  readonly key: string;
+  /** All that makes the call what it is. */
+  readonly content: string;
+}
+
+/**
+ * Of several calls with one key at once, the first is carried out and the others wait for its answer. A call that fails has written nothing,
+ * its key included: it may be repeated.
+ * @param work does everything with the services it is given, which write in the transaction of the key
+ * @throws {ApiError} conflict when the key stands for a call with another content
+ */
+export async function once<T>(
+  services: Services,
+  { userId, key, content }: RepeatableCall,
+  work: (within: Services) => Promise<T>,
+): Promise<{ readonly answer: T; readonly repeated: boolean }> {
+  const id = digest(JSON.stringify([userId, key]));
+  const requestHash = digest(content);
+  const context = `idempotent_call:${id}`;
+  const { database, keyring } = services;
+
+  return database.transaction(async (trx) => {
+    const now = present();
+    if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
+      const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+      const answer = await work(within);
+      await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
+      return { answer, repeated: false };
+    }
+    const earlier = await findCall(trx, id);
+    if (earlier?.requestHash !== requestHash || earlier.answerSealed === null) {
+      throw conflict({ field: 'Idempotency-Key', message: 'was used for another call' });
+    }
+    return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
+  });
+}

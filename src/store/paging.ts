@@ -1,0 +1,42 @@
+/** Lists in pieces: rows in the order of their creation, each piece begun after the last row of the one before. New rows move none of them. */
+import type { Knex } from 'knex';
+
+/** Which piece of a list. */
+export interface Window {
+  readonly limit: number;
+  /** Where the piece before ended; absent: from the beginning. */
+  readonly after?: number | undefined;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where this piece ended; undefined: nothing comes after it. */
+  readonly next: number | undefined;
+}
+
+export interface Order {
+  /** A unique number of each row, which the database counts up; `seq` unless given. */
+  readonly by?: string;
+  readonly descending?: boolean;
+}
+
+/**
+ * Reads one piece.
+ * @param query which rows, without columns, order or limit
+ * @param columns what of each row, as knex aliases
+ */
+export async function readPage<T>(
+  query: Knex.QueryBuilder,
+  columns: Readonly<Record<string, string | Knex.Raw>>,
+  { limit, after }: Window,
+  { by = 'seq', descending = false }: Order = {},
+): Promise<Page<T>> {
+  if (after !== undefined) query.where(by, descending ? '<' : '>', after);
+  const rows: (T & { place: number })[] = await query
+    .select({ ...columns, place: by })
+    .orderBy(by, descending ? 'desc' : 'asc')
+    .limit(limit + 1);
+  const kept = rows.slice(0, limit);
+  const items = kept.map(({ place: _, ...item }) => item as T);
+  return { items, next: rows.length > limit ? kept.at(-1)?.place : undefined };
+}
