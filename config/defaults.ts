@@ -10,8 +10,19 @@ export const LIFETIMES = {
   refreshToken: 90 * 86_400,
   sessionIdle: 12 * 3600,
   session: 30 * 86_400,
+  sessionToken: 300,
   interaction: 3600,
+  /** The link by which a new user chooses his first password. */
+  activationLink: 7 * 86_400,
+  /** The link that sets a new password in place of a forgotten one (OWASP Forgot Password Cheat Sheet: short). */
+  resetLink: 3600,
 } as const;
 
 /** Calls of the management API that one API token may make, in each process. */
 export const CALLS_PER_MINUTE = 20_000;
+
+/** Characters that a password has at least; settings/password may ask for more (NIST SP 800-63B section 3.1.1.2). */
+export const SHORTEST_PASSWORD = 8;
+
+/** How the service presents itself until settings/branding says otherwise. */
+export const BRAND = { name: 'Gatehouse', supportUrl: null, privacyUrl: null, termsUrl: null } as const;

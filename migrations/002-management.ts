@@ -1,5 +1,5 @@
 /**
- * What the management API needs beside the resources themselves: answers kept for repeated calls, links by which people choose a password, ids of consents, and indexes for lists,
+ * What the management API needs beside the resources themselves: answers kept for repeated calls, links by which people choose a password, ids of consents, and numbers and indexes for lists,
  * searches and endings. Adds only; processes of the first schema run on.
  */
 import type { Knex } from 'knex';
@@ -25,9 +25,13 @@ CREATE INDEX one_time_links_by_expiry ON one_time_links (expires_at);
 
 ALTER TABLE consents ADD COLUMN id text NOT NULL
   GENERATED ALWAYS AS ('gra_' || md5(user_id || ' ' || application_id || ' ' || server_id || ' ' || scope)) STORED;
+ALTER TABLE consents ADD COLUMN seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY;
+CREATE INDEX consents_by_user ON consents (user_id, seq);
+CREATE INDEX consents_by_application ON consents (application_id);
 CREATE UNIQUE INDEX consents_by_id ON consents (user_id, id);
 
-CREATE INDEX memberships_by_seniority ON memberships (org_id, created, user_id);
+ALTER TABLE memberships ADD COLUMN seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY;
+CREATE INDEX memberships_by_seniority ON memberships (org_id, seq);
 CREATE INDEX departments_by_age ON departments (org_id, seq);
 
 CREATE INDEX users_by_login_prefix ON users (lower(login) text_pattern_ops);

@@ -1,8 +1,10 @@
 /** The service put together: every mount on one screen, in the order in which a request meets them. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
+import { adminConsole } from './admin/console.ts';
 import { managementApi } from './api/index.ts';
 import { health } from './http/health.ts';
+import { createOutbound } from './http/outbound.ts';
 import { createPages } from './http/pages.ts';
 import { clientAddress, observeRequests, requestId } from './http/requests.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -26,7 +28,8 @@ import { issuerOf } from './policy/server-id.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
 import { listAuthorizationServers } from './services/authorization-servers.ts';
 import type { Services } from './services/dependencies.ts';
-import { playgroundClient } from './services/playground.ts';
+import { SettingsCache } from './services/settings-cache.ts';
+import { systemClient } from './services/system-applications.ts';
 import { isUnavailable } from './store/failures.ts';
 import { findUserById } from './store/users.ts';
 
@@ -38,7 +41,9 @@ export interface App {
 
 export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
-  const pages = createPages({ config });
+  const branding = new SettingsCache(services, 'branding');
+  notifications.subscribe((change) => branding.changed(change));
+  const pages = createPages({ config, brand: () => branding.current() });
   const observer = observeRequests(log);
   let accepting = true;
 
@@ -47,6 +52,7 @@ export function createApp(services: Services): App {
     keyring,
     database,
     log,
+    outbound: createOutbound(config),
     requestId,
     clients: new ClientDirectory(database, keyring),
     pages: {
@@ -95,7 +101,7 @@ export function createApp(services: Services): App {
   );
   koa.use(securityHeaders(config));
   koa.use(publicFiles);
-  koa.use(managementApi(services));
+  koa.use(managementApi(services, { pages }));
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
   // An authorization server that cannot be reached fails before any of its pages: whoever visits it gets this service's own.
   const failures = new WeakMap<IncomingMessage, unknown>();
@@ -109,11 +115,22 @@ export function createApp(services: Services): App {
       keyring,
       pages,
       log,
-      client: () => playgroundClient(services),
+      client: () => systemClient(services, 'playground'),
       async servers() {
         const active = (await listAuthorizationServers(services)).filter(({ status }) => status === 'ACTIVE');
         return active.map(({ id, name }) => ({ id, name, issuer: issuerOf(config.baseUrl, id) }));
       },
+    }),
+  );
+  koa.use(
+    adminConsole({
+      config,
+      services,
+      pages,
+      log,
+      sessions,
+      client: () => systemClient(services, 'console'),
+      playgroundPresent: (req) => isPresent(config, req.headers),
     }),
   );
   koa.use(hostedPages({ services, interactions, sessions, pages, config, playgroundPresent: (req) => isPresent(config, req.headers) }));

@@ -1,6 +1,6 @@
 /**
  * What stands before the first request: the database, embedded or given, and the secret key in every process; the schema, the first
- * administrator and the playground once for all of them.
+ * administrator and the service's own applications once for all of them.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { Config } from './config.ts';
 import { OpenThings, StartFailure } from './lifecycle.ts';
 import { Keyring } from './secrets.ts';
 import { type FirstAdministrator, firstStart } from './services/first-start.ts';
-import { registerPlayground } from './services/playground.ts';
+import { registerSystemApplications } from './services/system-applications.ts';
 import { type Database, migrate, openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { isUnavailable } from './store/failures.ts';
@@ -55,7 +55,7 @@ export async function bringUpToDate({ direct, log }: Foundation): Promise<void> 
   }
 }
 
-/** Carries out what the first start of all has to do, and brings the playground in line with the configuration. */
+/** Carries out what the first start of all has to do, and brings the service's own applications in line with the configuration. */
 export async function furnish({ config, log, direct }: Foundation, tell: (administrator: FirstAdministrator) => void): Promise<void> {
   const open = new OpenThings();
   try {
@@ -65,7 +65,7 @@ export async function furnish({ config, log, direct }: Foundation, tell: (admini
     open.add(() => notifications.close());
     const services = { config, log, database, notifications, keyring: await openKeyring(config) };
     await firstStart(services, tell);
-    await registerPlayground(services);
+    await registerSystemApplications(services);
   } finally {
     await open.close();
   }

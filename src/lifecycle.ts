@@ -2,6 +2,7 @@
  * The life of one process of the service: what it opens it closes again in the reverse order, when it is told to stop (SIGTERM,
  * SIGINT) as well as when its start fails midway.
  */
+import { ConfigurationError } from './config.ts';
 
 /** Milliseconds after which a process that was told to stop ends even though something does not let go. */
 const LAST_MOMENT = 25_000;
@@ -9,6 +10,13 @@ const LAST_MOMENT = 25_000;
 /** A start that failed for a reason the operator can mend: told in one line, without a stack; without words when it was told already. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure';
+}
+
+/** @returns the words for the operator */
+export function explain(error: unknown): string {
+  if (error instanceof ConfigurationError) return ['The configuration is wrong:', ...error.problems.map((line) => `  ${line}`)].join('\n');
+  if (error instanceof StartFailure) return error.message;
+  return `Gatehouse could not go on: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** What is open, to be closed again. */

@@ -4,9 +4,9 @@
  */
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
-import { type Config, ConfigurationError, loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config.ts';
 import { bringUpToDate, type Foundation, findDatabase, furnish } from './foundation.ts';
-import { OpenThings, StartFailure, untilTold } from './lifecycle.ts';
+import { explain, OpenThings, untilTold } from './lifecycle.ts';
 import type { FirstAdministrator } from './services/first-start.ts';
 import { startWorkers } from './workers.ts';
 
@@ -64,14 +64,8 @@ function tellAdministrator({ username, generatedPassword }: FirstAdministrator):
 
 function tellAddress(config: Config): void {
   say(`Gatehouse is ready: ${config.baseUrl}`);
+  say(`Admin console:       ${config.baseUrl}/admin`);
   if (config.playground && config.loopback) say(`Try a sign-in:       ${config.baseUrl}/playground`);
-}
-
-/** @returns the words for the operator */
-function explain(error: unknown): string {
-  if (error instanceof ConfigurationError) return ['The configuration is wrong:', ...error.problems.map((line) => `  ${line}`)].join('\n');
-  if (error instanceof StartFailure) return error.message;
-  return `Gatehouse could not go on: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 main().then(

@@ -29,7 +29,7 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   const server = createServer(app.listener);
   const silent = silentConnections(server);
   await listen(server, config);
-  const sweeper = sweepExpired(database.pool, log);
+  const sweeper = sweepExpired(database, log);
   open.add(() => sweeper.stop());
   open.add(() => {
     log.info('stopping');

@@ -1,13 +1,23 @@
-/** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Listing, changing, secrets, assignments and the life cycle are not here yet. */
+/** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
 import { z } from 'zod';
+import { validation } from '../errors.ts';
 import { clientFields, clientId, clientSecret, credentialFields } from '../services/application-settings.ts';
-import { createApplication, getApplication } from '../services/applications.ts';
+import {
+  createApplication,
+  deleteApplication,
+  getApplication,
+  listApplications,
+  setApplicationStatus,
+  updateApplication,
+} from '../services/applications.ts';
 import { text } from '../services/text.ts';
-import type { Application } from '../store/applications.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import type { Application, ApplicationStatus } from '../store/applications.ts';
+import { appAssignments } from './app-assignments.ts';
+import { appSecrets } from './app-secrets.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
-const newApp = z.strictObject({
+const appBody = z.strictObject({
   name: z.literal('oidc_client').optional(),
   label: text({ least: 1 }),
   signOnMode: z.literal('OPENID_CONNECT').optional(),
@@ -65,23 +75,41 @@ const app = z.object({
   _links: links,
 });
 
+const changeStatus = (step: string, status: ApplicationStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/apps/:id/lifecycle/${step}`,
+    access: 'service',
+    summary: `Make an application ${status}`,
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await setApplicationStatus(services, params.id, status, request);
+      return undefined;
+    },
+  });
+
 export const apps: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/apps',
     access: 'service',
     summary: 'Create an application; its secret is told this once',
-    body: newApp,
+    body: appBody,
     response: app,
     handler: async ({ services, body, request }) => {
-      const { client_id: id, client_secret, ...credentials } = body.credentials?.oauthClient ?? {};
-      const settings = { ...credentials, ...body.settings?.oauthClient };
-      const { application, secret } = await createApplication(
-        services,
-        { id, label: body.label, secret: client_secret, settings },
-        request,
-      );
+      const { application, secret } = await createApplication(services, inputOf(body), request);
       return present(application, services.config.baseUrl, secret);
+    },
+  }),
+  listing({
+    path: '/apps',
+    access: 'service',
+    summary: 'List the applications, oldest first; q is what the label begins with, filter an expression of RFC 7644 on id, label, status',
+    query: { q: text().optional(), filter: z.string().optional() },
+    item: app,
+    handler: async ({ services, query: { limit, after, ...search } }) => {
+      const { items, next } = await listApplications(services, search, { limit, after });
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
     },
   }),
   endpoint({
@@ -93,7 +121,45 @@ export const apps: readonly Endpoint[] = [
     response: app,
     handler: async ({ services, params }) => present(await getApplication(services, params.id), services.config.baseUrl),
   }),
+  endpoint({
+    method: 'PUT',
+    path: '/apps/:id',
+    access: 'service',
+    summary: 'Replace the label and the settings of an application; a secret that becomes necessary is told this once',
+    params: idParams,
+    body: appBody,
+    response: app,
+    handler: async ({ services, params, body, request }) => {
+      const { id, ...input } = inputOf(body);
+      if (id !== undefined && id !== params.id) {
+        throw validation([{ field: 'credentials.oauthClient.client_id', message: 'cannot be changed' }]);
+      }
+      const { application, secret } = await updateApplication(services, params.id, input, request);
+      return present(application, services.config.baseUrl, secret);
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/apps/:id',
+    access: 'service',
+    summary: 'Delete an application, active or not, with its secrets, assignments, consents and tokens',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteApplication(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+  ...appSecrets,
+  ...appAssignments,
 ];
+
+/** The API has part of the settings among the credentials. */
+function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
+  const { client_id: id, client_secret: secret, ...authentication } = credentials?.oauthClient ?? {};
+  return { id, label, secret, settings: { ...authentication, ...settings?.oauthClient } };
+}
 
 function present(application: Application, baseUrl: string, secret?: string): z.input<typeof app> {
   const { token_endpoint_auth_method, pkce_required, ...settings } = application.settings;

@@ -12,7 +12,8 @@ import type { Endpoint } from './endpoint.ts';
 
 /** Set as `ctx.state.caller`. */
 export interface Caller {
-  readonly tokenId: string;
+  /** Of the API token; without one, where the call comes from. */
+  readonly countedAs: string;
   readonly request: RequestContext & { readonly roles: readonly Role[] };
 }
 
@@ -31,16 +32,29 @@ export function authenticate(services: Services): Middleware {
       userAgent: ctx.get('User-Agent'),
       requestId: ctx.state.requestId,
     };
-    ctx.state.caller = { tokenId: bearer.tokenId, request } satisfies Caller;
+    ctx.state.caller = { countedAs: bearer.tokenId, request } satisfies Caller;
     await next();
   };
 }
+
+/** Whoever calls an operation that needs no token. */
+export const asVisitor: Middleware = async (ctx, next) => {
+  const request: Caller['request'] = {
+    actor: { id: 'unknown', type: 'User', displayName: 'unknown' },
+    roles: [],
+    ipAddress: ctx.ip,
+    userAgent: ctx.get('User-Agent'),
+    requestId: ctx.state.requestId,
+  };
+  ctx.state.caller = { countedAs: ctx.ip, request } satisfies Caller;
+  await next();
+};
 
 /** @throws {ApiError} forbidden */
 export function authorize({ method, access }: Endpoint): Middleware {
   return async (ctx, next) => {
     const { request }: Caller = ctx.state.caller;
-    if (!mayCall(request.roles, access, method === 'GET' ? 'read' : 'write')) throw forbidden();
+    if (access !== 'anyone' && !mayCall(request.roles, access, method === 'GET' ? 'read' : 'write')) throw forbidden();
     await next();
   };
 }

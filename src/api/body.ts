@@ -15,9 +15,9 @@ const readJson = bodyParser({
 /** @throws {ApiError} malformed body, by whatever the body is not */
 export const readBody = ({ bodyOptional }: Endpoint): Middleware => {
   return async (ctx, next) => {
-    // `is` answers null where there is no body at all.
     const type = ctx.is('application/json');
-    if (bodyOptional && type === null) return next();
+    // Clients post nothing in two ways: no body at all, for which `is` answers null, or one of no bytes.
+    if (bodyOptional && (type === null || ctx.request.length === 0)) return next();
     if (!type) throw malformedBody('the Content-Type must be application/json');
     await readJson(ctx, next);
   };

@@ -8,10 +8,12 @@ import { notFound } from '../errors.ts';
 import type { Access } from '../policy/administration.ts';
 import type { RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
+import { parse } from '../services/parsing.ts';
 import { isPrintable } from '../services/text.ts';
 import type { Page, Window } from '../store/paging.ts';
+import { wholeNumber } from './fields.ts';
 import { carryOutOnce } from './idempotency.ts';
-import { parse, parseBody } from './validation.ts';
+import { parseBody } from './validation.ts';
 
 /** One call, checked. */
 export interface Call<Params, Query, Body> {
@@ -31,7 +33,8 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below `/api/v1`, with `:name` for a parameter. */
   readonly path: string;
-  readonly access: Access;
+  /** `anyone`: without an API token. */
+  readonly access: Access | 'anyone';
   /** What it does, in a few words. */
   readonly summary: string;
   readonly params?: P;
@@ -60,20 +63,14 @@ export const endpoint = <
   declaration: Declaration<P, Q, B, R>,
 ): Endpoint => declaration;
 
-const wholeNumber = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
-
 const window = {
-  limit: wholeNumber(1, 200).default(20),
+  limit: wholeNumber(1, 200).default(20).meta({ description: 'Elements of a page', default: 20 }),
   after: z
     .string()
     .regex(/^\d{1,15}$/, 'must be taken from the link to the next page')
     .transform(Number)
-    .optional(),
+    .optional()
+    .meta({ description: 'Where the page before ended; taken from its link to the next page' }),
 };
 
 /** Declares a list in pages, as the API's conventions say: `limit`, the cursor `after`, and a link to the next page. */
@@ -115,7 +112,7 @@ export function answer(declared: Endpoint, services: Services): Middleware {
     for (const value of Object.values(params)) if (!isPrintable(value)) throw notFound(ctx.path, 'Resource');
 
     const { status, body, next } =
-      declared.method === 'POST'
+      declared.method === 'POST' && declared.access !== 'anyone'
         ? await carryOutOnce(ctx, services, (within) => carryOut(declared, ctx, within))
         : await carryOut(declared, ctx, services);
     ctx.status = status;

@@ -4,6 +4,21 @@ import { z } from 'zod';
 /** A moment as `2026-11-21T01:02:03.000Z`; null where it has not come yet. */
 export const time = z.iso.datetime();
 
+/** A moment as callers may write it: ISO 8601 with `Z` or an offset. */
+export const moment = z.iso
+  .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
+  .transform((written) => new Date(written));
+
+/** A number in the query. */
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+    // What it is to a reader of the description.
+    .meta({ type: 'integer', minimum: least, maximum: most });
+
 /** @returns the moment as the API writes it */
 export const writeTime = (moment: Date): string => moment.toISOString();
 

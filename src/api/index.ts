@@ -1,28 +1,64 @@
 /** The management API: every resource's endpoints under /api/v1, the way of a call, and the one place where its errors are answered. */
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
 import { ApiError, errorObject, internal, methodNotAllowed, notFound, problemDetails, unavailable } from '../errors.ts';
+import type { Pages } from '../http/pages.ts';
 import type { Services } from '../services/dependencies.ts';
 import { isUnavailable } from '../store/failures.ts';
+import { apiTokens } from './api-tokens.ts';
 import { apps } from './apps.ts';
-import { authenticate, authorize } from './authentication.ts';
+import { asVisitor, authenticate, authorize } from './authentication.ts';
+import { authn } from './authn.ts';
 import { authorizationServers } from './authorization-servers.ts';
 import { readBody } from './body.ts';
+import { departments } from './departments.ts';
+import { type ApiDescription, DOCS_PATH, docsPage } from './docs.ts';
 import { answer, type Endpoint } from './endpoint.ts';
+import { groups } from './groups.ts';
+import { logs } from './logs.ts';
+import { members } from './members.ts';
 import { describeApi, OPENAPI_PATH } from './openapi.ts';
+import { organizations } from './organizations.ts';
 import { rateLimit } from './rate-limit.ts';
+import { settings } from './settings.ts';
+import { userGrants } from './user-grants.ts';
+import { userLifecycle } from './user-lifecycle.ts';
+import { userRoles } from './user-roles.ts';
 import { users } from './users.ts';
 
 const BASE = '/api/v1';
 /** All that the API offers. */
-export const ENDPOINTS: readonly Endpoint[] = [...users, ...apps, ...authorizationServers];
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...organizations,
+  ...departments,
+  ...members,
+  ...users,
+  ...userLifecycle,
+  ...userRoles,
+  ...userGrants,
+  ...apps,
+  ...groups,
+  ...authorizationServers,
+  ...apiTokens,
+  ...logs,
+  ...settings,
+  ...authn,
+];
+
+export interface ManagementApiOptions {
+  /** Draws the readable description. */
+  readonly pages: Pages;
+  /** Of one token, or one address without a token. */
+  readonly callsPerMinute?: number;
+}
 
 /** @returns a middleware that answers everything under /api/v1 and leaves the rest to the next */
-export function managementApi(services: Services): Middleware {
+export function managementApi(services: Services, { pages, callsPerMinute = CALLS_PER_MINUTE }: ManagementApiOptions): Middleware {
   const router = new Router({ prefix: BASE, sensitive: true, strict: true });
-  const limit = rateLimit(services);
+  const limit = rateLimit(services, callsPerMinute);
   const countCaller: Middleware = async (ctx, next) => {
-    await limit.count(ctx, ctx.state.caller.tokenId);
+    await limit.count(ctx, ctx.state.caller.countedAs);
     await next();
   };
   for (const endpoint of ENDPOINTS) {
@@ -30,7 +66,13 @@ export function managementApi(services: Services): Middleware {
     router.register(
       endpoint.path,
       [endpoint.method],
-      [authenticate(services), countCaller, authorize(endpoint), ...body, answer(endpoint, services)],
+      [
+        endpoint.access === 'anyone' ? asVisitor : authenticate(services),
+        countCaller,
+        authorize(endpoint),
+        ...body,
+        answer(endpoint, services),
+      ],
     );
   }
   const description = JSON.stringify(describeApi(ENDPOINTS));
@@ -38,6 +80,8 @@ export function managementApi(services: Services): Middleware {
     ctx.body = description;
     ctx.type = 'application/json';
   });
+  const docs = docsPage(JSON.parse(description) as ApiDescription, `${services.config.baseUrl}${BASE}`);
+  router.register(DOCS_PATH, ['GET'], (ctx) => pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] }));
   // The router itself adds what its type asks of the context.
   const routes = router.routes() as Middleware;
 

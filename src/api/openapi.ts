@@ -4,41 +4,15 @@
  */
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
+import { mayCall, type RoleType } from '../policy/administration.ts';
 import type { Endpoint } from './endpoint.ts';
+import { COMPONENTS, INTRODUCTION, problemDetails, REFUSALS, refusalBody, TAGS, tagOf } from './openapi-components.ts';
+import { operationName, schemaNames } from './operation-names.ts';
 
 type SchemaObject = Parameters<typeof OpenAPIRegistry.prototype.registerComponent<'schemas'>>[2];
 
 /** Where the description is served, below `/api/v1`. Whoever may call the service may read it: it holds nothing of the installation. */
 export const OPENAPI_PATH = '/openapi.json';
-
-const causes = z.array(z.object({ errorSummary: z.string() })).meta({ description: 'One a field, `field: what is wrong`' });
-const errorId = z.string().meta({ description: 'The id of the request, as in X-Request-Id' });
-
-const errorObject = z
-  .object({ errorCode: z.string(), errorSummary: z.string(), errorLink: z.string(), errorId, errorCauses: causes })
-  .meta({ description: 'What every refused call is answered with' });
-
-const problemDetails = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    errorCode: z.string(),
-    errorId,
-    errorCauses: causes,
-  })
-  .meta({ description: 'The same as Problem Details (RFC 9457), for callers that accept application/problem+json' });
-
-/** Why calls are refused, each answer under a name of its own. */
-const REFUSALS = {
-  Invalid: 'E0000001: a field is not valid, with a cause for each; E0000003: the body is not JSON',
-  InvalidToken: 'E0000011: the API token is missing, unknown, expired or revoked',
-  Forbidden: 'E0000006: not allowed to this caller; E0000038: not possible in the present state',
-  NotFound: 'E0000007: there is no such resource',
-  Conflict: 'E0000014: another resource has the same name or id',
-  Failed: 'E0000022 (405): the method; E0000047 (429): too many requests; E0000009 (500, 503): the service, try again',
-} as const;
 
 /** A schema of OpenAPI 3.1, whose dialect is JSON Schema's own. By zod itself: the generator takes an exact optional field for a required one. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
@@ -47,72 +21,106 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
 }
 
 const refusal = (name: keyof typeof REFUSALS) => ({ $ref: `#/components/responses/${name}` });
+const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const headerRefs = (...names: (keyof typeof COMPONENTS.headers)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-const INTRODUCTION = `The management API of Gatehouse. Every call but the reading of this document carries an API token:
-\`Authorization: SSWS <token>\`. A body may send back the fields that an answer carried (id, created, _links); they are ignored,
-any other unknown field is refused.`;
+const ON_EVERY_ANSWER = headerRefs('X-Rate-Limit-Limit', 'X-Rate-Limit-Remaining', 'X-Rate-Limit-Reset', 'X-Request-Id');
 
 /** @returns the OpenAPI document (version 3.1) of these endpoints */
 export function describeApi(endpoints: readonly Endpoint[]) {
   const registry = new OpenAPIRegistry();
-  registry.registerComponent('securitySchemes', 'SSWS', {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'An API token after the word SSWS: `SSWS 00abc…`',
-  });
-  registry.registerComponent('schemas', 'Error', jsonSchema(errorObject, 'output'));
+  registry.registerComponent('securitySchemes', 'SSWS', COMPONENTS.securityScheme);
+  for (const [name, header] of Object.entries(COMPONENTS.headers)) registry.registerComponent('headers', name, header);
+  for (const [name, parameter] of Object.entries(COMPONENTS.parameters)) registry.registerComponent('parameters', name, parameter);
+  registry.registerComponent('schemas', 'Error', jsonSchema(refusalBody, 'output'));
   registry.registerComponent('schemas', 'Problem', jsonSchema(problemDetails, 'output'));
   for (const [name, description] of Object.entries(REFUSALS)) {
     registry.registerComponent('responses', name, {
       description,
-      content: {
-        'application/json': { schema: { $ref: '#/components/schemas/Error' } },
-        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
-      },
+      headers: name === 'Failed' ? { ...ON_EVERY_ANSWER, ...headerRefs('Retry-After', 'Allow') } : ON_EVERY_ANSWER,
+      content: { 'application/json': { schema: schemaRef('Error') }, 'application/problem+json': { schema: schemaRef('Problem') } },
     });
   }
   registry.registerPath({
     method: 'get',
     path: OPENAPI_PATH,
+    operationId: 'getDescription',
     summary: 'Read this document; no authentication is needed',
-    tags: ['openapi.json'],
+    tags: ['description'],
     security: [],
     responses: { 200: { description: 'This document', content: { 'application/json': { schema: { type: 'object' } } } } },
   });
-  for (const endpoint of endpoints) registry.registerPath(describe(endpoint));
+
+  const names = schemaNames(endpoints);
+  for (const [schema, name] of names) registry.registerComponent('schemas', name, jsonSchema(schema, 'output'));
+  for (const endpoint of endpoints) registry.registerPath(describe(endpoint, operationName(endpoint, endpoints), names));
 
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: 'Gatehouse management API', version: '1', description: INTRODUCTION },
     servers: [{ url: '/api/v1' }],
     security: [{ SSWS: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   });
 }
 
-function describe({ method, path, summary, params, query, body, response, status }: Endpoint): RouteConfig {
-  const success =
-    response === undefined
-      ? { description: 'Done; no body' }
-      : { description: 'Done', content: { 'application/json': { schema: jsonSchema(response, 'output') } } };
+function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.ZodType, string>): RouteConfig {
+  const { method, path, summary, params, query, body, bodyOptional, response, status } = endpoint;
+  const roles = rolesOf(endpoint);
+  const isOpen = endpoint.access === 'anyone';
   return {
     method: method.toLowerCase() as Lowercase<Endpoint['method']>,
     path: path.replace(/:(\w+)/g, '{$1}'),
+    operationId,
     summary,
-    tags: [path.split('/')[1] ?? ''],
+    description: isOpen
+      ? 'For anyone; no API token is needed.'
+      : `For ${roles.join(', ')}${roles.includes('ORG_ADMIN') && endpoint.access === 'organizations' ? ' (within the organization)' : ''}.`,
+    ...(isOpen && { security: [] }),
+    tags: [tagOf(path)],
+    'x-roles': roles,
     request: {
       ...(params instanceof z.ZodObject && { params }),
       ...(query instanceof z.ZodObject && { query }),
-      ...(body !== undefined && { body: { required: true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } } }),
+      ...(body !== undefined && {
+        body: { required: bodyOptional !== true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } },
+      }),
     },
+    parameters: Object.keys(COMPONENTS.parameters)
+      .filter((name) => name !== 'IdempotencyKey' || (method === 'POST' && !isOpen))
+      .map((name) => ({ $ref: `#/components/parameters/${name}` })),
     responses: {
-      [status ?? (response === undefined ? 204 : 200)]: success,
+      [status ?? (response === undefined ? 204 : 200)]: success(endpoint, names),
       ...((query ?? body) !== undefined && { 400: refusal('Invalid') }),
-      401: refusal('InvalidToken'),
-      403: refusal('Forbidden'),
+      ...(isOpen ? { 401: refusal('NotAuthenticated') } : { 401: refusal('InvalidToken'), 403: refusal('Forbidden') }),
       ...(params !== undefined && { 404: refusal('NotFound') }),
       ...(body !== undefined && { 409: refusal('Conflict') }),
       default: refusal('Failed'),
     },
   };
 }
+
+function success({ method, query, response }: Endpoint, names: ReadonlyMap<z.ZodType, string>) {
+  const isPaged = query instanceof z.ZodObject && 'after' in query.shape;
+  const headers = {
+    ...ON_EVERY_ANSWER,
+    ...(isPaged && headerRefs('Link')),
+    ...(method === 'POST' && headerRefs('Idempotency-Replayed')),
+  };
+  if (response === undefined) return { description: 'Done; no body', headers };
+  const element = response instanceof z.ZodArray ? names.get(response.element as z.ZodType) : undefined;
+  const whole = names.get(response);
+  const schema =
+    element !== undefined
+      ? ({ type: 'array', items: schemaRef(element) } as const)
+      : whole !== undefined
+        ? schemaRef(whole)
+        : jsonSchema(response, 'output');
+  return { description: 'Done', headers, content: { 'application/json': { schema } } };
+}
+
+const ROLES: readonly RoleType[] = ['SUPER_ADMIN', 'ORG_ADMIN', 'READ_ONLY_ADMIN'];
+
+const rolesOf = ({ access, method }: Endpoint): RoleType[] =>
+  ROLES.filter((type) => access !== 'anyone' && mayCall([{ type }], access, method === 'GET' ? 'read' : 'write'));

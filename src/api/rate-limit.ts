@@ -4,7 +4,6 @@
  */
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
 import { rateLimited } from '../errors.ts';
 import type { Services } from '../services/dependencies.ts';
 
@@ -17,8 +16,9 @@ export interface RateLimit {
   count(ctx: Context, who: string): Promise<void>;
 }
 
-export function rateLimit({ config }: Services): RateLimit {
-  const limiter = new RateLimiterMemory({ points: CALLS_PER_MINUTE, duration: 60 });
+/** @param most calls a minute */
+export function rateLimit({ config }: Services, most: number): RateLimit {
+  const limiter = new RateLimiterMemory({ points: most, duration: 60 });
   return {
     async count(ctx, who) {
       if (ctx.state.counted) return;
@@ -28,12 +28,11 @@ export function rateLimit({ config }: Services): RateLimit {
         throw over;
       });
       ctx.set({
-        'X-Rate-Limit-Limit': String(CALLS_PER_MINUTE),
+        'X-Rate-Limit-Limit': String(most),
         'X-Rate-Limit-Remaining': String(Math.max(0, state.remainingPoints)),
         'X-Rate-Limit-Reset': String(Math.ceil((Date.now() + state.msBeforeNext) / 1000)),
       });
-      if (config.rateLimits && state.consumedPoints > CALLS_PER_MINUTE)
-        throw rateLimited(Math.max(1, Math.ceil(state.msBeforeNext / 1000)));
+      if (config.rateLimits && state.consumedPoints > most) throw rateLimited(Math.max(1, Math.ceil(state.msBeforeNext / 1000)));
     },
   };
 }

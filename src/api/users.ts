@@ -1,21 +1,28 @@
-/** `users`: people, as Okta's Users API shows them. Listing, changing, and the life cycle are not here yet. */
+/** `users`: people, as Okta's Users API shows them. Life cycle, sessions, roles and consents have files of their own; factors are not here yet. */
 import { z } from 'zod';
-import { userProfile } from '../services/user-profile.ts';
-import { createUser, getUser, profileOf } from '../services/users.ts';
+import { type LifecycleStep, possibleSteps } from '../policy/user-lifecycle.ts';
+import { text } from '../services/text.ts';
+import { deleteUser } from '../services/user-lifecycle.ts';
+import { givenPassword, newUser, profileChanges, userCredentials, userProfile } from '../services/user-profile.ts';
+import { changeUser, createUser, getUser, listUsers, profileOf } from '../services/users.ts';
 import type { User } from '../store/users.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from './fields.ts';
 
-const newUser = z
-  .strictObject({
-    profile: userProfile,
-    credentials: z.strictObject({ password: z.strictObject({ value: z.string().min(8).max(1024) }).optional() }).optional(),
-    orgId: z.string().min(1).max(255).optional(),
-    depId: z.string().min(1).max(255).optional(),
-  })
-  .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
+const link = z.object({ href: z.url(), method: z.literal('POST') });
 
-const user = z.object({
+/** What Okta calls the links to the life cycle; only those that the user's status offers are there. */
+const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
+  activate: 'activate',
+  deactivate: 'deactivate',
+  suspend: 'suspend',
+  unsuspend: 'unsuspend',
+  unlock: 'unlock',
+  expire_password: 'expirePassword',
+  reset_password: 'resetPassword',
+};
+
+export const user = z.object({
   id: z.string(),
   status: z.enum(['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
   created: time,
@@ -26,7 +33,7 @@ const user = z.object({
   passwordChanged: time.nullable(),
   profile: z.object(Object.fromEntries(Object.keys(userProfile.shape).map((attribute) => [attribute, z.string().optional()]))),
   credentials: z.object({ provider: z.object({ type: z.literal('GATEHOUSE'), name: z.literal('GATEHOUSE') }) }),
-  _links: links,
+  _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),
 });
 
 export const users: readonly Endpoint[] = [
@@ -40,9 +47,24 @@ export const users: readonly Endpoint[] = [
     response: user,
     handler: async ({ services, query, body, request }) => {
       const { profile, credentials, orgId, depId } = body;
-      const password = credentials?.password?.value;
-      const created = await createUser(services, { profile, password, orgId, depId, activate: query.activate === 'true' }, request);
-      return present(created, services.config.baseUrl);
+      const input = { profile, ...givenPassword(credentials), orgId, depId, activate: query.activate === 'true' };
+      return presentUser(await createUser(services, input, request), services.config.baseUrl);
+    },
+  }),
+  listing({
+    path: '/users',
+    access: 'organizations',
+    summary: 'List the users, oldest first; deactivated ones only with search or filter',
+    query: {
+      /** What login, email, firstName or lastName begins with. */
+      q: text({ least: 1 }).optional(),
+      search: z.string().optional(),
+      filter: z.string().optional(),
+    },
+    item: user,
+    handler: async ({ services, query, request }) => {
+      const { items, next } = await listUsers(services, query, request);
+      return { items: items.map((found) => presentUser(found, services.config.baseUrl)), next };
     },
   }),
   endpoint({
@@ -52,20 +74,64 @@ export const users: readonly Endpoint[] = [
     summary: 'Read a user, by id or login',
     params: idParams,
     response: user,
-    handler: async ({ services, params }) => present(await getUser(services, params.id), services.config.baseUrl),
+    handler: async ({ services, params, request }) => presentUser(await getUser(services, params.id, request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Change some attributes of a user; null removes one',
+    params: idParams,
+    body: z.strictObject({ profile: profileChanges.optional(), credentials: userCredentials.optional() }),
+    response: user,
+    handler: async ({ services, params, body, request }) => {
+      const { profile, credentials } = body;
+      const change = { profile: profile && { merge: profile }, ...givenPassword(credentials) };
+      return presentUser(await changeUser(services, params.id, change, request), services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Replace the profile of a user',
+    params: idParams,
+    body: z.strictObject({ profile: userProfile, credentials: userCredentials.optional() }),
+    response: user,
+    handler: async ({ services, params, body, request }) => {
+      const { profile, credentials } = body;
+      const change = { profile: { replaceBy: profile }, ...givenPassword(credentials) };
+      return presentUser(await changeUser(services, params.id, change, request), services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Deactivate a user; delete one who is deactivated',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteUser(services, params.id, request);
+      return undefined;
+    },
   }),
 ];
 
-const present = (found: User, baseUrl: string): z.input<typeof user> => ({
-  id: found.id,
-  status: found.status,
-  created: writeTime(found.created),
-  activated: writeTimeOrNull(found.activated),
-  statusChanged: writeTimeOrNull(found.statusChanged),
-  lastLogin: writeTimeOrNull(found.lastLogin),
-  lastUpdated: writeTime(found.lastUpdated),
-  passwordChanged: writeTimeOrNull(found.passwordChanged),
-  profile: profileOf(found),
-  credentials: { provider: { type: 'GATEHOUSE', name: 'GATEHOUSE' } },
-  _links: { self: { href: `${baseUrl}/api/v1/users/${found.id}` } },
-});
+export function presentUser(found: User, baseUrl: string): z.input<typeof user> {
+  const self = `${baseUrl}/api/v1/users/${found.id}`;
+  const steps = possibleSteps({ status: found.status, hasPassword: found.passwordHash !== null });
+  const stepLinks = steps.map((step) => [STEP_LINKS[step], { href: `${self}/lifecycle/${step}`, method: 'POST' as const }]);
+  return {
+    id: found.id,
+    status: found.status,
+    created: writeTime(found.created),
+    activated: writeTimeOrNull(found.activated),
+    statusChanged: writeTimeOrNull(found.statusChanged),
+    lastLogin: writeTimeOrNull(found.lastLogin),
+    lastUpdated: writeTime(found.lastUpdated),
+    passwordChanged: writeTimeOrNull(found.passwordChanged),
+    profile: profileOf(found),
+    credentials: { provider: { type: 'GATEHOUSE', name: 'GATEHOUSE' } },
+    _links: { self: { href: self }, ...Object.fromEntries(stepLinks) },
+  };
+}

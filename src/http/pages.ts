@@ -1,10 +1,11 @@
 /**
  * Renders the pages of the service: `views/<name>.ejs` inside `views/layout.ejs`, with the headers that every page carries. Views
- * escape all they print (`<%= %>`); only the layout prints the finished body as it is.
+ * escape all they print (`<%= %>`); only the layout, and a frame in it, print the finished body as it is.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import ejs from 'ejs';
 import type Koa from 'koa';
+import { BRAND } from '../../config/defaults.ts';
 import type { Config } from '../config.ts';
 import { requestId } from './requests.ts';
 import { type PageSources, pageHeaders } from './security-headers.ts';
@@ -15,6 +16,22 @@ const VIEWS = new URL('../../../views/', import.meta.url);
 export interface PageOptions extends PageSources {
   /** HTTP status; 200 when absent. */
   readonly status?: number;
+  /** A view around the page's own, in the place of what the layout puts around the body. */
+  readonly frame?: string;
+}
+
+/** How the service presents itself on its pages; null: no such link. */
+export interface Brand {
+  readonly name: string;
+  readonly supportUrl: string | null;
+  readonly privacyUrl: string | null;
+  readonly termsUrl: string | null;
+}
+
+export interface PagesOptions {
+  readonly config: Config;
+  /** Asked for every page, and never fails; absent: the service's own name and no links. */
+  brand?(): Promise<Brand>;
 }
 
 /** What each view finds besides its own locals. */
@@ -25,7 +42,8 @@ interface PageLocals extends Record<string, unknown> {
 export interface Pages {
   /**
    * Answers with a page. Of the locals the layout itself reads: `title` (text, required), `lang` and `dir` (default: English),
-   * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public), `languages` (links to the same page in each).
+   * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public), `languages` (links to the same page in each), `text` (of a
+   * page for end users, which has links at its foot).
    * @throws when there is no such view
    */
   render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;
@@ -39,7 +57,7 @@ function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
   );
 }
 
-export function createPages({ config }: { readonly config: Config }): Pages {
+export function createPages({ config, brand = async () => BRAND }: PagesOptions): Pages {
   const views = compileViews();
   const setHeaders = pageHeaders(config);
 
@@ -50,9 +68,18 @@ export function createPages({ config }: { readonly config: Config }): Pages {
   };
 
   return {
-    async render(ctx, view, locals, { status = 200, ...sources } = {}) {
-      const common: PageLocals = { lang: 'en', dir: 'ltr', requestId: requestId(ctx.req), asset: publicPath, ...locals };
-      const html = print('layout', { ...common, body: print(view, common) });
+    async render(ctx, view, locals, { status = 200, frame, ...sources } = {}) {
+      const common: PageLocals = {
+        lang: 'en',
+        dir: 'ltr',
+        requestId: requestId(ctx.req),
+        asset: publicPath,
+        brand: await brand(),
+        ...locals,
+      };
+      const page = print(view, common);
+      const body = frame === undefined ? page : print(frame, { ...common, body: page });
+      const html = print('layout', { ...common, body, frame });
       await setHeaders(ctx, sources);
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';

@@ -1,6 +1,6 @@
 /**
  * Every request from its first byte to its last: its id, its line in the log, its place in the metrics. Paths are logged without their
- * query, for a query may carry a secret (RFC 9700 section 4.2.4).
+ * query, for a query may carry a secret (RFC 9700 section 4.2.4), and without the token of a one-time link.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -48,8 +48,11 @@ function family(path: string): string {
   return first === 'api' ? `/api/${second}/${third}` : `/${first}`;
 }
 
+/** Whatever follows is a secret, however the address is written: the router is not strict either. */
+const withoutToken = (path: string): string => path.replace(/(\/choose-password)\/.*/is, '$1/...');
+
 const KNOWN_FAMILY =
-  /^\/(oauth\/(authorize|token|introspect|revoke|logout|userinfo|keys|[a-z-]*configuration|oauth-authorization-server)|api\/v1\/[a-zA-Z-]{1,30}|interaction|signin|playground|assets|health|metrics|\.well-known|)$/;
+  /^\/(oauth\/(authorize|token|introspect|revoke|logout|userinfo|keys|[a-z-]*configuration|oauth-authorization-server)|api\/v1\/[a-zA-Z-]{1,30}|interaction|choose-password|admin|signin|playground|assets|health|metrics|\.well-known|)$/;
 
 export interface RequestObserver {
   readonly registry: Registry;
@@ -88,7 +91,7 @@ export function observeRequests(log: Logger): RequestObserver {
         const label = KNOWN_FAMILY.test(named) ? named : 'other';
         total.inc({ method, family: label, status: res.statusCode });
         seconds.observe({ family: label }, elapsed / 1000);
-        const line = { requestId: id, method, path, status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
+        const line = { requestId: id, method, path: withoutToken(path), status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
         if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');
         else if (res.statusCode >= 500) log.error(line, 'request');
         else log.info(line, 'request');

@@ -22,14 +22,20 @@ export interface PageSources {
 /** Nothing of this is needed on any page; `publickey-credentials-get` stays open for passkeys. */
 const PERMISSIONS_POLICY = 'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()';
 
+/**
+ * A step of an authorization request. An application may have opened it in a popup, and the popup keeps its opener only where every page and
+ * redirect on the way has the application's own policy, which is mostly none (HTML section 7.1.3). The last two are seen from an authorization
+ * server's base.
+ */
+const AUTHORIZATION_STEP = /^\/(interaction|authorize|logout)(\/|$)/;
+
 const goOn = async (): Promise<void> => undefined;
 
 /** The headers that are the same everywhere, without the content security policy. */
 function commonHeaders(config: Config): Koa.Middleware {
   const apply = helmet({
     contentSecurityPolicy: false,
-    // `same-origin` would cut the tie between an application and the popup in which it opened the sign-in page.
-    crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
+    crossOriginOpenerPolicy: false,
     // `no-referrer` would make browsers post forms with `Origin: null`, and csrf.ts would refuse them.
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
@@ -40,6 +46,7 @@ function commonHeaders(config: Config): Koa.Middleware {
   });
   return async (ctx, next) => {
     ctx.set('Permissions-Policy', PERMISSIONS_POLICY);
+    ctx.set('Cross-Origin-Opener-Policy', AUTHORIZATION_STEP.test(ctx.path) ? 'unsafe-none' : 'same-origin-allow-popups');
     await apply(ctx, next);
   };
 }

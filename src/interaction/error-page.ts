@@ -54,6 +54,7 @@ export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFact
     description: explanation(language, facts),
     application: home === undefined ? undefined : { label: facts.application?.label, home },
     startPage: facts.code === 'not_found',
+    signIn: facts.code === 'link_gone',
   };
   await pages.render(ctx, 'error', locals, { status: facts.status });
 }

@@ -5,6 +5,7 @@ import { ForgedForm } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { requestId } from '../http/requests.ts';
 import { isUnavailable } from '../store/failures.ts';
+import { LinkGone } from './choose-password.ts';
 import { errorPage } from './error-page.ts';
 import { InteractionGone, type WayBack } from './interactions.ts';
 import type { MessageKey } from './messages.ts';
@@ -27,6 +28,7 @@ const isClientError = (error: unknown): error is { readonly status: number } =>
 
 function failureOf(error: unknown): Failure {
   if (error instanceof InteractionGone) return GONE[error.reason];
+  if (error instanceof LinkGone) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
   if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
   if (isUnavailable(error)) return { status: 503, code: 'temporarily_unavailable', message: 'failure.temporarily_unavailable' };
   // The body parser's refusals: too large, an encoding it does not know, cut off.

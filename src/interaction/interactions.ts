@@ -42,7 +42,8 @@ export interface ConsentScope {
 export interface InteractionDetails {
   readonly uid: string;
   readonly serverId: string;
-  readonly prompt: 'login' | 'consent';
+  /** `assignment`: the application is not open to the signed-in user. */
+  readonly prompt: 'login' | 'assignment' | 'consent';
   readonly application: ApplicationFacts;
   /** Who is signed in; always present with `consent`. */
   readonly account?: AccountFacts;

@@ -7,8 +7,10 @@ import { createFormTokens, type FormTokens, refuseCrossSite } from '../http/csrf
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
 import type { Services } from '../services/dependencies.ts';
+import { choosePasswordPage, receiveChosenPassword } from './choose-password.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
 import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
+import { returnNotAssigned, tellNotAssigned } from './not-assigned.ts';
 import { askToSignIn, cancelSignIn, receiveSignIn } from './sign-in.ts';
 import { homePage, receiveStandaloneSignIn, signInPage } from './standalone.ts';
 import { carryOn } from './way.ts';
@@ -34,7 +36,8 @@ type Step = (house: House, ctx: Koa.Context, details: InteractionDetails) => Pro
 const INTERACTION = '/interaction/:server/:uid';
 
 /** Shows what the interaction asks for next. */
-const show: Step = (house, ctx, details) => (details.prompt === 'login' ? askToSignIn : askForConsent)(house, ctx, details);
+const PAGES = { login: askToSignIn, assignment: tellNotAssigned, consent: askForConsent } as const;
+const show: Step = (house, ctx, details) => PAGES[details.prompt](house, ctx, details);
 
 /** @returns a middleware for the hosted pages; other addresses go on to the next */
 export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middleware {
@@ -63,10 +66,13 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
     .get('/', (ctx) => homePage(house, ctx))
     .get('/signin', (ctx) => signInPage(house, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
+    .get('/choose-password/:token', (ctx) => choosePasswordPage(house, ctx))
+    .post('/choose-password/:token', (ctx) => receiveChosenPassword(house, ctx))
     .get(INTERACTION, step(show))
     .get(`${INTERACTION}/:step`, backToInteraction)
     .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))
     .post(`${INTERACTION}/cancel`, step(cancelSignIn, 'login'))
+    .post(`${INTERACTION}/return`, step(returnNotAssigned, 'assignment'))
     .post(`${INTERACTION}/consent`, step(receiveConsent, 'consent'));
   // The router itself adds to the context what its type asks for.
   return router.routes() as Koa.Middleware;

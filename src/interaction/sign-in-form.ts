@@ -90,7 +90,7 @@ export async function submitSignIn(
 }
 
 /** Who asks, before anybody is signed in. */
-const visitor = (ctx: Koa.Context, { trustProxy }: Config): RequestContext => ({
+export const visitor = (ctx: Koa.Context, { trustProxy }: Config): RequestContext => ({
   actor: { id: 'unknown', type: 'User', displayName: 'unknown' },
   ipAddress: clientAddress(ctx.req, trustProxy),
   userAgent: ctx.get('User-Agent'),

@@ -59,7 +59,11 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', 'no-store');
   const body = ctx.body;
-  if (typeof body !== 'object' || body === null) return;
+  if (typeof body !== 'object' || body === null) {
+    // No content has no type: libraries take any but JSON for a wrong answer.
+    ctx.remove('Content-Type');
+    return;
+  }
   const answer = body as ErrorBody & { scope?: string };
   if (ctx.path === ROUTES.token) {
     correctGrantTypeError(ctx, answer);

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { BUILT_IN } from '../policy/server-id.ts';
+import { readSettings } from '../services/settings.ts';
 import { isPrintable } from '../services/text.ts';
 import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
@@ -12,7 +13,7 @@ import type { Change } from '../store/notifications.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
-import { type BuiltServer, buildServer } from './provider.ts';
+import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 
 /** Milliseconds after which a server is looked up again although no change was told. */
 const FRESH = 3000;
@@ -78,11 +79,11 @@ export class AuthorizationServers {
   changed(change: Change | 'everything'): void {
     const { clients } = this.parts;
     this.#changes += 1;
-    if (change === 'everything') {
+    if (change === 'everything') clients.forgetAll();
+    if (change === 'everything' || change.kind === 'settings') {
       this.#kept.forEach((kept) => {
         kept.checkedAt = Number.NEGATIVE_INFINITY;
       });
-      clients.forgetAll();
     } else if (change.kind === 'server') {
       const kept = this.#kept.get(change.id);
       if (kept !== undefined) kept.checkedAt = Number.NEGATIVE_INFINITY;
@@ -113,10 +114,10 @@ export class AuthorizationServers {
   async #load(id: string): Promise<BuiltServer | undefined> {
     const changes = this.#changes;
     const begun = performance.now();
-    const found = await loadServerParts(this.parts.database.knex, id).catch((error: unknown) => {
+    const found = await this.#find(id).catch((error: unknown) => {
       throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
     });
-    if (found === undefined || found.server.status !== 'ACTIVE') {
+    if (found === undefined) {
       this.#kept.delete(id);
       return undefined;
     }
@@ -130,6 +131,13 @@ export class AuthorizationServers {
     const built = buildServer(found, this.parts);
     this.#kept.set(id, { built, fingerprint, checkedAt });
     return built;
+  }
+
+  async #find(id: string): Promise<ServerFoundation | undefined> {
+    const { database } = this.parts;
+    const parts = await loadServerParts(database.knex, id);
+    if (parts === undefined || parts.server.status !== 'ACTIVE') return undefined;
+    return { ...parts, signIn: await readSettings({ database }, 'sign-in') };
   }
 }
 

@@ -20,9 +20,9 @@ export interface BrowserSessionParts {
 export function createBrowserSessions({ servers, database, config, keyring }: BrowserSessionParts) {
   const { names, long } = cookies(config, keyring);
   const read = async (req: IncomingMessage, res: ServerResponse) => {
-    const { provider } = await servers.builtIn();
+    const { provider, signIn } = await servers.builtIn();
     const ctx = provider.createContext(req, res);
-    return { provider, ctx, session: await provider.Session.get(ctx as never) };
+    return { provider, signIn, ctx, session: await provider.Session.get(ctx as never) };
   };
 
   return {
@@ -39,11 +39,11 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
      * @param amr how the user was authenticated (RFC 8176)
      */
     async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[]): Promise<void> {
-      const { provider, ctx, session: before } = await read(req, res);
+      const { provider, signIn, ctx, session: before } = await read(req, res);
       if (before.accountId !== undefined) await deleteSession(database.pool, before.uid);
       const session = new provider.Session();
       session.loginAccount({ accountId, amr: [...amr] });
-      const lifetime = sessionLifetime(session.loginTs);
+      const lifetime = sessionLifetime(signIn, session.loginTs);
       await session.save(lifetime);
       ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });
     },

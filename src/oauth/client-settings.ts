@@ -5,7 +5,11 @@ export const CLIENT_SETTINGS = 'gatehouse';
 
 export interface ClientSettings {
   readonly label: string;
+  /** Epoch seconds. */
+  readonly createdAt: number;
   readonly consentMethod: 'TRUSTED' | 'REQUIRED';
+  /** ASSIGNED: open only to users that it is assigned to, themselves or by a group. */
+  readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly pkceRequired: boolean;
   readonly allowedOrigins: readonly string[];
   /** undefined: the claims of the granted scopes. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { Outbound } from '../http/outbound.ts';
 import type { Keyring } from '../secrets.ts';
 import type { Database } from '../store/database.ts';
 import type { ClientDirectory } from './adapter/clients.ts';
@@ -14,6 +15,8 @@ export interface ProviderParts {
   readonly clients: ClientDirectory;
   readonly pages: ProtocolPages;
   readonly log: Logger;
+  /** For addresses that applications have registered. */
+  readonly outbound: Outbound;
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;
 }

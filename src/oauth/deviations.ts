@@ -48,6 +48,27 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'self-test',
   },
   {
+    setting: 'Client.prototype.responseTypeAllowed (undocumented)',
+    default: 'a response type that the application may not use is invalid_request',
+    ours: 'unauthorized_client',
+    why: 'RFC 6749 section 4.1.2.1 has this code for it',
+    test: 'self-test',
+  },
+  {
+    setting: 'fetch',
+    default: 'guards against private addresses only',
+    ours: 'the one guarded client of the service',
+    why: 'no redirects, bounded in size, and lifted by ALLOW_PRIVATE_NETWORK alone',
+    test: 'oauth/request-object.test.ts',
+  },
+  {
+    setting: 'the request parameter is verified and merged before the library sees it',
+    default: 'features.requestObjects: what stands beside the JWT in the query is dropped',
+    ours: "the JWT's values win, the query's others count; a jti is claimed by one insert",
+    why: 'the specification merges (OpenID Connect Core section 6), and replay must be refused atomically',
+    test: 'oauth/request-object.test.ts',
+  },
+  {
     setting: 'ttl.AccessToken and ttl.ClientCredentials choose the format (undocumented order)',
     default: 'the format is chosen by resource indicators',
     ours: 'custom servers issue JWTs, stored under a handle',

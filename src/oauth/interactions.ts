@@ -64,7 +64,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     return {
       uid,
       serverId,
-      prompt: prompt.name === 'consent' ? ('consent' as const) : ('login' as const),
+      prompt: promptOf(prompt.name),
       application: {
         id: client.clientId,
         label: clientSettings(client).label,
@@ -122,6 +122,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
 
   return { details, finish };
 }
+
+const promptOf = (name: string) => (name === 'consent' || name === 'assignment' ? (name as 'consent' | 'assignment') : ('login' as const));
 
 /** The result in the form that the resumed request reads. */
 function stored(result: Exclude<Result, { error: string }>): NonNullable<Interaction['result']> {

@@ -4,7 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
 import { issuerOf } from '../policy/server-id.ts';
+import type { SignInSettings } from '../services/settings.ts';
 import { openSigningKeys, publicPart } from '../services/signing-keys.ts';
+import { isAssigned } from '../store/application-assignments.ts';
 import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
 import { rememberedScopes } from '../store/consents.ts';
 import { findUserById } from '../store/users.ts';
@@ -13,11 +15,13 @@ import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts
 import { ReplayAdapter } from './adapter/replay-adapter.ts';
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
-import { consentRules } from './authorize/consent.ts';
 import { formPostMode } from './authorize/form-post.ts';
 import { checkNonce } from './authorize/nonce.ts';
+import { promptRules } from './authorize/prompts.ts';
 import { asRequested } from './authorize/request.ts';
+import { REQUEST_OBJECT_ALGS } from './authorize/request-object.ts';
 import { checkScope } from './authorize/scope.ts';
+import { signInBySessionToken } from './authorize/session-token.ts';
 import { checkState } from './authorize/state.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
@@ -29,27 +33,37 @@ import { accessTokenFormat } from './tokens/access-token-format.ts';
 import { CLAIMS_BY_SCOPE, findAccount } from './tokens/account.ts';
 import { checkClientCredentialsScope } from './tokens/client-credentials-scope.ts';
 import { mayIntrospect } from './tokens/introspection.ts';
-import { lifetimes, refreshTokenLifetime } from './tokens/lifetimes.ts';
+import { lifetimes, longestSession, refreshTokenLifetime } from './tokens/lifetimes.ts';
 import { rotateRefreshToken } from './tokens/refresh-rotation.ts';
 import { touchUndocumented } from './undocumented.ts';
 
-export interface BuiltServer extends AuthorizationServerParts {
+/** What a server is built from. */
+export interface ServerFoundation extends AuthorizationServerParts {
+  readonly signIn: SignInSettings;
+}
+
+export interface BuiltServer extends ServerFoundation {
   readonly issuer: string;
   readonly provider: Provider;
   readonly state: ServerState;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 }
 
-export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts): BuiltServer {
-  const { server, scopes } = parts;
+export function buildServer(parts: ServerFoundation, deps: ProviderParts): BuiltServer {
+  const { server, scopes, signIn } = parts;
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
   const state = new ServerState(database.pool, server.key, issuer);
   const keys = openSigningKeys(parts.keys, keyring);
   const format = accessTokenFormat(server, issuer, keys.map(publicPart), () => provider);
-  const consent = consentRules(server, scopes, (key) => state.read(() => rememberedScopes(database.knex, key)));
+  const consent = promptRules(
+    server,
+    scopes,
+    (key) => state.read(() => rememberedScopes(database.knex, key)),
+    (applicationId, userId) => state.read(() => isAssigned(database.knex, applicationId, userId)),
+  );
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
-  const ttl = lifetimes(server);
+  const ttl = lifetimes(server, signIn);
   const offer = { signingAlgs: new Set(keys.map(({ alg }) => String(alg))), grantTypes: GRANT_TYPES };
 
   const configuration: Configuration = {
@@ -57,10 +71,11 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
       if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'ReplayDetection') return new ReplayAdapter(state);
-      if (name === 'Session') return new SessionAdapter(state);
+      if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
       if (isStored(name)) return new ModelAdapter(name, state);
       throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
     },
+    fetch: deps.outbound as unknown as NonNullable<Configuration['fetch']>,
     jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
     routes: ROUTES,
     scopes: [...scopeNames],
@@ -104,12 +119,15 @@ export function buildServer(parts: AuthorizationServerParts, deps: ProviderParts
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
     findAccount: findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id))),
+    discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
     extraParams: {
       state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, server.profile)),
       nonce: (ctx) => onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, server.profile)),
       scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopeNames)),
       idp: null,
       idp_scope: null,
+      // The last: what is wrong with a request uses no token up.
+      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state)),
     },
     extraTokenClaims(ctx, token) {
       if (token.kind === 'ClientCredentials' && ctx !== undefined) checkClientCredentialsScope(ctx, scopes);
@@ -147,6 +165,9 @@ function interactionAddress(serverId: string, { uid, params }: { uid: string; pa
 }
 
 /** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on the authorize endpoint only. */
-function onAuthorize(ctx: KoaContextWithOIDC, check: () => void): void {
-  if (ctx.oidc.route === 'authorization') check();
+function onAuthorize<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
+  if (ctx.oidc.route !== 'authorization') return undefined;
+  const { refusal } = asRequested(ctx);
+  if (refusal !== undefined) throw refusal;
+  return check();
 }

@@ -3,7 +3,7 @@
  * that moves the ground is noticed before the first user does.
  */
 import { strict as assert } from 'node:assert';
-import { type Client, Provider } from 'oidc-provider';
+import { type Client, errors, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from './client-settings.ts';
@@ -38,7 +38,9 @@ export async function selfTest(): Promise<void> {
   touchUndocumented(provider, async () => {});
 
   const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
-  const ClientModel = provider.Client as unknown as new (metadata: object) => { compareClientSecret(secret: string): boolean };
+  const ClientModel = provider.Client as unknown as new (
+    metadata: object,
+  ) => { compareClientSecret(secret: string): boolean; responseTypeAllowed(responseType: string): boolean };
   const client = new ClientModel({
     client_id: 'self-test',
     client_secret: 'newest',
@@ -56,6 +58,8 @@ export async function selfTest(): Promise<void> {
     [true, true, false],
     'oidc-provider: two client secrets cannot be valid at once',
   );
+
+  assert.throws(() => client.responseTypeAllowed('code'), errors.UnauthorizedClient, 'oidc-provider: response types are judged elsewhere');
 
   const Context = (provider as unknown as { OIDCContext: new (ctx: object) => { urlFor(name: string): string } }).OIDCContext;
   const spoofed = {

@@ -1,12 +1,15 @@
 /** What runs before and after oidc-provider on each request to an authorization server, in this order. */
 import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import { isOriginRegistered } from '../store/allowed-origins.ts';
 import type { AuthorizationServer, Scope } from '../store/authorization-servers.ts';
 import { findUserById } from '../store/users.ts';
 import { beginRequest } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
 import { prepareAuthorization } from './authorize/request.ts';
+import { requestObjects } from './authorize/request-object.ts';
+import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 import { answerLogout } from './logout.ts';
@@ -61,15 +64,22 @@ function programEndpoint({ state, format, log, database }: StepsParts) {
       answerWithError(ctx, error);
     }
     finishProgramAnswer(ctx);
+    await shareWithOrigin(ctx, (origin) => isOriginRegistered(database.knex, origin));
   };
 }
 
 /** authorize, logout, discovery and keys. */
 function browserEndpoint(parts: StepsParts) {
-  const { server, scopes, state, log, pages } = parts;
+  const { server, scopes, state, log, pages, clients, outbound } = parts;
+  const mergeRequestObject = requestObjects({
+    issuer: state.issuer,
+    outbound,
+    findClient: (id) => state.read(() => clients.find(id)),
+    claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
+  });
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
-      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile);
+      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile, mergeRequestObject);
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       await commitWrites(ctx, state);

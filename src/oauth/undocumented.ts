@@ -2,7 +2,7 @@
  * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
  * fails loudly after an upgrade, and a line in deviations.ts.
  */
-import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
 import { clientSettings } from './client-settings.ts';
@@ -10,7 +10,7 @@ import { clientSettings } from './client-settings.ts';
 interface Internals {
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
   readonly Client: {
-    readonly prototype: { compareClientSecret(actual: string): boolean };
+    readonly prototype: { compareClientSecret(actual: string): boolean; responseTypeAllowed(responseType: string): boolean };
     readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
   };
 }
@@ -42,5 +42,12 @@ export function touchUndocumented(provider: Provider, formPost: ResponseMode): v
   const { compareClientSecret } = Client.prototype;
   Client.prototype.compareClientSecret = function compareEach(actual) {
     return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
+  };
+
+  // RFC 6749 section 4.1.2.1: a response type that the application may not use is not the request's mistake but the application's.
+  const { responseTypeAllowed } = Client.prototype;
+  Client.prototype.responseTypeAllowed = function orRefused(responseType) {
+    if (responseTypeAllowed.call(this, responseType)) return true;
+    throw new errors.UnauthorizedClient('the application may not use this response_type');
   };
 }

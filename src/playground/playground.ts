@@ -10,18 +10,18 @@ import type { Config } from '../config.ts';
 import { refuseCrossSite } from '../http/csrf.ts';
 import { readForm } from '../http/forms.ts';
 import type { Pages } from '../http/pages.ts';
+import { ProtocolProblem } from '../http/protocol-problem.ts';
 import { seeOther } from '../http/see-other.ts';
 import type { Keyring } from '../secrets.ts';
 import { act, readAction } from './actions.ts';
 import { type Choices, choiceFields, DEFAULTS, readChoices } from './choices.ts';
 import { isPresent } from './presence.ts';
 import { presentProblem, presentRequest, presentResult } from './presentation.ts';
-import { ProtocolProblem } from './problem.ts';
 import { type Credentials, newTransaction, relyingParty, type ServerAccess } from './relying-party.ts';
 import { sessionSeal } from './session.ts';
 import { finishSignIn, type Response } from './sign-in.ts';
 import { presentStart, type Server, serverPhrase } from './start-page.ts';
-import { transactionCookies } from './transaction.ts';
+import { playgroundTransactions } from './transaction.ts';
 
 export interface PlaygroundDependencies {
   readonly config: Config;
@@ -60,7 +60,7 @@ interface Place {
 export function playground({ config, keyring, pages, client, servers, log }: PlaygroundDependencies): Koa.Middleware {
   const party = relyingParty(config);
   const key = keyring.keyFor('playground');
-  const transactions = transactionCookies({ key, secure: config.secure });
+  const transactions = playgroundTransactions({ key, secure: config.secure });
   const sessions = sessionSeal(key);
   const home = `${config.baseUrl}/playground`;
 

@@ -1,10 +1,11 @@
 /** A finished or failed sign-in, put together as the locals of `views/playground-story.ejs`. */
+
+import type { ProtocolProblem } from '../http/protocol-problem.ts';
 import type { Happened } from './actions.ts';
 import { bringsCode } from './authorization-request.ts';
 import { type Choices, choiceFields } from './choices.ts';
 import { explain } from './explanation.ts';
 import { ANSWER, ERRORS } from './glossary.ts';
-import type { ProtocolProblem } from './problem.ts';
 import type { ServerAccess } from './relying-party.ts';
 import {
   happenedSection,

@@ -7,10 +7,10 @@ import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as client from 'openid-client';
 import type { Config } from '../config.ts';
+import { inProtocolTerms, ProtocolProblem } from '../http/protocol-problem.ts';
 import { authorizationParameters } from './authorization-request.ts';
 import type { Choices } from './choices.ts';
 import { type Exchange, recording } from './exchange.ts';
-import { inProtocolTerms, ProtocolProblem } from './problem.ts';
 import type { Fields } from './session.ts';
 import type { Transaction } from './transaction.ts';
 

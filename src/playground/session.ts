@@ -3,9 +3,10 @@
  * tokens in hand. The names of tokens are the pages' own; `front-` are those that came through the browser beside newer ones.
  */
 import { z } from 'zod';
+import { type Seal, sealing } from '../http/sealed.ts';
+import { TRANSACTION_SECONDS } from '../http/transactions.ts';
 import { choices } from './choices.ts';
 import { exchange } from './exchange.ts';
-import { type Seal, sealing } from './sealed.ts';
 
 export const TOKENS = ['id-token', 'access-token', 'refresh-token', 'front-id-token', 'front-access-token'] as const;
 export type TokenName = (typeof TOKENS)[number];
@@ -31,7 +32,8 @@ const session = z.object({
 export type Session = z.infer<typeof session>;
 
 /** @param key 32 bytes */
-export const sessionSeal = (key: Uint8Array): Seal<Session> => sealing('playground-session', session, key);
+export const sessionSeal = (key: Uint8Array): Seal<Session> =>
+  sealing({ kind: 'playground-session', schema: session, key, seconds: TRANSACTION_SECONDS });
 
 /** What the token endpoint gave replaces what is in hand; what came through the browser is kept beside it. */
 export function withTokens(before: Session, answer: Readonly<Record<string, unknown>>): Session {

@@ -2,8 +2,9 @@
  * From an authorization response to tokens (OpenID Connect Core 1.0 sections 3.1.2.7, 3.2.2.8 and 3.3.2.8): the response is checked, its code
  * exchanged, userinfo asked for. What goes wrong keeps what is known so far, for the page to show.
  */
+
+import { ProtocolProblem } from '../http/protocol-problem.ts';
 import { checksOf, type Story } from './presentation.ts';
-import { ProtocolProblem } from './problem.ts';
 import type { ServerAccess } from './relying-party.ts';
 import { type Session, withTokens } from './session.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,10 +1,26 @@
 /** API tokens: a value that acts with the current roles of the user who created it, and dies with him. */
 import { present } from '../clock.ts';
-import { conflict } from '../errors.ts';
+import { conflict, forbidden, notFound, validation } from '../errors.ts';
+import { reachOf, type Verb } from '../policy/administration.ts';
 import { digest, newId, randomToken } from '../secrets.ts';
-import { type ApiToken, findTokenBearer, insertApiToken, type TokenBearer, touchApiToken } from '../store/api-tokens.ts';
+import {
+  type ApiToken,
+  deleteApiToken,
+  findApiToken,
+  findTokenBearer,
+  insertApiToken,
+  lockApiToken,
+  listApiTokens as readApiTokens,
+  type TokenBearer,
+  touchApiToken,
+} from '../store/api-tokens.ts';
+import type { Page, Window } from '../store/paging.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { text } from './text.ts';
+
+/** What a token may be called; several of a user may have one name. */
+export const apiTokenName = text({ least: 1 });
 
 export interface NewApiToken {
   readonly name: string;
@@ -12,25 +28,27 @@ export interface NewApiToken {
   readonly userId: string;
   /** Absent: generated. */
   readonly value?: string | undefined;
-  /** Absent: never. */
+  /** Ahead of now; absent: never. */
   readonly expiresAt?: Date | undefined;
 }
 
 /**
  * @returns the token's row and its value, which is told this once and stored as a digest
- * @throws {ApiError} conflict when a token of that value exists
+ * @throws {ApiError} validation when it would have expired already, conflict when a token of that value exists
  */
 export async function createApiToken(
   services: Services,
   input: NewApiToken,
   request: RequestContext,
 ): Promise<{ readonly apiToken: ApiToken; readonly value: string }> {
+  const now = present();
+  if (input.expiresAt !== undefined && input.expiresAt <= now) throw validation([{ field: 'expiresAt', message: 'must be in the future' }]);
   const value = input.value ?? randomToken();
   const apiToken: ApiToken = {
     id: newId('tok'),
     name: input.name,
     userId: input.userId,
-    created: present(),
+    created: now,
     expiresAt: input.expiresAt ?? null,
     lastUsed: null,
   };
@@ -41,12 +59,52 @@ export async function createApiToken(
       eventType: 'system.api_token.create',
       displayMessage: 'Create API token',
       request,
-      targets: [{ id: apiToken.id, type: 'Token', displayName: apiToken.name }],
-      after: { name: apiToken.name, userId: apiToken.userId, expiresAt: apiToken.expiresAt },
+      targets: [target(apiToken)],
+      after: described(apiToken),
     });
   });
   return { apiToken, value };
 }
+
+/** The caller's own tokens, oldest first; those of everybody for whoever may read the whole service. */
+export const listApiTokens = (services: Services, window: Window, request: RequestContext): Promise<Page<ApiToken>> =>
+  readApiTokens(services.database.knex, window, seesAll(request, 'read') ? undefined : request.actor.id);
+
+/** @throws {ApiError} not found, also for another's token that the caller may not see */
+export async function getApiToken(services: Services, id: string, request: RequestContext): Promise<ApiToken> {
+  const apiToken = await findApiToken(services.database.knex, id);
+  if (apiToken === undefined || !isOpenTo(request, apiToken, 'read')) throw notFound(id, 'ApiToken');
+  return apiToken;
+}
+
+/**
+ * Ends a token: the next request with it is refused.
+ * @throws {ApiError} not found, also for another's token that the caller may not see; forbidden for one that he may only see
+ */
+export async function revokeApiToken(services: Services, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const apiToken = await lockApiToken(trx, id);
+    if (apiToken === undefined || !isOpenTo(request, apiToken, 'read')) throw notFound(id, 'ApiToken');
+    if (!isOpenTo(request, apiToken, 'write')) throw forbidden();
+    await deleteApiToken(trx, id);
+    await recordEvent(trx, {
+      eventType: 'system.api_token.revoke',
+      displayMessage: 'Revoke API token',
+      request,
+      targets: [target(apiToken)],
+      before: described(apiToken),
+    });
+  });
+}
+
+const seesAll = ({ roles = [] }: RequestContext, verb: Verb): boolean => reachOf(roles, verb) === 'everything';
+
+const isOpenTo = (request: RequestContext, { userId }: ApiToken, verb: Verb): boolean =>
+  userId === request.actor.id || seesAll(request, verb);
+
+const target = ({ id, name }: ApiToken) => ({ id, type: 'Token', displayName: name });
+
+const described = ({ name, userId, expiresAt }: ApiToken) => ({ name, userId, expiresAt });
 
 const TOUCH_INTERVAL_MS = 60_000;
 

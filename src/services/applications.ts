@@ -1,41 +1,70 @@
 /** What can be done with applications: the clients of OAuth (RFC 6749 section 2). */
 import { present } from '../clock.ts';
-import { conflict, notFound, validation } from '../errors.ts';
-import { completeSettings, type GivenSettings, type SettingProblem, settingProblems, usesSecret } from '../policy/application-settings.ts';
-import { newId, randomToken } from '../secrets.ts';
-import { type Application, findApplicationById, insertApplication, insertSecret } from '../store/applications.ts';
+import { conflict, notFound, validation, wrongState } from '../errors.ts';
+import {
+  type ApplicationSettings,
+  completeSettings,
+  type GivenSettings,
+  type SettingProblem,
+  settingProblems,
+  usesSecret,
+} from '../policy/application-settings.ts';
+import { newId, randomToken, sameSecret } from '../secrets.ts';
+import {
+  APPLICATION_ATTRIBUTES,
+  type Application,
+  type ApplicationStatus,
+  deleteApplication as deleteRow,
+  deleteSecrets,
+  findApplicationById,
+  findApplicationWithSecrets,
+  insertApplication,
+  insertSecret,
+  listApplications as listRows,
+  lockApplication,
+  type SecretFacts,
+  updateApplication as updateRow,
+} from '../store/applications.ts';
+import { deleteClientState, deleteLeftOverClientState } from '../store/client-state.ts';
+import type { Executor } from '../store/database.ts';
+import { attributeTypes, type Filter } from '../store/filter.ts';
+import type { Page, Window } from '../store/paging.ts';
 import { credentialFields } from './application-settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { parseFilter } from './filter.ts';
 import { isPrintable } from './text.ts';
 
-export interface NewApplication {
-  /** The client_id; absent: generated. */
-  readonly id?: string | undefined;
+export interface ApplicationInput {
   readonly label: string;
-  /** Absent: generated, if the authentication method uses one. */
+  /** Absent: generated, if the authentication method uses one and there is none yet. */
   readonly secret?: string | undefined;
   readonly settings: GivenSettings;
-  /** Belongs to the service itself and may not be deleted. */
+}
+
+export interface NewApplication extends ApplicationInput {
+  /** The client_id; absent: generated. */
+  readonly id?: string | undefined;
+  /** Belongs to the service itself and may be neither changed nor deleted. */
   readonly system?: boolean;
+}
+
+/** An application, and its secret where one was made just now: it is told this once and stored sealed. */
+export interface ApplicationWithSecret {
+  readonly application: Application;
+  readonly secret: string | undefined;
 }
 
 /** The context in which a secret's row is sealed and opened. */
 export const secretContext = (secretId: string): string => `application_secret:${secretId}`;
 
-/**
- * @returns the application and its secret, which is told this once and stored sealed; undefined where the method uses none
- * @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken
- */
+/** @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken */
 export async function createApplication(
   services: Services,
   input: NewApplication,
   request: RequestContext,
-): Promise<{ readonly application: Application; readonly secret: string | undefined }> {
-  const settings = completeSettings(input.settings);
-  const problems = settingProblems(settings, input.secret !== undefined);
-  if (problems.length > 0) throw validation(problems.map(({ setting, message }) => ({ field: fieldOf(setting), message })));
-
+): Promise<ApplicationWithSecret> {
+  const settings = settingsOf(input);
   const now = present();
   const { id = newId('app'), label, system = false } = input;
   const application: Application = { id, label, status: 'ACTIVE', system, settings, created: now, lastUpdated: now };
@@ -45,21 +74,34 @@ export async function createApplication(
     if (!(await insertApplication(trx, application))) {
       throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
     }
-    if (secret !== undefined) {
-      const secretId = newId('sec');
-      await insertSecret(trx, id, { id: secretId, sealed: services.keyring.seal(secret, secretContext(secretId)) }, now);
-    }
+    if (input.id !== undefined) await deleteClientState(trx, id);
+    if (secret !== undefined) await keepSecret(services, trx, id, secret);
     await recordEvent(trx, {
       eventType: 'application.lifecycle.create',
       displayMessage: 'Create application',
       request,
-      targets: [{ id, type: 'AppInstance', displayName: label }],
-      after: { label, status: application.status, settings },
+      targets: [applicationTarget(application)],
+      after: described(application),
     });
     await services.notifications.publish(trx, { kind: 'application', id });
   });
   services.notifications.announce({ kind: 'application', id });
   return { application, secret };
+}
+
+/** Which applications; all that is given must fit. */
+export interface ApplicationSearch {
+  /** What the label begins with. */
+  readonly q?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
+/** Oldest first. @throws {ApiError} validation of the filter */
+export async function listApplications(services: Services, { q, filter }: ApplicationSearch, window: Window): Promise<Page<Application>> {
+  const filters: Filter[] = [];
+  if (q !== undefined) filters.push({ op: 'sw', attribute: 'label', value: q });
+  if (filter !== undefined) filters.push(parseFilter(filter, attributeTypes(APPLICATION_ATTRIBUTES), 'filter'));
+  return listRows(services.database.knex, filters, window);
 }
 
 /** @throws {ApiError} not found */
@@ -68,6 +110,152 @@ export async function getApplication(services: Services, id: string): Promise<Ap
   if (application === undefined) throw notFound(id, 'Application');
   return application;
 }
+
+/**
+ * Replaces label and settings; those not given return to their defaults. A new authentication method that uses a secret gets one, if there is
+ * none; one that uses none takes the secrets away.
+ * @throws {ApiError} not found; validation when the settings contradict each other; wrong state: an application of the service itself
+ */
+export async function updateApplication(
+  services: Services,
+  id: string,
+  input: ApplicationInput,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> {
+  const settings = settingsOf(input);
+  return changeApplication(services, id, async (trx, before) => {
+    const secret = await fitSecrets(services, trx, before, settings, input.secret);
+    const changes = { label: input.label, settings, lastUpdated: present() };
+    await updateRow(trx, id, changes);
+    const application = { ...before, ...changes };
+    await recordEvent(trx, {
+      eventType: 'application.lifecycle.update',
+      displayMessage: 'Update application',
+      request,
+      targets: [applicationTarget(application)],
+      before: described(before),
+      after: described(application),
+    });
+    return { application, secret };
+  });
+}
+
+/**
+ * The tokens of an inactive application are inactive, and are active again with it.
+ * @throws {ApiError} not found; wrong state: an application of the service itself
+ */
+export async function setApplicationStatus(
+  services: Services,
+  id: string,
+  status: ApplicationStatus,
+  request: RequestContext,
+): Promise<void> {
+  const [step, verb] = status === 'ACTIVE' ? ['activate', 'Activate'] : ['deactivate', 'Deactivate'];
+  await changeApplication(services, id, async (trx, before) => {
+    if (before.status === status) return;
+    await updateRow(trx, id, { status, lastUpdated: present() });
+    await recordEvent(trx, {
+      eventType: `application.lifecycle.${step}`,
+      displayMessage: `${verb} application`,
+      request,
+      targets: [applicationTarget(before)],
+      before: { status: before.status },
+      after: { status },
+    });
+  });
+}
+
+/**
+ * Deletes an application with its secrets, assignments and consents. Its tokens are inactive with the commit, for they belong to no client any
+ * more; their rows are removed after it.
+ * @throws {ApiError} not found; wrong state: an application of the service itself
+ */
+export async function deleteApplication(services: Services, id: string, request: RequestContext): Promise<void> {
+  await changeApplication(services, id, async (trx, before) => {
+    await deleteRow(trx, id);
+    await recordEvent(trx, {
+      eventType: 'application.lifecycle.delete',
+      displayMessage: 'Delete application',
+      request,
+      targets: [applicationTarget(before)],
+      before: described(before),
+    });
+  });
+  await deleteLeftOverClientState(services.database.knex, id).catch((error: unknown) =>
+    services.log.warn({ err: error, applicationId: id }, 'tokens of a deleted application are left to their expiry'),
+  );
+}
+
+/**
+ * One change of an application: locked, written and announced. The audit event is the work's.
+ * @throws {ApiError} not found; wrong state: an application of the service itself
+ */
+export async function changeApplication<T>(
+  { database, notifications }: Services,
+  id: string,
+  work: (trx: Executor, before: Application) => Promise<T>,
+): Promise<T> {
+  const result = await database.transaction(async (trx) => {
+    const before = await lockApplication(trx, id);
+    if (before === undefined) throw notFound(id, 'Application');
+    if (before.system) throw wrongState('the application belongs to the service itself');
+    const done = await work(trx, before);
+    await notifications.publish(trx, { kind: 'application', id });
+    return done;
+  });
+  notifications.announce({ kind: 'application', id });
+  return result;
+}
+
+/** Stores a secret sealed, as the application's newest. */
+export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
+  const facts = { id: newId('sec'), created: present() };
+  await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, secretContext(facts.id)) }, facts.created);
+  return facts;
+}
+
+/** @returns the secret to tell, if one was made */
+async function fitSecrets(
+  services: Services,
+  trx: Executor,
+  before: Application,
+  settings: ApplicationSettings,
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (!usesSecret(settings)) {
+    await deleteSecrets(trx, before.id);
+    return undefined;
+  }
+  if (!usesSecret(before.settings)) {
+    const secret = given ?? randomToken();
+    await keepSecret(services, trx, before.id, secret);
+    return secret;
+  }
+  // The answer to the creation may be sent back, with the secret in it.
+  if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
+    throw validation([{ field: fieldOf('client_secret'), message: 'is not changed here but at credentials/secrets' }]);
+  }
+  return undefined;
+}
+
+async function isSecretOf({ keyring }: Services, trx: Executor, id: string, secret: string): Promise<boolean> {
+  const found = await findApplicationWithSecrets(trx, id);
+  return (found?.sealedSecrets ?? []).some((kept) => sameSecret(keyring.open(kept.sealed, secretContext(kept.id)), secret));
+}
+
+/** @throws {ApiError} validation when they contradict each other */
+function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationSettings {
+  const settings = completeSettings(given);
+  const problems = settingProblems(settings, secret !== undefined);
+  if (problems.length > 0) throw validation(problems.map(({ setting, message }) => ({ field: fieldOf(setting), message })));
+  return settings;
+}
+
+/** The application as the audit log names it. */
+export const applicationTarget = ({ id, label }: Application) => ({ id, type: 'AppInstance', displayName: label });
+
+/** The application as the audit log keeps it. */
+const described = ({ label, status, settings }: Application) => ({ label, status, settings });
 
 /** Where the API has a setting in its body. */
 function fieldOf(setting: SettingProblem['setting'] | 'client_id'): string {

@@ -3,6 +3,7 @@ import { present } from '../clock.ts';
 import { conflict } from '../errors.ts';
 import { digest } from '../secrets.ts';
 import { claimCall, findCall, keepAnswer } from '../store/idempotent-calls.ts';
+import type { Change } from '../store/notifications.ts';
 import type { Services } from './dependencies.ts';
 
 const KEPT_MS = 24 * 3600 * 1000;
@@ -29,12 +30,18 @@ export async function once<T>(
   const id = digest(JSON.stringify([userId, key]));
   const requestHash = digest(content);
   const context = `idempotent_call:${id}`;
-  const { database, keyring } = services;
+  const { database, keyring, notifications } = services;
+  // Told after the commit: a cache that is dropped before would be filled again with what was.
+  const changes: Change[] = [];
 
-  return database.transaction(async (trx) => {
+  const result = await database.transaction(async (trx) => {
     const now = present();
     if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
-      const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+      const within: Services = {
+        ...services,
+        database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) },
+        notifications: { ...notifications, announce: (change) => void changes.push(change) },
+      };
       const answer = await work(within);
       await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
       return { answer, repeated: false };
@@ -45,4 +52,6 @@ export async function once<T>(
     }
     return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
   });
+  for (const change of changes) notifications.announce(change);
+  return result;
 }

@@ -1,9 +1,10 @@
 /**
- * Passwords at rest: Argon2id (RFC 9106) with the parameters that OWASP's Password Storage Cheat Sheet names first.
- * Which passwords are good enough is not decided here.
+ * Passwords at rest: Argon2id (RFC 9106) with the parameters that OWASP's Password Storage Cheat Sheet names first, and what was stored
+ * before by other means. Which passwords are good enough is not decided here.
  */
 import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/argon2';
+import { hash, parseOptions, verify } from '@node-rs/argon2';
+import { verifyImportedHash } from './password-hashes.ts';
 
 /** 19 MiB, two passes, one lane; the library's default variant is Argon2id. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -17,13 +18,30 @@ const composed = (password: string): string => password.normalize('NFC');
 /** @returns the PHC string to store */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(composed(password), PARAMETERS));
 
+const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
+
 /**
- * Compares a password with a stored hash.
+ * Compares a password with a stored hash, of argon2 or imported.
  * @param stored null where there is no such user or no password: takes the same time and is false
  */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
-  const matches = await inTurn(() => verify(stored ?? NOBODYS_HASH, composed(password)));
-  return matches && stored !== null;
+  if (stored === null || isArgon2(stored)) {
+    const matches = await inTurn(() => verify(stored ?? NOBODYS_HASH, composed(password)));
+    return matches && stored !== null;
+  }
+  return inTurn(async () => {
+    if (await verifyImportedHash(stored, password)) return true;
+    // A wrong password is refused no sooner than for a user who does not exist. For a right one, hashing anew takes as long.
+    await verify(NOBODYS_HASH, composed(password));
+    return false;
+  });
+}
+
+/** Should this hash be made anew, because it was imported or made with other parameters? */
+export function isOutdated(stored: string): boolean {
+  if (!isArgon2(stored)) return true;
+  const { memoryCost, timeCost, parallelism } = parseOptions(stored);
+  return memoryCost !== PARAMETERS.memoryCost || timeCost !== PARAMETERS.timeCost || parallelism !== PARAMETERS.parallelism;
 }
 
 // More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool.

@@ -4,10 +4,10 @@
  */
 import { present } from '../clock.ts';
 import type { Executor } from '../store/database.ts';
-import { findUserByLogin, findUserByUniqueEmail, touchLastLogin, type User } from '../store/users.ts';
+import { findUserByLogin, findUserByUniqueEmail, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { verifyPassword } from './passwords.ts';
+import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
 import { isPrintable } from './text.ts';
 
 export interface Credentials {
@@ -32,11 +32,13 @@ export async function authenticate(
   const user = await findNamedUser(services.database.knex, credentials.username.trim());
   const right = await verifyPassword(user?.passwordHash ?? null, credentials.password);
   const candidate = right && user?.status === 'ACTIVE' ? user : undefined;
+  const rehashed = candidate && (await hashAnew(candidate, credentials.password));
 
   return services.database.transaction(async (trx) => {
     const now = present();
-    // Asked again by the update: the user may have been suspended while the hash was computed.
-    if (candidate !== undefined && (await touchLastLogin(trx, candidate.id, now))) {
+    // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
+    if (candidate !== undefined && (await touchLastLogin(trx, candidate, now))) {
+      if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
       await recordEvent(trx, {
         eventType: 'user.session.start',
         displayMessage: 'User login',
@@ -55,6 +57,12 @@ export async function authenticate(
     });
     return undefined;
   });
+}
+
+/** The only moment at which the password itself is known. @returns undefined when its hash is as good as those made today */
+async function hashAnew({ passwordHash }: User, password: string): Promise<{ compared: string; anew: string } | undefined> {
+  if (passwordHash === null || !isOutdated(passwordHash)) return undefined;
+  return { compared: passwordHash, anew: await hashPassword(password) };
 }
 
 /** The user of that login, else the only one of that e-mail address. */

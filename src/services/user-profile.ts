@@ -1,8 +1,9 @@
 /**
- * The profile of a user: the attributes of Okta's base profile, and `zoneinfo`, which userinfo tells
- * (OpenID Connect Core section 5.1). Every value is a string; only the login is demanded.
+ * What is told of a user when he is made or changed. The profile: the attributes of Okta's base profile, and `zoneinfo`, which userinfo tells
+ * (OpenID Connect Core section 5.1); every value is a string, only the login is demanded. The credentials: a password, or its hash.
  */
 import { z } from 'zod';
+import { encodeImportedHash, importedHash } from './password-hashes.ts';
 import { text } from './text.ts';
 
 /** null stands for an attribute that is not set: Okta's SDKs send it so. */
@@ -51,3 +52,39 @@ export const userProfile = z.strictObject({
 });
 
 export type UserProfile = z.output<typeof userProfile>;
+
+/** Some attributes; the others stay as they are. */
+export const profileChanges = userProfile.extend({ login: userProfile.shape.login.exactOptional() });
+
+export type ProfileChanges = z.output<typeof profileChanges>;
+
+/** Beside login and email, which are more than attributes. */
+export const ATTRIBUTES: readonly string[] = Object.keys(userProfile.shape).filter((name) => name !== 'login' && name !== 'email');
+
+export const userCredentials = z.strictObject({
+  password: z
+    .strictObject({ value: z.string().min(8).max(1024).optional(), hash: importedHash.optional() })
+    .refine(({ value, hash }) => (value === undefined) !== (hash === undefined), 'must have either value or hash')
+    .optional(),
+});
+
+/** A user as he is created by the API or imported. */
+export const newUser = z
+  .strictObject({
+    profile: userProfile,
+    credentials: userCredentials.optional(),
+    orgId: text({ least: 1 }).optional(),
+    depId: text({ least: 1 }).optional(),
+  })
+  .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
+
+/** A password in clear, or as it is to be stored; neither: none is given. */
+export interface GivenPassword {
+  readonly password?: string | undefined;
+  readonly passwordHash?: string | undefined;
+}
+
+export function givenPassword(credentials: z.output<typeof userCredentials> | undefined): GivenPassword {
+  const { value, hash } = credentials?.password ?? {};
+  return { password: value, passwordHash: hash && encodeImportedHash(hash) };
+}

@@ -1,22 +1,26 @@
-/** What can be done with users. */
+/** What can be done with users: create, read, list, change. Their life cycle, roles, sessions and consents have files of their own. */
 import { present } from '../clock.ts';
-import { conflict, notFound, validation } from '../errors.ts';
-import type { Role } from '../policy/administration.ts';
+import { conflict, forbidden, validation } from '../errors.ts';
+import { isWithin, type Role, reachOf } from '../policy/administration.ts';
 import { newId } from '../secrets.ts';
+import { endBrowserSessions } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
+import { attributeTypes } from '../store/filter.ts';
 import { insertMembership } from '../store/memberships.ts';
+import type { Page, Window } from '../store/paging.ts';
 import { insertRole } from '../store/roles.ts';
-import { findUserById, findUserByLogin, insertUser, type User } from '../store/users.ts';
+import { insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { parseFilter } from './filter.ts';
 import { hashPassword } from './passwords.ts';
-import { isPrintable } from './text.ts';
-import type { UserProfile } from './user-profile.ts';
+import { refusePoorPassword } from './settings.ts';
+import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
+import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
 
-export interface NewUser {
+/** Without a password the user cannot sign in by one. */
+export interface NewUser extends GivenPassword {
   readonly profile: UserProfile;
-  /** Absent: the user cannot sign in by password. */
-  readonly password?: string | undefined;
   /** false: STAGED, may not sign in yet. */
   readonly activate: boolean;
   readonly orgId?: string | undefined;
@@ -28,52 +32,140 @@ export interface NewUser {
 
 /**
  * Creates a user, with membership and roles, or nothing.
- * @throws {ApiError} conflict when the login is taken, validation when organization or department does not exist
+ * @throws {ApiError} conflict when the login is taken; validation when organization or department does not exist for the caller; forbidden when
+ * he may not give roles
  */
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
+  refuseOutOfReach(input, request);
   // Before the transaction: a hash takes its time, and connections are few.
-  const passwordHash = input.password === undefined ? null : await hashPassword(input.password);
+  const passwordHash = await storedPassword(services, input);
   const user = newUser(input, passwordHash, present());
 
   await services.database.transaction(async (trx) => {
-    if (!(await insertUser(trx, user))) throw conflict({ field: 'profile.login', message: 'another user has this login' });
-    for (const role of input.roles ?? []) await insertRole(trx, user.id, role, user.created);
+    if (!(await insertUser(trx, user))) throw loginTaken();
+    for (const role of input.roles ?? []) {
+      if ((await insertRole(trx, user.id, role, user.created)) === 'no such organization') throw orgMissing();
+    }
     await joinOrganization(trx, user, input);
     await recordEvent(trx, {
       eventType: 'user.lifecycle.create',
       displayMessage: 'Create user',
       request,
-      targets: [{ id: user.id, type: 'User', displayName: user.login }],
+      targets: [userTarget(user)],
       after: { status: user.status, profile: profileOf(user), orgId: input.orgId, depId: input.depId, roles: input.roles },
     });
   });
   return user;
 }
 
+/** @throws {ApiError} not found */
+export const getUser = (services: Services, idOrLogin: string, request: RequestContext): Promise<User> =>
+  findVisibleUser(services.database.knex, idOrLogin, request);
+
+const COLUMNS = userAttributes(ATTRIBUTES);
+const TYPES = attributeTypes(COLUMNS);
+
+export interface UserQuery {
+  /** What login, e-mail address, first or last name begins with. */
+  readonly q?: string | undefined;
+  /** Filters of RFC 7644 section 3.4.2.2; a user fits both. */
+  readonly search?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
 /**
- * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it
- * @throws {ApiError} not found
+ * Those within the caller's sight, in the order of their creation. As in Okta, DEPROVISIONED users appear only where `search` or `filter` is given.
+ * @throws {ApiError} validation of search or filter
  */
-export async function getUser(services: Services, idOrLogin: string): Promise<User> {
-  const { knex } = services.database;
-  const user = isPrintable(idOrLogin) ? ((await findUserById(knex, idOrLogin)) ?? (await findUserByLogin(knex, idOrLogin))) : undefined;
-  if (user === undefined) throw notFound(idOrLogin, 'User');
+export async function listUsers(services: Services, query: UserQuery & Window, request: RequestContext): Promise<Page<User>> {
+  const { q, search, filter, ...window } = query;
+  const filters = Object.entries({ search, filter }).flatMap(([field, expression]) =>
+    expression === undefined ? [] : [parseFilter(expression, TYPES, field)],
+  );
+  const reach = reachOf(request.roles ?? [], 'read');
+  const selection = {
+    beginning: q,
+    filters,
+    withoutStatus: filters.length === 0 ? ('DEPROVISIONED' as const) : undefined,
+    orgIds: reach === 'everything' ? undefined : reach,
+  };
+  return readUsers(services.database.knex, selection, COLUMNS, window);
+}
+
+/** What of a user changes. */
+export interface UserChange extends GivenPassword {
+  /** The whole profile, or some of its attributes; null removes one. */
+  readonly profile?: { readonly replaceBy: UserProfile } | { readonly merge: ProfileChanges } | undefined;
+}
+
+/**
+ * Changes profile and password together or not at all. A new password ends the browser sessions, and an expired one is none any more.
+ * @throws {ApiError} not found, forbidden, conflict when the login is taken
+ */
+export async function changeUser(services: Services, idOrLogin: string, change: UserChange, request: RequestContext): Promise<User> {
+  const passwordHash = await storedPassword(services, change);
+  const user = await services.database.transaction(async (trx) => {
+    const before = await lockChangeableUser(trx, idOrLogin, request);
+    if (change.profile === undefined && passwordHash === null) return before;
+    const now = present();
+    const changes = { ...withProfile(before, change.profile), ...withPassword(before, passwordHash, now), lastUpdated: now };
+    if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
+    const after = { ...before, ...changes };
+    const event = { request, targets: [userTarget(after)] };
+    if (change.profile !== undefined) {
+      await recordEvent(trx, {
+        ...event,
+        eventType: 'user.account.update_profile',
+        displayMessage: 'Update user profile',
+        before: { profile: profileOf(before) },
+        after: { profile: profileOf(after) },
+      });
+    }
+    if (passwordHash !== null) {
+      await endBrowserSessions(trx, before.id);
+      await recordEvent(trx, {
+        ...event,
+        eventType: 'user.account.update_password',
+        displayMessage: 'Set password of user',
+        before: { status: before.status, passwordChanged: before.passwordChanged },
+        after: { status: after.status, passwordChanged: after.passwordChanged },
+      });
+    }
+    return after;
+  });
+  // What was being written meanwhile.
+  if (passwordHash !== null) await endBrowserSessions(services.database.knex, user.id);
   return user;
 }
 
 /** The whole profile, as the API and the audit log show it. */
 export const profileOf = (user: User) => ({ login: user.login, email: user.email ?? undefined, ...user.profile });
 
+const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });
+const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
+
+/** An organization's administrator creates users in his own, without roles; another organization does not exist for him. @throws {ApiError} */
+function refuseOutOfReach({ orgId, roles = [] }: NewUser, request: RequestContext): void {
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return;
+  if (roles.length > 0) throw forbidden();
+  if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
+  if (!isWithin(reach, orgId)) throw orgMissing();
+}
+
+/** @returns null when none is given @throws {ApiError} validation when it is not good enough */
+async function storedPassword(services: Services, { password, passwordHash }: GivenPassword): Promise<string | null> {
+  if (password === undefined) return passwordHash ?? null;
+  await refusePoorPassword(services, password, 'credentials.password.value');
+  return hashPassword(password);
+}
+
 function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
-  const { login, email, ...attributes } = input.profile;
-  const given = Object.entries(attributes).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return {
     id: newId('usr'),
-    login,
-    email: email ?? null,
+    ...splitProfile(input.profile),
     emailVerified: false,
     status: input.activate ? 'ACTIVE' : 'STAGED',
-    profile: Object.fromEntries(given),
     passwordHash,
     passwordChanged: passwordHash === null ? null : now,
     created: now,
@@ -81,6 +173,30 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
     statusChanged: input.activate ? now : null,
     lastLogin: null,
     lastUpdated: now,
+  };
+}
+
+/** The profile as it is stored: login and email apart, and only what is set. */
+function splitProfile({ login, email, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
+  const given = Object.entries(attributes).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { login, email: email ?? null, profile: Object.fromEntries(given) };
+}
+
+function withProfile(before: User, change: UserChange['profile']): Partial<User> {
+  if (change === undefined) return {};
+  const wanted = 'replaceBy' in change ? change.replaceBy : { ...profileOf(before), ...change.merge };
+  const stored = splitProfile(wanted);
+  return { ...stored, emailVerified: before.emailVerified && stored.email === before.email };
+}
+
+function withPassword({ status, statusChanged }: User, passwordHash: string | null, now: Date): Partial<User> {
+  if (passwordHash === null) return {};
+  const fresh = status === 'PASSWORD_EXPIRED';
+  return {
+    passwordHash,
+    passwordChanged: now,
+    status: fresh ? 'ACTIVE' : status,
+    statusChanged: fresh ? now : statusChanged,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Role, RoleType } from '../policy/administration.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
+import { type Page, readPage, type Window } from './paging.ts';
 
 export interface ApiToken {
   readonly id: string;
@@ -36,6 +37,26 @@ const TOKEN: Columns<ApiToken> = {
 export async function insertApiToken(executor: Executor, token: ApiToken, tokenHash: string): Promise<boolean> {
   const row = { ...toRow(TOKEN, token), token_hash: tokenHash };
   return (await executor('api_tokens').insert(row).onConflict('token_hash').ignore().returning('id')).length === 1;
+}
+
+/** Oldest first. @param userId absent: those of all users */
+export async function listApiTokens(executor: Executor, window: Window, userId: string | undefined): Promise<Page<ApiToken>> {
+  const query = executor('api_tokens');
+  if (userId !== undefined) query.where({ user_id: userId });
+  return readPage<ApiToken>(query, TOKEN, window);
+}
+
+export async function findApiToken(executor: Executor, id: string): Promise<ApiToken | undefined> {
+  return executor('api_tokens').where({ id }).first<ApiToken | undefined>(TOKEN);
+}
+
+/** Locks the row, so that of two who revoke one token the second finds none. Needs a transaction. */
+export async function lockApiToken(executor: Executor, id: string): Promise<ApiToken | undefined> {
+  return executor('api_tokens').where({ id }).forUpdate().first<ApiToken | undefined>(TOKEN);
+}
+
+export async function deleteApiToken(executor: Executor, id: string): Promise<void> {
+  await executor('api_tokens').where({ id }).delete();
 }
 
 const FIND_BEARER = `

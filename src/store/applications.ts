@@ -2,6 +2,8 @@
 import type { ApplicationSettings } from '../policy/application-settings.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
+import { type AttributeColumns, applyFilter, type Filter } from './filter.ts';
+import { type Page, readPage, type Window } from './paging.ts';
 
 export type ApplicationStatus = 'ACTIVE' | 'INACTIVE';
 export interface Application {
@@ -22,6 +24,12 @@ export interface SealedSecret {
   readonly sealed: string;
 }
 
+/** What may be told of a client secret. */
+export interface SecretFacts {
+  readonly id: string;
+  readonly created: Date;
+}
+
 const APPLICATION: Columns<Application> = {
   id: 'id',
   label: 'label',
@@ -30,6 +38,13 @@ const APPLICATION: Columns<Application> = {
   settings: 'settings',
   created: 'created',
   lastUpdated: 'last_updated',
+};
+
+/** What applications can be filtered by. */
+export const APPLICATION_ATTRIBUTES: AttributeColumns = {
+  id: { sql: 'id', type: 'text' },
+  label: { sql: 'label', type: 'text' },
+  status: { sql: 'status', type: 'text' },
 };
 
 /** @returns false when another application has that id */
@@ -47,6 +62,11 @@ export async function updateApplication(
   return (await executor('applications').where({ id }).update(toRow<Application>(APPLICATION, changes))) === 1;
 }
 
+/** Its secrets, assignments and consents go with it. */
+export async function deleteApplication(executor: Executor, id: string): Promise<void> {
+  await executor('applications').where({ id }).delete();
+}
+
 export async function insertSecret(executor: Executor, applicationId: string, secret: SealedSecret, created: Date): Promise<void> {
   await executor('application_secrets').insert({
     id: secret.id,
@@ -58,6 +78,33 @@ export async function insertSecret(executor: Executor, applicationId: string, se
 
 export async function findApplicationById(executor: Executor, id: string): Promise<Application | undefined> {
   return executor('applications').where({ id }).first<Application | undefined>(APPLICATION);
+}
+
+/** Locks the row, so that of two changes to one application the second sees the first. Needs a transaction. */
+export async function lockApplication(trx: Executor, id: string): Promise<Application | undefined> {
+  return trx('applications').where({ id }).forUpdate().first<Application | undefined>(APPLICATION);
+}
+
+/** Those that fit every filter, oldest first. */
+export function listApplications(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Application>> {
+  const query = executor('applications');
+  for (const filter of filters) applyFilter(query, filter, APPLICATION_ATTRIBUTES);
+  return readPage(query, APPLICATION, window);
+}
+
+/** The oldest first. */
+export async function listSecrets(executor: Executor, applicationId: string): Promise<SecretFacts[]> {
+  return executor('application_secrets').where({ application_id: applicationId }).orderBy('seq').select('id', 'created');
+}
+
+/**
+ * @param id absent: all of the application's
+ * @returns how many there were
+ */
+export async function deleteSecrets(executor: Executor, applicationId: string, id?: string): Promise<number> {
+  return executor('application_secrets')
+    .where({ application_id: applicationId, ...(id !== undefined && { id }) })
+    .delete();
 }
 
 const NEWEST_SECRETS_FIRST = `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.secret_sealed) ORDER BY s.seq DESC), '[]')

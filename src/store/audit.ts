@@ -1,6 +1,9 @@
 /** Audit events. The only SQL on that table; nothing here changes or removes one. */
 import { randomUUID } from 'node:crypto';
+import type { Columns } from './columns.ts';
 import type { Executor } from './database.ts';
+import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from './filter.ts';
+import type { Page, Window } from './paging.ts';
 
 export interface AuditEvent {
   readonly published: Date;
@@ -30,4 +33,91 @@ export async function insertAuditEvent(executor: Executor, event: AuditEvent): P
     transaction_id: event.transactionId ?? null,
     debug_context: JSON.stringify(event.debugContext),
   });
+}
+
+export interface StoredEvent extends Omit<AuditEvent, 'transactionId'> {
+  readonly uuid: string;
+  readonly transactionId: string | null;
+}
+
+const EVENT: Columns<StoredEvent> = {
+  uuid: 'uuid',
+  published: 'published',
+  eventType: 'event_type',
+  severity: 'severity',
+  displayMessage: 'display_message',
+  actor: 'actor',
+  client: 'client',
+  outcome: 'outcome',
+  target: 'target',
+  transactionId: 'transaction_id',
+  debugContext: 'debug_context',
+};
+
+const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
+const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
+
+/** What events are filtered by. */
+export const EVENT_ATTRIBUTES: AttributeColumns = {
+  uuid: inText('uuid::text'),
+  published: { sql: 'published', type: 'time' },
+  eventType: inText('event_type'),
+  severity: inText('severity'),
+  displayMessage: inText('display_message'),
+  'actor.id': inText("actor->>'id'"),
+  'actor.type': inText("actor->>'type'"),
+  'actor.displayName': inText("actor->>'displayName'"),
+  'client.ipAddress': inText("client->>'ipAddress'"),
+  'outcome.result': inText("outcome->>'result'"),
+  'outcome.reason': inText("outcome->>'reason'"),
+  'transaction.id': inText('transaction_id'),
+  'target.id': inTarget('id'),
+  'target.type': inTarget('type'),
+  'target.displayName': inTarget('displayName'),
+};
+
+/** All that people search an event by. */
+const WORDS = `concat_ws(' ', display_message, event_type, actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
+  (SELECT string_agg(concat_ws(' ', one->>'id', one->>'type', one->>'displayName'), ' ') FROM jsonb_array_elements(target) AS one))`;
+
+/** Which events; all conditions together. */
+export interface EventSelection {
+  /** At this moment or later. */
+  readonly since?: Date | undefined;
+  /** Before this moment, so that of two spans that touch no event is in both. */
+  readonly until?: Date | undefined;
+  readonly filter?: Filter | undefined;
+  /** Each is somewhere in the event. */
+  readonly words?: readonly string[];
+  readonly newestFirst?: boolean;
+}
+
+/**
+ * In the order in which they happened, those of one moment as they were written. A page goes on after an event known by its number; the order by
+ * time lets one index find where a span begins and read on from there.
+ */
+export async function listAuditEvents(
+  executor: Executor,
+  { since, until, filter, words = [], newestFirst = false }: EventSelection,
+  { limit, after }: Window,
+): Promise<Page<StoredEvent>> {
+  const query = executor('audit_events');
+  if (since !== undefined) query.where('published', '>=', since);
+  if (until !== undefined) query.where('published', '<', until);
+  if (filter !== undefined) applyFilter(query, filter, EVENT_ATTRIBUTES);
+  for (const word of words) query.whereRaw(`lower(${WORDS}) LIKE lower(?)`, [containing(word)]);
+  if (after !== undefined) {
+    const beyond = newestFirst ? '<' : '>';
+    query.whereRaw(`(published, seq) ${beyond} (SELECT published, seq FROM audit_events WHERE seq = ?)`, [after]);
+  }
+  const order = newestFirst ? 'desc' : 'asc';
+  const rows: (StoredEvent & { place: number })[] = await query
+    .select({ ...EVENT, place: 'seq' })
+    .orderBy([
+      { column: 'published', order },
+      { column: 'seq', order },
+    ])
+    .limit(limit + 1);
+  const kept = rows.slice(0, limit);
+  return { items: kept.map(({ place: _, ...event }) => event), next: rows.length > limit ? kept.at(-1)?.place : undefined };
 }

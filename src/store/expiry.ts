@@ -1,8 +1,10 @@
 /** Removes what has expired, now and then, in bounded batches; any number of processes may do so at once. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Logger } from 'pino';
-import { epochSeconds } from '../clock.ts';
+import { epochSeconds, present } from '../clock.ts';
+import type { Database } from './database.ts';
+import { deleteExpiredCalls } from './idempotent-calls.ts';
+import { deleteExpiredLinks } from './one-time-links.ts';
 import { deleteExpired } from './protocol-state.ts';
 
 const EVERY = 60_000;
@@ -10,13 +12,22 @@ const BATCH = 5000;
 /** A pause between batches keeps the database free for requests. */
 const PAUSE = 100;
 
+/** One batch of each kind. @returns the size of the largest; less than `limit` when nothing is left */
+export async function removeExpired({ pool, knex }: Database, limit: number): Promise<number> {
+  return Math.max(
+    await deleteExpired(pool, epochSeconds(), limit),
+    await deleteExpiredCalls(knex, present(), limit),
+    await deleteExpiredLinks(knex, present(), limit),
+  );
+}
+
 /** @returns a way to end it */
-export function sweepExpired(pool: pg.Pool, log: Logger): { stop(): Promise<void> } {
+export function sweepExpired(database: Database, log: Logger): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const done = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        const removed = await deleteExpired(pool, epochSeconds(), BATCH);
+        const removed = await removeExpired(database, BATCH);
         await wait(removed < BATCH ? EVERY : PAUSE, undefined, { signal: stopping.signal, ref: false });
       } catch (error) {
         if (stopping.signal.aborted) return;

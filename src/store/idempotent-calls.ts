@@ -32,8 +32,8 @@ export async function keepAnswer(executor: Executor, id: string, answerSealed: s
   await executor('idempotent_calls').where({ id }).update({ answer_sealed: answerSealed });
 }
 
-/** @returns the number of calls forgotten, at most `limit` */
+/** A call that is claimed anew meanwhile is locked, and so left alone. @returns the number of calls forgotten, at most `limit` */
 export async function deleteExpiredCalls(executor: Executor, now: Date, limit: number): Promise<number> {
-  const expired = executor('idempotent_calls').where('expires_at', '<=', now).limit(limit).select('id');
+  const expired = executor('idempotent_calls').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('idempotent_calls').whereIn('id', expired).delete();
 }

@@ -1,27 +1,88 @@
-/** Which users belong to which organization, and to which department in it. The only SQL on that table. */
+/** Which users belong to which organization, and to which department in it. The only SQL that writes that table, apart from what ends with a user. */
+import type { UserStatus } from '../policy/user-lifecycle.ts';
+import type { Columns } from './columns.ts';
 import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
+import { type Page, readPage, type Window } from './paging.ts';
 
 export interface Membership {
   readonly orgId: string;
   readonly userId: string;
+  /** Absent: directly in the organization. */
   readonly depId?: string | undefined;
 }
 
+/** A user as one of an organization. */
+export interface Member {
+  readonly userId: string;
+  readonly login: string;
+  readonly status: UserStatus;
+  /** null: directly in the organization. */
+  readonly depId: string | null;
+  /** Of the membership. */
+  readonly created: Date;
+}
+
+const FIELDS = new Map([
+  ['memberships_org_id_fkey', 'orgId'],
+  ['memberships_user_id_fkey', 'userId'],
+  ['memberships_org_id_dep_id_fkey', 'depId'],
+] as const);
+
+/** What a membership can name that does not exist. */
+export type Missing = 'orgId' | 'userId' | 'depId';
+
 /** @returns what does not exist and kept the row out; undefined when it is written */
-export async function insertMembership(executor: Executor, membership: Membership, created: Date): Promise<'orgId' | 'depId' | undefined> {
+export function insertMembership(executor: Executor, { orgId, userId, depId }: Membership, created: Date): Promise<Missing | undefined> {
+  return missing(executor('memberships').insert({ org_id: orgId, user_id: userId, dep_id: depId ?? null, created }));
+}
+
+/** Puts a member into another department. @returns what does not exist and kept him where he was */
+export function moveMembership(executor: Executor, { orgId, userId, depId }: Membership): Promise<Missing | undefined> {
+  return missing(
+    executor('memberships')
+      .where({ org_id: orgId, user_id: userId })
+      .update({ dep_id: depId ?? null }),
+  );
+}
+
+async function missing(write: PromiseLike<unknown>): Promise<Missing | undefined> {
   try {
-    await executor('memberships').insert({
-      org_id: membership.orgId,
-      user_id: membership.userId,
-      dep_id: membership.depId ?? null,
-      created,
-    });
+    await write;
     return undefined;
   } catch (error) {
     const constraint = violatedConstraint(error);
-    if (constraint === 'memberships_org_id_fkey') return 'orgId';
-    if (constraint === 'memberships_org_id_dep_id_fkey') return 'depId';
+    for (const [name, field] of FIELDS) if (name === constraint) return field;
     throw error;
   }
+}
+
+export async function findMembership(executor: Executor, orgId: string, userId: string): Promise<Membership | undefined> {
+  const row = await executor<{ org_id: string; user_id: string; dep_id: string | null }>('memberships')
+    .where({ org_id: orgId, user_id: userId })
+    .first();
+  return row && { orgId, userId, depId: row.dep_id ?? undefined };
+}
+
+export async function deleteMembership(executor: Executor, orgId: string, userId: string): Promise<void> {
+  await executor('memberships').where({ org_id: orgId, user_id: userId }).delete();
+}
+
+/** The organizations that a user belongs to. */
+export async function findOrgIds(executor: Executor, userId: string): Promise<string[]> {
+  return executor('memberships').where({ user_id: userId }).pluck('org_id');
+}
+
+const MEMBER: Columns<Member> = {
+  userId: 'users.id',
+  login: 'users.login',
+  status: 'users.status',
+  depId: 'memberships.dep_id',
+  created: 'memberships.created',
+};
+
+/** The members of an organization, the oldest memberships first. */
+export function listMemberships(executor: Executor, orgId: string, window: Window): Promise<Page<Member>> {
+  const members = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
+  return readPage(members, MEMBER, window, { by: 'memberships.seq' });
 }

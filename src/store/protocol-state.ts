@@ -14,6 +14,7 @@ export const MODELS = {
   ClientCredentials: 5,
   Interaction: 6,
   ReplayDetection: 7,
+  SessionToken: 8,
 } as const;
 export type ModelName = keyof typeof MODELS;
 

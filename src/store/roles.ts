@@ -1,19 +1,85 @@
-/** Administrators' roles. The only SQL on that table but for the look-up of an API token, which reads its creator's roles along. */
+/** Administrators' roles. The only SQL on that table but for look-ups that read a person's roles along with him. */
 import type { Role, RoleType } from '../policy/administration.ts';
 import { newId } from '../secrets.ts';
 import type { Executor } from './database.ts';
+import { violatedConstraint } from './failures.ts';
 
-/** Gives a user a role; a role already held is left as it is. */
-export async function insertRole(executor: Executor, userId: string, role: Role, created: Date): Promise<void> {
-  await executor('roles')
-    .insert({ id: newId('rol'), user_id: userId, type: role.type, org_id: role.orgId ?? null, created })
-    .onConflict(['user_id', 'type', 'org_id'])
-    .ignore();
+export interface AssignedRole extends Role {
+  readonly id: string;
+  readonly userId: string;
+  readonly created: Date;
 }
 
-export async function findRoles(executor: Executor, userId: string): Promise<Role[]> {
-  const rows = await executor<{ user_id: string; type: RoleType; org_id: string | null }>('roles')
+interface Row {
+  readonly id: string;
+  readonly user_id: string;
+  readonly type: RoleType;
+  readonly org_id: string | null;
+  readonly created: Date;
+}
+
+const COLUMNS = ['id', 'user_id', 'type', 'org_id', 'created'] as const;
+const roleOf = ({ id, user_id, type, org_id, created }: Row): AssignedRole => ({
+  id,
+  userId: user_id,
+  type,
+  ...(org_id !== null && { orgId: org_id }),
+  created,
+});
+
+/** Gives a user a role. @returns what kept the row out where it is not written */
+export async function insertRole(
+  executor: Executor,
+  userId: string,
+  role: Role,
+  created: Date,
+): Promise<AssignedRole | 'held already' | 'no such organization'> {
+  try {
+    const [row] = await executor('roles')
+      .insert({ id: newId('rol'), user_id: userId, type: role.type, org_id: role.orgId ?? null, created })
+      .onConflict(['user_id', 'type', 'org_id'])
+      .ignore()
+      .returning<Row[]>([...COLUMNS]);
+    return row === undefined ? 'held already' : roleOf(row);
+  } catch (error) {
+    if (violatedConstraint(error) === 'roles_org_id_fkey') return 'no such organization';
+    throw error;
+  }
+}
+
+/** The user's roles, the oldest first. */
+export async function findRoles(executor: Executor, userId: string): Promise<AssignedRole[]> {
+  const rows = await executor('roles')
     .where({ user_id: userId })
-    .select('type', 'org_id');
-  return rows.map((row) => ({ type: row.type, orgId: row.org_id ?? undefined }));
+    .orderBy(['created', 'id'])
+    .select<Row[]>([...COLUMNS]);
+  return rows.map(roleOf);
+}
+
+export async function findRole(executor: Executor, userId: string, id: string): Promise<AssignedRole | undefined> {
+  const row = await executor('roles')
+    .where({ user_id: userId, id })
+    .first<Row | undefined>([...COLUMNS]);
+  return row && roleOf(row);
+}
+
+export async function deleteRole(executor: Executor, id: string): Promise<void> {
+  await executor('roles').where({ id }).delete();
+}
+
+const SUPER_ADMINS = 0x73757065;
+
+/** Until the end of the transaction nobody else who asks this changes who is an active SUPER_ADMIN. To be asked before any row is locked. */
+export async function lockSuperAdmins(trx: Executor): Promise<void> {
+  await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
+}
+
+/** Is this user an active SUPER_ADMIN, and nobody else? */
+export async function isLastSuperAdmin(executor: Executor, userId: string): Promise<boolean> {
+  const rows: { user_id: string }[] = await executor('roles')
+    .join('users', 'users.id', 'roles.user_id')
+    .where({ type: 'SUPER_ADMIN', status: 'ACTIVE' })
+    .limit(2)
+    .select('user_id');
+  return rows.length === 1 && rows[0]?.user_id === userId;
 }

@@ -1,8 +1,10 @@
-/** Users. The only SQL on that table but for the look-up of an API token, which reads its creator along. */
+/** Users. The only SQL on that table but for look-ups that read a user along with what is his. */
+import type { UserStatus } from '../policy/user-lifecycle.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
-
-export type UserStatus = 'STAGED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
+import { violatedConstraint } from './failures.ts';
+import { type AttributeColumns, applyFilter, type Filter } from './filter.ts';
+import { type Page, readPage, type Window } from './paging.ts';
 
 /** null: not set, or has not come yet. */
 export interface User {
@@ -50,6 +52,11 @@ export async function findUserById(executor: Executor, id: string): Promise<User
   return executor('users').where({ id }).first<User | undefined>(USER);
 }
 
+/** Locks the row, so that of two changes to one user the second sees the first. Needs a transaction. */
+export async function lockUser(trx: Executor, id: string): Promise<User | undefined> {
+  return trx('users').where({ id }).forUpdate().first<User | undefined>(USER);
+}
+
 export async function findUserByLogin(executor: Executor, login: string): Promise<User | undefined> {
   return executor('users').whereRaw('lower(login) = lower(?)', [login]).first<User | undefined>(USER);
 }
@@ -60,12 +67,95 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Notes a sign-in. @returns false when the user is not active any more */
-export async function touchLastLogin(executor: Executor, id: string, lastLogin: Date): Promise<boolean> {
-  return (await executor('users').where({ id, status: 'ACTIVE' }).update({ last_login: lastLogin })) === 1;
+/**
+ * Notes a sign-in.
+ * @param user as he was when his password was found right
+ * @returns false when he is not active any more, or has another password by now
+ */
+export async function touchLastLogin(
+  executor: Executor,
+  { id, passwordChanged }: Pick<User, 'id' | 'passwordChanged'>,
+  lastLogin: Date,
+): Promise<boolean> {
+  const same = { id, status: 'ACTIVE', password_changed: passwordChanged };
+  return (await executor('users').where(same).update({ last_login: lastLogin })) === 1;
 }
 
 /** @returns false when there is no such user */
 export async function updatePasswordHash(executor: Executor, id: string, passwordHash: string, now: Date): Promise<boolean> {
   return (await executor('users').where({ id }).update({ password_hash: passwordHash, password_changed: now, last_updated: now })) === 1;
+}
+
+/** Stores the same password hashed anew, if the hash is still the one that was compared: nobody's newer password is undone. */
+export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<void> {
+  await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew });
+}
+
+/** @returns false when another user has the wanted login */
+export async function updateUser(executor: Executor, id: string, changes: Partial<Omit<User, 'id' | 'created'>>): Promise<boolean> {
+  try {
+    await executor('users').where({ id }).update(toRow<User>(USER, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'users_by_login') return false;
+    throw error;
+  }
+}
+
+/** Removes the user with all that is his: memberships, roles, API tokens, consents. */
+export async function deleteUser(executor: Executor, id: string): Promise<void> {
+  await executor('users').where({ id }).delete();
+}
+
+/** Which users a list holds; each that is given narrows it. */
+export interface UserSelection {
+  /** What login, e-mail address, first or last name begins with, whatever the case of the letters. */
+  readonly beginning?: string | undefined;
+  readonly filters: readonly Filter[];
+  readonly withoutStatus?: UserStatus | undefined;
+  /** Members of any of these. */
+  readonly orgIds?: ReadonlySet<string> | undefined;
+}
+
+const NAMES = ['login', 'email', "profile->>'firstName'", "profile->>'lastName'"];
+
+/**
+ * Where the attributes of a user are found that a filter may name.
+ * @param attributes of the profile, beside login and email
+ */
+export const userAttributes = (attributes: readonly string[]): AttributeColumns => ({
+  id: { sql: 'id', type: 'text' },
+  status: { sql: 'status', type: 'text' },
+  created: { sql: 'created', type: 'time' },
+  activated: { sql: 'activated', type: 'time' },
+  statusChanged: { sql: 'status_changed', type: 'time' },
+  lastLogin: { sql: 'last_login', type: 'time' },
+  lastUpdated: { sql: 'last_updated', type: 'time' },
+  passwordChanged: { sql: 'password_changed', type: 'time' },
+  ...Object.fromEntries(attributes.map((name) => [`profile.${name}`, { sql: `profile->>'${name}'`, type: 'text' as const }])),
+  'profile.login': { sql: 'login', type: 'text' },
+  'profile.email': { sql: 'email', type: 'text' },
+});
+
+/** @param columns what the filters were read with */
+export async function readUsers(
+  executor: Executor,
+  { beginning, filters, withoutStatus, orgIds }: UserSelection,
+  columns: AttributeColumns,
+  window: Window,
+): Promise<Page<User>> {
+  const query = executor('users');
+  if (beginning !== undefined) {
+    const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`;
+    query.where((either) => {
+      for (const name of NAMES) either.orWhereRaw(`lower(${name}) LIKE lower(?)`, [pattern]);
+    });
+  }
+  for (const filter of filters) applyFilter(query, filter, columns);
+  if (withoutStatus !== undefined) query.whereNot({ status: withoutStatus });
+  if (orgIds !== undefined) {
+    const members = executor('memberships').whereIn('org_id', [...orgIds]);
+    query.whereExists(members.whereRaw('memberships.user_id = users.id').select(executor.raw('1')));
+  }
+  return readPage<User>(query, USER, window);
 }

@@ -95,7 +95,7 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
       { name: 'x', profile: 'own', accessTokenFormat: 'xml', accessTokenLifetimeMinutes: 0.5, signingAlg: 'none', description: null },
       [
         'accessTokenFormat: must be opaque or jwt',
-        'accessTokenLifetimeMinutes: must be of type int',
+        'accessTokenLifetimeMinutes: must be a whole number',
         'description: must be of type string',
         'profile: must be service or openid',
         'signingAlg: must be RS256 or ES256',

@@ -7,21 +7,33 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
 
+interface Response {
+  $ref?: string;
+  headers?: Record<string, unknown>;
+  content?: { 'application/json': { schema: { $ref?: string; items?: { $ref?: string } } } };
+}
+
 interface Operation {
+  operationId: string;
+  description: string;
+  tags: string[];
   security?: unknown[];
+  parameters?: { $ref?: string; name?: string; schema?: Record<string, unknown> }[];
   requestBody?: { content: { 'application/json': { schema: { required: string[] } } } };
-  responses: Record<string, { $ref?: string }>;
+  responses: Record<string, Response>;
 }
 
 interface Document {
   openapi: string;
   servers: { url: string }[];
   security: unknown[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: {
     securitySchemes: Record<string, Record<string, string>>;
     schemas: Record<string, { required: string[] }>;
-    responses: Record<string, { description: string; content: Record<string, unknown> }>;
+    headers: Record<string, { description: string }>;
+    responses: Record<string, { description: string; headers: Record<string, unknown>; content: Record<string, unknown> }>;
   };
 }
 
@@ -55,6 +67,63 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     assert.deepEqual(Object.keys(served.body.paths['/apps']?.post?.responses ?? {}), ['200', '400', '401', '403', '409', 'default']);
     const deactivate = served.body.paths['/authorizationServers/{id}/lifecycle/deactivate']?.post;
     assert.deepEqual(Object.keys(deactivate?.responses ?? {}), ['204', '401', '403', '404', 'default']);
+  });
+
+  const all = () => Object.values(served.body.paths).flatMap((item) => Object.values(item));
+  const at = (method: string, path: string) => served.body.paths[path]?.[method];
+  const nameOf = (method: string, path: string, status: string) => {
+    const schema = at(method, path)?.responses[status]?.content?.['application/json'].schema;
+    return (schema?.$ref ?? schema?.items?.$ref)?.replace('#/components/schemas/', '');
+  };
+
+  it('names every operation once, after what it does', () => {
+    const ids = all().map(({ operationId }) => operationId);
+    assert.equal(new Set(ids).size, ids.length);
+    for (const id of ids) assert.match(id, /^[a-z]+[A-Z]\w+$/);
+    assert.equal(at('get', '/api-tokens')?.operationId, 'listApiTokens');
+    assert.equal(at('delete', '/users/{id}/roles/{roleId}')?.operationId, 'deleteUserRole');
+    assert.equal(at('post', '/users/{id}/lifecycle/expire_password')?.operationId, 'expireUserPassword');
+  });
+
+  it('has each resource under one name, wherever it is answered', () => {
+    assert.deepEqual([nameOf('get', '/users', '200'), nameOf('put', '/users/{id}', '200')], ['User', 'User']);
+    assert.deepEqual([nameOf('get', '/api-tokens/{id}', '200'), nameOf('post', '/api-tokens', '200')], ['ApiToken', 'CreatedApiToken']);
+    assert.equal(nameOf('get', '/logs', '200'), 'Log');
+  });
+
+  it('describes the tag of every operation', () => {
+    const described = new Set(served.body.tags.map(({ name }) => name));
+    for (const { tags, operationId } of all()) for (const tag of tags) assert.ok(described.has(tag), `${operationId}: ${tag}`);
+    for (const { description } of served.body.tags) assert.ok(description.length > 0);
+  });
+
+  it('tells the roles that each operation is open to', () => {
+    assert.equal(at('get', '/logs')?.description, 'For SUPER_ADMIN, READ_ONLY_ADMIN.');
+    assert.equal(at('put', '/settings/password')?.description, 'For SUPER_ADMIN.');
+    assert.equal(at('post', '/users')?.description, 'For SUPER_ADMIN, ORG_ADMIN (within the organization).');
+    assert.equal(at('post', '/api-tokens')?.description, 'For SUPER_ADMIN, ORG_ADMIN, READ_ONLY_ADMIN.');
+  });
+
+  it('describes the headers that callers meet: limits, pages, repeatable calls', () => {
+    const { headers } = served.body.components;
+    const limits = ['X-Rate-Limit-Limit', 'X-Rate-Limit-Remaining', 'X-Rate-Limit-Reset', 'X-Request-Id'];
+    for (const name of limits) assert.ok(headers[name]?.description);
+    const answered = (method: string, path: string, status: string) => Object.keys(at(method, path)?.responses[status]?.headers ?? {});
+    assert.deepEqual(answered('get', '/users/{id}', '200'), limits);
+    assert.deepEqual(answered('get', '/users', '200'), [...limits, 'Link']);
+    assert.deepEqual(answered('post', '/users', '200'), [...limits, 'Idempotency-Replayed']);
+    assert.ok(served.body.components.responses.Failed?.headers['Retry-After']);
+    for (const [path, item] of Object.entries(served.body.paths)) {
+      for (const [method, { parameters = [] }] of Object.entries(item)) {
+        const repeatable = parameters.some(({ $ref }) => $ref === '#/components/parameters/IdempotencyKey');
+        assert.equal(repeatable, method === 'post', `${method} ${path}`);
+      }
+    }
+    const limit = at('get', '/users')?.parameters?.find(({ name }) => name === 'limit');
+    assert.deepEqual(
+      [limit?.schema?.type, limit?.schema?.minimum, limit?.schema?.maximum, limit?.schema?.default],
+      ['integer', 1, 200, 20],
+    );
   });
 
   it('tells optional fields from required ones', () => {

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../src/services/audit.ts';
 import { authenticate } from '../../src/services/sign-in.ts';
 import { causes, type ErrorObject, type ManagementApi, startManagementApi } from '../support/management-api.ts';
+import type { User } from './people.ts';
 
-interface User {
-  id: string;
-  status: string;
-  created: string;
-  activated: string | null;
-  passwordChanged: string | null;
-  profile: Record<string, string>;
-  credentials: unknown;
-  _links: { self: { href: string } };
-}
+const digest = createHash('sha256').update('pepper').update('an old password').digest('base64');
+const HASH = { algorithm: 'SHA-256', salt: Buffer.from('pepper').toString('base64'), saltOrder: 'PREFIX', value: digest };
 
 describe('users (management API, "Resources")', () => {
   let api: ManagementApi;
@@ -31,7 +25,7 @@ describe('users (management API, "Resources")', () => {
     assert.equal(created.body.activated, created.body.created);
     assert.deepEqual(created.body.profile, profile);
     assert.deepEqual(created.body.credentials, { provider: { type: 'GATEHOUSE', name: 'GATEHOUSE' } });
-    assert.equal(created.body._links.self.href, `${api.services.config.baseUrl}/api/v1/users/${created.body.id}`);
+    assert.equal(created.body._links.self?.href, `${api.services.config.baseUrl}/api/v1/users/${created.body.id}`);
     for (const name of [created.body.id, 'ada@example.COM']) {
       const read = await api.call<User>('GET', `/users/${encodeURIComponent(name)}`);
       assert.equal(read.status, 200);
@@ -45,6 +39,16 @@ describe('users (management API, "Resources")', () => {
     const read = await api.call<User>('GET', `/users/${created.body.id}`);
     const events = await api.services.database.knex('audit_events').select('*');
     assert.doesNotMatch(JSON.stringify([created.body, read.body, events]), /do not repeat me|argon2/);
+  });
+
+  it('takes the hash of a password that another service made, and never shows it', async () => {
+    const body = { profile: { login: 'imported' }, credentials: { password: { hash: HASH } } };
+    const created = await api.call<User>('POST', '/users', body);
+    assert.equal(created.status, 200);
+    assert.notEqual(created.body.passwordChanged, null);
+    assert.notEqual(await authenticate(api.services, { username: 'imported', password: 'an old password' }, SYSTEM), undefined);
+    const told = JSON.stringify([created.body, await api.services.database.knex('audit_events').select('*')]);
+    assert.ok(!told.includes(digest));
   });
 
   it('leaves a user STAGED with activate=false, who then cannot sign in', async () => {
@@ -93,6 +97,19 @@ describe('users (management API, "Resources")', () => {
     ],
     ['a department without its organization', { profile: { login: 'a' }, depId: 'dep_x' }, ['orgId: is required with depId']],
     ['an organization that does not exist', { profile: { login: 'a' }, orgId: 'org_x' }, ['orgId: does not exist']],
+    ['an organization with NUL', { profile: { login: 'a' }, orgId: '\u0000' }, ['orgId: must not contain control characters']],
+    ['10,000 characters', { profile: { login: 'a', title: 'x'.repeat(10_000) } }, ['profile.title: must have at most 255 characters']],
+    [
+      'a password and a hash',
+      { profile: { login: 'a' }, credentials: { password: { value: 'long enough', hash: HASH } } },
+      ['credentials.password: must have either value or hash'],
+    ],
+    ['neither', { profile: { login: 'a' }, credentials: { password: {} } }, ['credentials.password: must have either value or hash']],
+    [
+      'a hash of a weak kind',
+      { profile: { login: 'a' }, credentials: { password: { hash: { ...HASH, algorithm: 'MD5' } } } },
+      ['credentials.password.hash.algorithm: must be BCRYPT, PBKDF2, SHA-256 or SHA-512'],
+    ],
     ['an array', [], ['body: must be of type object']],
   ];
   for (const [why, body, expected] of refused) {

@@ -11,8 +11,18 @@ import { end, freePort, printed, type RunningTarget, SCOPE, type Target, type To
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const CALLBACK = 'https://app.example/callback';
 
+export interface GatehouseProcess {
+  readonly pid: number;
+  readonly base: string;
+  /** Of an administrator. */
+  readonly apiToken: string;
+  /** With the embedded database, which may be joined. */
+  readonly dataDir: string;
+  stop(): Promise<void>;
+}
+
 /** @param nodeOptions of the process, e.g. `--cpu-prof` */
-export async function startGatehouse(nodeOptions: readonly string[]): Promise<RunningTarget> {
+export async function startProcess(nodeOptions: readonly string[] = []): Promise<GatehouseProcess> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-bench-'));
   chmodSync(dataDir, 0o711); // as root, the database's user has to pass
   const port = await freePort();
@@ -36,6 +46,17 @@ export async function startGatehouse(nodeOptions: readonly string[]): Promise<Ru
   };
   try {
     await printed(child, /is ready/);
+    return { pid: child.pid ?? 0, base, apiToken, dataDir, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** @param nodeOptions of the process, e.g. `--cpu-prof` */
+export async function startGatehouse(nodeOptions: readonly string[]): Promise<RunningTarget> {
+  const { pid, base, apiToken, stop } = await startProcess(nodeOptions);
+  try {
     const password = randomBytes(12).toString('base64url');
     await call(base, apiToken, '/users', { profile: USER, credentials: { password: { value: password } } });
     const { credentials } = await call<{ credentials: { oauthClient: { client_id: string; client_secret: string } } }>(
@@ -51,7 +72,7 @@ export async function startGatehouse(nodeOptions: readonly string[]): Promise<Ru
     );
     const target: Target = {
       name: 'gatehouse',
-      pid: child.pid ?? 0,
+      pid,
       opaque: `${base}/oauth/v1`,
       jwt: `${base}/oauth/v1/default`,
       clientId: credentials.oauthClient.client_id,

@@ -68,10 +68,7 @@ test('the way back leads to what is registered, and nowhere else', async (t) => 
   const begin = new URL('https://app.example/begin?tenant=1');
   begin.searchParams.set('iss', service.issuer('default'));
   assertEnded(await gone(beginning), 410, 'interaction_expired', `href="${begin.href.replace('&', '&amp;')}">Return to Test application<`);
-  // Not over HTTP before its issue.
-  await onServer(service.database.url, (database) =>
-    database.query(`UPDATE applications SET status = 'INACTIVE' WHERE id = $1`, [inactive]),
-  );
+  await service.api('POST', `/apps/${inactive}/lifecycle/deactivate`);
   for (const id of [homeless, inactive, 'nobody', 'https://evil.example', '../default', '<script>']) {
     assertEnded(await gone(id), 410, 'interaction_expired', undefined);
   }

@@ -48,6 +48,8 @@ export interface House {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** Posts a form as a browser does from a page of this service. */
   post(path: string, form: Record<string, string> | URLSearchParams, headers?: Record<string, string>): Promise<Response>;
+  /** @returns his id */
+  createAdministrator(user: { readonly login: string; readonly password: string }): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -174,6 +176,10 @@ export async function openHouse(): Promise<House> {
         headers: { ...REQUEST_ID, origin: config.baseUrl, ...headers },
         redirect: 'manual',
       }),
+    createAdministrator: async ({ login, password }) => {
+      const input = { profile: { login }, password, activate: true, roles: [{ type: 'SUPER_ADMIN' as const }] };
+      return (await createUser(services, input, SYSTEM)).id;
+    },
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -35,6 +35,17 @@ test('signing in begins a session and leads to the start page, whatever address 
   assert.ok(answer.headers.getSetCookie().some((set) => set.startsWith(`session=${house.aliceId};`)));
 });
 
+test('an administrator is led to the console, from the form and from the page, and finds it on the start page (decisions, the sign-in page)', async () => {
+  const admin = { login: 'root@example.com', password: 'correct horse battery' };
+  const id = await house.createAdministrator(admin);
+  const { cookie, csrf } = await open('/signin?next=https://evil.example');
+  const answer = await house.post('/signin', { username: admin.login, password: admin.password, csrf }, { cookie });
+  assert.equal(answer.headers.get('location'), '/admin');
+  assert.equal((await house.get('/signin', { cookie: `session=${id}` })).headers.get('location'), '/admin');
+  assert.match(await (await house.get('/', { cookie: `session=${id}` })).text(), /href="\/admin">Open the admin console</);
+  assert.doesNotMatch(await (await house.get('/', { cookie: `session=${house.aliceId}` })).text(), /href="\/admin"/);
+});
+
 test('a form without this browser’s token is refused: nobody is signed in to an account that is not theirs (RFC 9700 section 4.7)', async () => {
   const mine = await open();
   const theirs = await open();

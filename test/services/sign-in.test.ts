@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type RequestContext, SYSTEM } from '../../src/services/audit.ts';
 import type { Services } from '../../src/services/dependencies.ts';
+import { hashPassword } from '../../src/services/passwords.ts';
 import { authenticate } from '../../src/services/sign-in.ts';
 import { createUser } from '../../src/services/users.ts';
 import { testServices } from '../support/management-api.ts';
@@ -61,6 +62,54 @@ describe('sign-in (decisions, "Users sign in")', () => {
     assert.deepEqual(event.actor, { id: user?.id, type: 'User', displayName: 'twin-one' });
     assert.deepEqual(event.client, { ipAddress: '192.0.2.1', userAgent: 'test' });
     assert.equal(event.transaction_id, 'request-1');
+  });
+
+  const LEGACY = [
+    ['bcrypt', '$2b$05$abcdefghijklmnopqrstuuFiPhXf1sVd3pCCRO.uVh34H/qI/ZsuS'],
+    ['PBKDF2', '$pbkdf2-sha256$i=10000$AAECAwQFBgcICQoLDA0ODw==$2flfZcLfnShdJogjAMpb4p4+1QBVZmODXExi4nBRUCI='],
+    ['salted SHA-256', '$sha256$o=prefix$AAECAwQFBgcICQoLDA0ODw==$PT7NB1B2A4OlzWox1NgpSt0YKawNe+BkcIP3OEfdMl4='],
+    ['Argon2id of other parameters', '$argon2id$v=19$m=4096,t=3,p=1$AAECAwQFBgcICQoLDA0ODw$VTsSHiMxkq48zEo8LUSymjr7JjaRSgsxGX2Z8HQE9Cw'],
+  ] as const;
+  for (const [what, passwordHash] of LEGACY) {
+    it(`accepts a hash of ${what} at once, and hashes the password anew; when it was changed stays as it was`, async () => {
+      const { knex } = services.database;
+      const login = `legacy ${what}`;
+      const { id } = await createUser(services, { profile: { login }, password: 'another one', activate: true }, SYSTEM);
+      await knex('users').where({ id }).update({ password_hash: passwordHash });
+      const before = await knex('users').where({ id }).first();
+
+      assert.equal(await authenticate(services, { username: login, password: 'wrong' }, REQUEST), undefined);
+      assert.equal((await knex('users').where({ id }).first()).password_hash, passwordHash, 'a wrong password changes nothing');
+
+      const signedIn = await Promise.all(
+        Array.from({ length: 20 }, () => authenticate(services, { username: login, password: PASSWORD }, REQUEST)),
+      );
+      assert.deepEqual(new Set(signedIn.map((user) => user?.id)), new Set([id]), 'twenty at once all get in');
+      const after = await knex('users').where({ id }).first();
+      assert.match(after.password_hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+      assert.deepEqual(after.password_changed, before.password_changed);
+      assert.deepEqual(after.last_updated, before.last_updated);
+
+      assert.equal((await authenticate(services, { username: login, password: PASSWORD }, REQUEST))?.id, id);
+      assert.equal((await knex('users').where({ id }).first()).password_hash, after.password_hash, 'hashed anew once');
+    });
+  }
+
+  it('refuses a password that was changed while it was compared, and does not bring it back', async () => {
+    const { knex } = services.database;
+    const { id } = await createUser(services, { profile: { login: 'changing' }, password: 'x'.repeat(8), activate: true }, SYSTEM);
+    await knex('users').where({ id }).update({ password_hash: LEGACY[1][1] });
+    const anew = await hashPassword('the new password');
+    const change = await knex.transaction();
+    await change('users')
+      .where({ id })
+      .update({ password_hash: anew, password_changed: new Date(1) });
+    const signIn = authenticate(services, { username: 'changing', password: PASSWORD }, REQUEST);
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    while ((await knex.raw(waits)).rows.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await change.commit();
+    assert.equal(await signIn, undefined);
+    assert.equal((await knex('users').where({ id }).first()).password_hash, anew);
   });
 
   it('notes a failure without what was typed', async () => {

@@ -13,6 +13,8 @@ interface Violation {
 /** @throws {assert.AssertionError} naming each violation with its element */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
   await page.evaluate(axe.source);
+  // A colour on its way from light to dark is neither.
+  await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))');
   const violations = await page.evaluate(async (tags) => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     return (await axe.run({ runOnly: tags })).violations.map(

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import Koa from 'koa';
 import { pino } from 'pino';
-import { managementApi } from '../../src/api/index.ts';
+import { type ManagementApiOptions, managementApi } from '../../src/api/index.ts';
 import { loadConfig } from '../../src/config.ts';
+import { createPages } from '../../src/http/pages.ts';
+import { publicFiles } from '../../src/http/static.ts';
 import { Keyring, randomToken } from '../../src/secrets.ts';
 import { createApiToken } from '../../src/services/api-tokens.ts';
 import { SYSTEM } from '../../src/services/audit.ts';
@@ -56,13 +58,17 @@ export async function testServices(): Promise<{ services: Services; close(): Pro
 }
 
 /** Listens on a port of its own. */
-export async function serve(services: Services): Promise<{ base: string; close(): void }> {
+export async function serve(
+  services: Services,
+  options: Omit<ManagementApiOptions, 'pages'> = {},
+): Promise<{ base: string; close(): void }> {
   const app = new Koa();
   app.use((ctx, next) => {
     ctx.state.requestId = ctx.get('X-Request-Id') || randomToken();
     return next();
   });
-  app.use(managementApi(services));
+  app.use(publicFiles);
+  app.use(managementApi(services, { pages: createPages(services), ...options }));
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -74,9 +80,9 @@ export async function serve(services: Services): Promise<{ base: string; close()
   return { base: `http://127.0.0.1:${address.port}/api/v1`, close };
 }
 
-export async function startManagementApi(): Promise<ManagementApi> {
+export async function startManagementApi(options: Omit<ManagementApiOptions, 'pages'> = {}): Promise<ManagementApi> {
   const { services, close } = await testServices();
-  const server = await serve(services);
+  const server = await serve(services, options);
   const { id } = await createUser(services, { profile: { login: 'root' }, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
   const { value } = await createApiToken(services, { name: 'tests', userId: id }, SYSTEM);
 

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { afterwards } from './afterwards.ts';
 import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
 
-const COMMAND = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const command = (name: string): string => fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
 const READY = 'Gatehouse is ready:';
 
 export interface Command {
@@ -25,9 +25,13 @@ export interface Command {
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** Runs the command; with nothing in its environment but what is given. It is ended with the test. */
-export function run(t: TestContext, env: Readonly<Record<string, string>>, ...args: string[]): Command {
-  const child = spawn(process.execPath, [COMMAND, ...args], {
+/** Runs the service; see `runCommand`. */
+export const run = (t: TestContext, env: Readonly<Record<string, string>>, ...args: string[]): Command =>
+  runCommand(t, 'main', env, ...args);
+
+/** Runs a command, a file of src/; with nothing in its environment but what is given. It is ended with the test. */
+export function runCommand(t: TestContext, name: string, env: Readonly<Record<string, string>>, ...args: string[]): Command {
+  const child = spawn(process.execPath, [command(name), ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -9,7 +9,7 @@ import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Keyring } from '../../src/secrets.ts';
 import { firstStart } from '../../src/services/first-start.ts';
-import { registerPlayground } from '../../src/services/playground.ts';
+import { registerSystemApplications } from '../../src/services/system-applications.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
 import { afterwards } from './afterwards.ts';
@@ -85,7 +85,7 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
   const notifications = await openNotifications(connection, log);
   const services = { config, log, database: opened, notifications, keyring: new Keyring(config.secretKeys ?? []) };
   await firstStart(services, () => {});
-  await registerPlayground(services);
+  await registerSystemApplications(services);
   listener = createApp(services).listener;
   afterwards(t, async () => {
     await notifications.close();

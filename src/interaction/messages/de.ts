@@ -3,6 +3,9 @@ import type { Messages } from './en.ts';
 
 export const de: Messages = {
   'languages.label': 'Sprache',
+  'footer.support': 'Hilfe',
+  'footer.privacy': 'Datenschutzerklärung',
+  'footer.terms': 'Nutzungsbedingungen',
 
   'error.title-prefix': 'Fehler: {title}',
   'error.summary': 'Das hat nicht geklappt',
@@ -18,9 +21,23 @@ export const de: Messages = {
   'sign-in.submit': 'Anmelden',
   'sign-in.cancel': 'Zurück zu {application}',
   'sign-in.signed-out': 'Sie sind abgemeldet.',
+  'sign-in.password-chosen': 'Ihr Passwort ist gespeichert. Melden Sie sich damit an.',
   'sign-in.username-missing': 'Geben Sie Ihren Benutzernamen oder Ihre E-Mail-Adresse ein',
   'sign-in.password-missing': 'Geben Sie Ihr Passwort ein',
   'sign-in.refused': 'Benutzername oder Passwort ist falsch. Prüfen Sie beides und versuchen Sie es noch einmal.',
+
+  'choose-password.title': 'Passwort wählen',
+  'choose-password.account': 'für das Konto {name}',
+  'choose-password.password': 'Neues Passwort',
+  'choose-password.hint': 'Mindestens {least} Zeichen',
+  'choose-password.submit': 'Passwort speichern',
+  'choose-password.missing': 'Geben Sie ein Passwort ein',
+  'choose-password.too-short': 'Das Passwort muss mindestens {least} Zeichen haben',
+  'choose-password.too-long': 'Das Passwort darf höchstens {most} Zeichen haben',
+
+  'not-assigned.title': 'Kein Zugang zu {application}',
+  'not-assigned.text':
+    'Sie sind als {name} angemeldet, und dieses Konto ist {application} nicht zugeordnet. Bitten Sie Ihre Administration um Zugang.',
 
   'consent.title': 'Darf {application} Ihr Konto verwenden?',
   'consent.account': 'Sie sind angemeldet als {name}',
@@ -64,6 +81,7 @@ export const de: Messages = {
   'home.title': 'Sie sind angemeldet',
   'home.account': 'als {name}',
   'home.explain': 'Anwendungen, die diesen Dienst nutzen, lassen Sie jetzt ein, ohne noch einmal nach Ihrem Passwort zu fragen.',
+  'home.console': 'Zur Verwaltung',
   'home.playground': 'Zum Playground',
   'home.sign-out': 'Abmelden',
 
@@ -91,6 +109,9 @@ export const de: Messages = {
     'Gehen Sie zurück zur Anwendung und melden Sie sich von dort aus in diesem Browser neu an. Dafür müssen Cookies für diese Website erlaubt sein.',
   'error.heading.session_changed': 'Sie haben sich inzwischen an- oder abgemeldet',
   'error.advice.session_changed': 'Gehen Sie zurück zur Anwendung und beginnen Sie dort von vorn.',
+  'error.heading.link_gone': 'Dieser Link gilt nicht mehr',
+  'error.advice.link_gone':
+    'Wenn Sie Ihr Passwort schon gewählt haben, melden Sie sich damit an. Sonst verwenden Sie den neuesten Link, den Sie erhalten haben, oder bitten Sie um einen neuen.',
   'error.heading.form_refused': 'Dieses Formular konnte nicht angenommen werden',
   'error.advice.form_refused':
     'Öffnen Sie die Seite neu und senden Sie das Formular von dort. Hilft das nicht, erlauben Sie in Ihrem Browser Cookies für diese Website.',
@@ -104,6 +125,7 @@ export const de: Messages = {
   'failure.interaction_elsewhere':
     'Der Browser hat das Cookie dieser Anmeldung nicht gesendet. Sie wurde in einem anderen Browser begonnen, oder Cookies sind gesperrt.',
   'failure.session_changed': 'Die Sitzung in diesem Browser ist nicht mehr die, für die diese Seite bestimmt war.',
+  'failure.link_gone': 'Er gilt nur einmal und nur für begrenzte Zeit, und ein neuerer Link ersetzt ihn.',
   'failure.form_refused.cross-site': 'Es wurde von der Seite einer anderen Website gesendet.',
   'failure.form_refused.token': 'Es gehört nicht zu diesem Browser, vielleicht weil Cookies gesperrt sind oder gelöscht wurden.',
   'failure.bad_request': 'Die Anfrage ist fehlerhaft oder zu groß.',

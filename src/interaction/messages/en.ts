@@ -1,6 +1,9 @@
 /** The texts of the hosted pages in English, the language that the others translate. `{name}` is a placeholder. */
 export const en = {
   'languages.label': 'Language',
+  'footer.support': 'Help',
+  'footer.privacy': 'Privacy policy',
+  'footer.terms': 'Terms of service',
 
   'error.title-prefix': 'Error: {title}',
   'error.summary': 'There is a problem',
@@ -16,9 +19,22 @@ export const en = {
   'sign-in.submit': 'Sign in',
   'sign-in.cancel': 'Return to {application}',
   'sign-in.signed-out': 'You are signed out.',
+  'sign-in.password-chosen': 'Your password is saved. Sign in with it.',
   'sign-in.username-missing': 'Enter your user name or e-mail address',
   'sign-in.password-missing': 'Enter your password',
   'sign-in.refused': 'The user name or the password is not right. Check both and try again.',
+
+  'choose-password.title': 'Choose a password',
+  'choose-password.account': 'for the account {name}',
+  'choose-password.password': 'New password',
+  'choose-password.hint': 'At least {least} characters',
+  'choose-password.submit': 'Save password',
+  'choose-password.missing': 'Enter a password',
+  'choose-password.too-short': 'The password must have at least {least} characters',
+  'choose-password.too-long': 'The password can have at most {most} characters',
+
+  'not-assigned.title': 'You have no access to {application}',
+  'not-assigned.text': 'You are signed in as {name}, and this account is not assigned to {application}. Ask your administrator for access.',
 
   'consent.title': 'Allow {application} to use your account?',
   'consent.account': 'You are signed in as {name}',
@@ -62,6 +78,7 @@ export const en = {
   'home.title': 'You are signed in',
   'home.account': 'as {name}',
   'home.explain': 'Applications that use this service let you in without asking for your password again.',
+  'home.console': 'Open the admin console',
   'home.playground': 'Open the playground',
   'home.sign-out': 'Sign out',
 
@@ -89,6 +106,9 @@ export const en = {
     'Go back to the application and sign in from there again, in this browser. Cookies must be allowed for this site.',
   'error.heading.session_changed': 'You have signed in or out meanwhile',
   'error.advice.session_changed': 'Go back to the application and start there again.',
+  'error.heading.link_gone': 'This link does not work any more',
+  'error.advice.link_gone':
+    'If you have chosen your password already, sign in with it. Otherwise use the newest link that you were sent, or ask for a new one.',
   'error.heading.form_refused': 'This form could not be accepted',
   'error.advice.form_refused':
     'Open the page again and send the form from there. If it happens again, allow cookies for this site in your browser.',
@@ -102,6 +122,7 @@ export const en = {
   'failure.interaction_elsewhere':
     'The browser did not send the cookie of this sign-in. It was begun in another browser, or cookies are blocked.',
   'failure.session_changed': 'The session in this browser is no longer the one that this page was made for.',
+  'failure.link_gone': 'It works once and for a limited time, and a newer link replaces it.',
   'failure.form_refused.cross-site': 'It was sent from a page of another site.',
   'failure.form_refused.token': 'It does not belong to this browser, perhaps because cookies are blocked or were deleted.',
   'failure.bad_request': 'The request is malformed or too large.',

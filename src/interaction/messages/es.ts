@@ -3,6 +3,9 @@ import type { Messages } from './en.ts';
 
 export const es: Messages = {
   'languages.label': 'Idioma',
+  'footer.support': 'Ayuda',
+  'footer.privacy': 'Política de privacidad',
+  'footer.terms': 'Condiciones del servicio',
 
   'error.title-prefix': 'Error: {title}',
   'error.summary': 'Hay un problema',
@@ -18,9 +21,22 @@ export const es: Messages = {
   'sign-in.submit': 'Iniciar sesión',
   'sign-in.cancel': 'Volver a {application}',
   'sign-in.signed-out': 'Se ha cerrado la sesión.',
+  'sign-in.password-chosen': 'La contraseña se ha guardado. Ya se puede iniciar sesión con ella.',
   'sign-in.username-missing': 'Falta el usuario o el correo electrónico',
   'sign-in.password-missing': 'Falta la contraseña',
   'sign-in.refused': 'El usuario o la contraseña no son correctos. Conviene revisar ambos e intentarlo de nuevo.',
+
+  'choose-password.title': 'Elegir una contraseña',
+  'choose-password.account': 'para la cuenta {name}',
+  'choose-password.password': 'Nueva contraseña',
+  'choose-password.hint': 'Al menos {least} caracteres',
+  'choose-password.submit': 'Guardar la contraseña',
+  'choose-password.missing': 'Falta la contraseña',
+  'choose-password.too-short': 'La contraseña debe tener al menos {least} caracteres',
+  'choose-password.too-long': 'La contraseña puede tener como máximo {most} caracteres',
+
+  'not-assigned.title': 'No tiene acceso a {application}',
+  'not-assigned.text': 'Ha iniciado sesión como {name}, y esta cuenta no está asignada a {application}. Pida acceso a su administración.',
 
   'consent.title': '¿Permitir que {application} use esta cuenta?',
   'consent.account': 'Sesión iniciada como {name}',
@@ -63,6 +79,7 @@ export const es: Messages = {
   'home.title': 'Sesión iniciada',
   'home.account': 'como {name}',
   'home.explain': 'Las aplicaciones que usan este servicio darán acceso sin volver a pedir la contraseña.',
+  'home.console': 'Abrir la consola de administración',
   'home.playground': 'Abrir el área de pruebas',
   'home.sign-out': 'Cerrar sesión',
 
@@ -90,6 +107,9 @@ export const es: Messages = {
     'Hay que volver a la aplicación e iniciar sesión de nuevo desde allí, en este navegador. Las cookies de este sitio deben estar permitidas.',
   'error.heading.session_changed': 'La sesión ha cambiado entretanto',
   'error.advice.session_changed': 'Hay que volver a la aplicación y empezar de nuevo desde allí.',
+  'error.heading.link_gone': 'Este enlace ya no es válido',
+  'error.advice.link_gone':
+    'Si la contraseña ya se ha elegido, basta con iniciar sesión. Si no, hay que usar el enlace más reciente o pedir uno nuevo.',
   'error.heading.form_refused': 'No se ha podido aceptar el formulario',
   'error.advice.form_refused':
     'Hay que abrir la página de nuevo y enviar el formulario desde allí. Si se repite, hay que permitir en el navegador las cookies de este sitio.',
@@ -103,6 +123,7 @@ export const es: Messages = {
   'failure.interaction_elsewhere':
     'El navegador no ha enviado la cookie de este inicio de sesión. Comenzó en otro navegador o las cookies están bloqueadas.',
   'failure.session_changed': 'La sesión de este navegador ya no es aquella para la que se preparó esta página.',
+  'failure.link_gone': 'Solo sirve una vez y durante un tiempo limitado, y un enlace más reciente lo sustituye.',
   'failure.form_refused.cross-site': 'Se ha enviado desde una página de otro sitio.',
   'failure.form_refused.token': 'No corresponde a este navegador, quizá porque las cookies están bloqueadas o se han borrado.',
   'failure.bad_request': 'La solicitud es incorrecta o demasiado grande.',

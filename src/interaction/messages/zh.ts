@@ -3,6 +3,9 @@ import type { Messages } from './en.ts';
 
 export const zh: Messages = {
   'languages.label': '语言',
+  'footer.support': '帮助',
+  'footer.privacy': '隐私政策',
+  'footer.terms': '服务条款',
 
   'error.title-prefix': '错误：{title}',
   'error.summary': '出现问题',
@@ -18,9 +21,22 @@ export const zh: Messages = {
   'sign-in.submit': '登录',
   'sign-in.cancel': '返回 {application}',
   'sign-in.signed-out': '您已退出登录。',
+  'sign-in.password-chosen': '密码已保存，请使用新密码登录。',
   'sign-in.username-missing': '请输入用户名或电子邮箱',
   'sign-in.password-missing': '请输入密码',
   'sign-in.refused': '用户名或密码不正确，请检查后重试。',
+
+  'choose-password.title': '设置密码',
+  'choose-password.account': '账号：{name}',
+  'choose-password.password': '新密码',
+  'choose-password.hint': '至少 {least} 个字符',
+  'choose-password.submit': '保存密码',
+  'choose-password.missing': '请输入密码',
+  'choose-password.too-short': '密码至少需要 {least} 个字符',
+  'choose-password.too-long': '密码最多 {most} 个字符',
+
+  'not-assigned.title': '您无权访问 {application}',
+  'not-assigned.text': '您已登录为 {name}，但此账号未分配给 {application}。请向管理员申请访问权限。',
 
   'consent.title': '允许 {application} 使用您的账号吗？',
   'consent.account': '您当前登录的账号是 {name}',
@@ -62,6 +78,7 @@ export const zh: Messages = {
   'home.title': '您已登录',
   'home.account': '当前账号：{name}',
   'home.explain': '使用本服务的应用不会再要求您输入密码。',
+  'home.console': '打开管理控制台',
   'home.playground': '打开演练场',
   'home.sign-out': '退出登录',
 
@@ -87,6 +104,8 @@ export const zh: Messages = {
   'error.advice.interaction_elsewhere': '请返回应用，在此浏览器中重新登录，并允许本网站使用 Cookie。',
   'error.heading.session_changed': '您的登录状态已发生变化',
   'error.advice.session_changed': '请返回应用，从那里重新开始。',
+  'error.heading.link_gone': '此链接已失效',
+  'error.advice.link_gone': '如果您已设置密码，请直接登录；否则请使用您收到的最新链接，或申请新的链接。',
   'error.heading.form_refused': '无法接受此表单',
   'error.advice.form_refused': '请重新打开页面，再次提交表单。如果问题仍然存在，请在浏览器中允许本网站使用 Cookie。',
   'error.heading.bad_request': '浏览器发送的内容无法识别',
@@ -98,6 +117,7 @@ export const zh: Messages = {
   'failure.interaction_expired': '本次登录已超时，或已完成（可能是在另一个标签页中）。',
   'failure.interaction_elsewhere': '浏览器没有发送本次登录的 Cookie。登录可能是在另一个浏览器中开始的，或者 Cookie 被禁用。',
   'failure.session_changed': '此浏览器中的会话已不是打开此页面时的会话。',
+  'failure.link_gone': '链接只能使用一次，且有时间限制；新的链接会取代旧的链接。',
   'failure.form_refused.cross-site': '表单是从其他网站的页面提交的。',
   'failure.form_refused.token': '表单不属于此浏览器，可能是 Cookie 被禁用或已被删除。',
   'failure.bad_request': '请求格式错误或内容过大。',

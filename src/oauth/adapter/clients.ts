@@ -58,7 +58,9 @@ export class ClientDirectory {
     const settings = application.settings;
     const own: ClientSettings = {
       label: application.label,
+      createdAt: Math.floor(application.created.getTime() / 1000),
       consentMethod: settings.consent_method,
+      assignment: settings.assignment,
       pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
       allowedOrigins: settings.allowed_origins,
       idTokenClaims: settings.id_token_claims,

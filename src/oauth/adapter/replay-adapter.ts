@@ -4,11 +4,8 @@
  */
 import { type AdapterPayload, errors } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
-import { digest } from '../../secrets.ts';
-import { insertOnce } from '../../store/protocol-writes.ts';
 import { NoAdapter } from './no-adapter.ts';
 import type { ServerState } from './server-state.ts';
-import { withoutUsableValues } from './stored-payload.ts';
 
 export class ReplayAdapter extends NoAdapter {
   constructor(readonly server: ServerState) {
@@ -16,20 +13,8 @@ export class ReplayAdapter extends NoAdapter {
   }
 
   /** @throws {errors.InvalidClientAuth} when it was seen before */
-  override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
-    const now = epochSeconds();
-    const row = {
-      model: 'ReplayDetection' as const,
-      id: digest(id),
-      serverKey: this.server.key,
-      payload: withoutUsableValues(payload),
-      accountId: undefined,
-      clientId: undefined,
-      grantId: undefined,
-      uid: undefined,
-      expiresAt: now + expiresIn,
-    };
-    if (!(await this.server.read((pool) => insertOnce(pool, row, now))))
+  override async upsert(id: string, _payload: AdapterPayload, expiresIn: number): Promise<void> {
+    if (!(await this.server.claim(id, epochSeconds() + expiresIn)))
       throw new errors.InvalidClientAuth('the client assertion was used before');
   }
 }

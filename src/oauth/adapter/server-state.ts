@@ -2,9 +2,10 @@
 import { errors, Provider } from 'oidc-provider';
 import type pg from 'pg';
 import { epochSeconds } from '../../clock.ts';
+import { digest } from '../../secrets.ts';
 import { isUnavailable } from '../../store/failures.ts';
 import { deleteGrant } from '../../store/protocol-state.ts';
-import { AlreadyUsed, wasUsed, write } from '../../store/protocol-writes.ts';
+import { AlreadyUsed, insertOnce, wasUsed, write } from '../../store/protocol-writes.ts';
 import { clientSettings } from '../client-settings.ts';
 import { TemporarilyUnavailable } from '../errors.ts';
 import { currentRequest, RequestState } from './request-state.ts';
@@ -23,6 +24,17 @@ export class ServerState {
     } catch (error) {
       throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
     }
+  }
+
+  /**
+   * Marks a value as seen, at once and whatever becomes of the request: of many at the same moment one succeeds.
+   * @param until epoch seconds
+   * @returns false when it was seen before
+   */
+  claim(value: string, until: number): Promise<boolean> {
+    const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };
+    const row = { model: 'ReplayDetection' as const, id: digest(value), serverKey: this.key, payload: {}, ...nobody, expiresAt: until };
+    return this.read((pool) => insertOnce(pool, row, epochSeconds()));
   }
 
   /** Notes a write for the end of the request; outside of a request it is carried out at once. */

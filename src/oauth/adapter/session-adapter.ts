@@ -15,7 +15,11 @@ import { withoutUsableValues } from './stored-payload.ts';
 type Authorizations = Record<string, Record<string, unknown>>;
 
 export class SessionAdapter extends NoAdapter {
-  constructor(readonly server: ServerState) {
+  /** @param longest seconds that a session can last from its sign-in on */
+  constructor(
+    readonly server: ServerState,
+    readonly longest: number = LIFETIMES.session,
+  ) {
     super();
   }
 
@@ -23,7 +27,7 @@ export class SessionAdapter extends NoAdapter {
     const { authorizations, ...session } = payload as AdapterPayload & { authorizations?: Authorizations };
     const expiresAt = payload.exp ?? epochSeconds() + expiresIn;
     // A session that slides on does not write them again: they are kept for as long as it can live.
-    const authorizedUntil = (typeof payload.loginTs === 'number' ? payload.loginTs : epochSeconds()) + LIFETIMES.session;
+    const authorizedUntil = (typeof payload.loginTs === 'number' ? payload.loginTs : epochSeconds()) + this.longest;
     const uid = String(payload.uid);
     const row = {
       ...key(id),

@@ -8,22 +8,24 @@ import { isPrintable } from '../../services/text.ts';
 import type { Scope } from '../../store/authorization-servers.ts';
 import { readForm } from '../form.ts';
 import { deliversToken } from './nonce.ts';
+import type { Merged, Parameters } from './request-object.ts';
 import { defaultScopes, words } from './scope.ts';
 import { isStateAllowed, type Profile } from './state.ts';
-
-type Parameters = Record<string, string | string[] | undefined>;
 
 export interface AsRequested {
   readonly scope: string | undefined;
   readonly nonce: string | undefined;
   readonly state: string | undefined;
+  /** What is wrong with the request object, told by the first of our checks: by then the redirect URI is known to be good. */
+  readonly refusal: errors.OIDCProviderError | undefined;
 }
 
 const REQUESTED = 'gatehouseAsRequested';
 const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** What the request asked for before the library filtered it. */
-export const asRequested = (ctx: Context): AsRequested => ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined };
+export const asRequested = (ctx: Context): AsRequested =>
+  ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined, refusal: undefined };
 
 /** The parameters with the service's defaults in place. */
 function withDefaults(parameters: Parameters, scopes: readonly Scope[], profile: Profile): Parameters {
@@ -57,13 +59,36 @@ function refuseUnprintable(parameters: Parameters): void {
   if (bad.length > 0 || escaped) throw new errors.InvalidRequest('a parameter contains control characters');
 }
 
-/** Prepares a request to the authorize endpoint. @throws {errors.InvalidRequest} a body that is no form, or too large */
-export async function prepareAuthorization(ctx: Context, scopes: readonly Scope[], profile: Profile): Promise<void> {
+/** What OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider refuses it too, but without a description. */
+function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const { request_uri: byReference, registration } = parameters;
+  if (typeof byReference === 'string') {
+    parameters.request_uri = undefined;
+    return new errors.RequestUriNotSupported('the parameter request_uri is not supported');
+  }
+  if (typeof registration !== 'string') return undefined;
+  parameters.registration = undefined;
+  return new errors.RegistrationNotSupported('the parameter registration is not supported');
+}
+
+/**
+ * Prepares a request to the authorize endpoint.
+ * @param merge puts a signed request's parameters over those of the query
+ * @throws {errors.InvalidRequest} a body that is no form, or too large
+ */
+export async function prepareAuthorization(
+  ctx: Context,
+  scopes: readonly Scope[],
+  profile: Profile,
+  merge: (query: Parameters) => Promise<Merged>,
+): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
-  const query = ctx.query as Parameters;
-  refuseUnprintable(query);
-  const prepared = withDefaults(query, scopes, profile);
-  const { nonce, state } = query;
-  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state) } satisfies AsRequested;
+  refuseUnprintable(ctx.query as Parameters);
+  const { parameters, refusal: refused } = await merge(ctx.query as Parameters);
+  refuseUnprintable(parameters);
+  const prepared = withDefaults(parameters, scopes, profile);
+  const refusal = refused ?? takeNotOffered(prepared);
+  const { nonce, state } = parameters;
+  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal } satisfies AsRequested;
   ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;
 }

@@ -14,15 +14,17 @@ export function defaultScopes(scopes: readonly Scope[]): string | undefined {
   return names.length > 0 ? names.join(' ') : undefined;
 }
 
+/** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
+const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
+
 /**
  * @param requested the parameter as it came, before oidc-provider filtered it
- * @throws {errors.InvalidScope} a scope that the server does not have, or none at all
+ * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
  */
 export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, known: ReadonlySet<string>): void {
   const asked = words(requested);
-  if (asked.length === 0) throw new errors.InvalidScope('no scope was requested, and the authorization server has no default one', '');
-  const unknown = asked.filter((scope) => !known.has(scope));
-  if (unknown.length > 0) throw new errors.InvalidScope('a requested scope is unknown to the authorization server', unknown.join(' '));
+  if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
+  if (!asked.every((scope) => known.has(scope))) throw invalidScope('a requested scope is unknown to the authorization server');
   const { params, client } = ctx.oidc;
   if (params === undefined || client === undefined) return;
   const refreshable = words(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');

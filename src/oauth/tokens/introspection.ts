@@ -46,7 +46,10 @@ export async function completeIntrospection(
   const token = entities.AccessToken ?? entities.RefreshToken ?? entities.ClientCredentials;
   if (answer.active === true && token !== undefined) ctx.body = describe(answer, token, ctx.oidc.issuer, request);
   else if (idToken !== undefined && client !== undefined && (await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) {
-    ctx.body = describeIdToken(idToken, await findUser(String(idToken.sub)));
+    const owner = await ctx.oidc.provider.Client.find(String(idToken.aud));
+    // Nothing of an ID token is stored: one of an application that was deleted shows by its age when the id is given anew.
+    const isOwners = owner !== undefined && Number(idToken.iat) >= clientSettings(owner).createdAt;
+    ctx.body = isOwners ? describeIdToken(idToken, await findUser(String(idToken.sub))) : INACTIVE;
   } else ctx.body = INACTIVE;
 }
 

@@ -2,12 +2,13 @@
 import type { Configuration } from 'oidc-provider';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../clock.ts';
+import type { SignInSettings } from '../../services/settings.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
 
 /** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
 const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
 
-export function lifetimes(server: AuthorizationServer): NonNullable<Configuration['ttl']> {
+export function lifetimes(server: AuthorizationServer, signIn: SignInSettings): NonNullable<Configuration['ttl']> {
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
     AccessToken: server.accessTokenSeconds,
@@ -18,7 +19,7 @@ export function lifetimes(server: AuthorizationServer): NonNullable<Configuratio
     Grant: server.refreshTokenSeconds,
     RefreshToken: (_ctx, token) => refreshTokenLifetime(server, token.iiat),
     /** Ends when idle, and at the latest so long after the sign-in. */
-    Session: (_ctx, session) => sessionLifetime(session.loginTs),
+    Session: (_ctx, session) => sessionLifetime(signIn, session.loginTs),
   };
 }
 
@@ -32,6 +33,10 @@ export function refreshTokenLifetime(server: AuthorizationServer, firstIssuedAt:
 }
 
 /** @param signedInAt epoch seconds of the sign-in, undefined before it */
-export function sessionLifetime(signedInAt: number | undefined): number {
-  return atLeastOne(Math.min(LIFETIMES.sessionIdle, (signedInAt ?? epochSeconds()) + LIFETIMES.session - epochSeconds()));
+export function sessionLifetime(signIn: SignInSettings, signedInAt: number | undefined): number {
+  const absoluteEnd = (signedInAt ?? epochSeconds()) + longestSession(signIn);
+  return atLeastOne(Math.min(signIn.sessionIdleMinutes * 60, absoluteEnd - epochSeconds()));
 }
+
+/** From the sign-in on, in seconds. */
+export const longestSession = ({ sessionLifetimeDays }: SignInSettings): number => sessionLifetimeDays * 86_400;

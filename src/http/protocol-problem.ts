@@ -1,4 +1,4 @@
-/** Something went wrong between the playground and an authorization server, told in the protocol's terms (RFC 6749 sections 4.1.2.1 and 5.2). */
+/** Something went wrong between one of the service's own applications and an authorization server, told in the protocol's terms (RFC 6749 sections 4.1.2.1 and 5.2). */
 import * as client from 'openid-client';
 
 export class ProtocolProblem extends Error {
@@ -21,7 +21,7 @@ export async function inProtocolTerms<T>(step: () => Promise<T>): Promise<T> {
 }
 
 function asProblem(error: unknown): unknown {
-  if (error instanceof client.ResponseBodyError) {
+  if (error instanceof client.ResponseBodyError || error instanceof client.AuthorizationResponseError) {
     return new ProtocolProblem(error.error, error.error_description ?? 'The authorization server gave no description.');
   }
   if (error instanceof client.WWWAuthenticateChallengeError) {
@@ -34,7 +34,7 @@ function asProblem(error: unknown): unknown {
   }
   // fetch reports a network failure as a TypeError with its cause; a mistake of ours is a TypeError without one.
   if (error instanceof TypeError && error.cause !== undefined) {
-    return new ProtocolProblem('server_unreachable', 'The authorization server did not answer at the base URL of this service.');
+    return new ProtocolProblem('server_unreachable', 'The authorization server did not answer.');
   }
   return error;
 }

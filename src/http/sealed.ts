@@ -1,12 +1,10 @@
 /**
- * What the browser keeps for the playground, sealed: a JWE (RFC 7516, `dir`, A256GCM) that opens for ten minutes, here only, and only as
+ * What the browser keeps for the service, sealed: a JWE (RFC 7516, `dir`, A256GCM) that opens for a limited time, here only, and only as
  * what it was sealed as. Nothing of it is stored in the service.
  */
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { z } from 'zod';
 import { epochSeconds, present } from '../clock.ts';
-
-export const LIFETIME_SECONDS = 600;
 
 /** One kind of sealed content. */
 export interface Seal<T> {
@@ -16,13 +14,22 @@ export interface Seal<T> {
   open(sealed: string): Promise<T | undefined>;
 }
 
-/** @param kind told apart by the JWT's `typ` (RFC 7519 section 5.1) @param key 32 bytes */
-export function sealing<T extends object>(kind: string, schema: z.ZodType<T>, key: Uint8Array): Seal<T> {
+export interface SealOptions<T> {
+  /** Told apart by the JWT's `typ` (RFC 7519 section 5.1). */
+  readonly kind: string;
+  readonly schema: z.ZodType<T>;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  /** How long it opens. */
+  readonly seconds: number;
+}
+
+export function sealing<T extends object>({ kind, schema, key, seconds }: SealOptions<T>): Seal<T> {
   return {
     seal: (content) =>
       new EncryptJWT({ content })
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: kind })
-        .setExpirationTime(epochSeconds() + LIFETIME_SECONDS)
+        .setExpirationTime(epochSeconds() + seconds)
         .encrypt(key),
     async open(sealed) {
       try {

@@ -1,4 +1,7 @@
-/** Consent in oidc-provider's terms: which grant a request stands on, and whether the dialog comes first. The decision is policy/consent.ts. */
+/**
+ * What an authorization request asks of its user in oidc-provider's terms: to sign in, to be one of the application's, to consent; and which grant
+ * the request stands on. What consent is asked for is decided by policy/consent.ts.
+ */
 import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../policy/consent.ts';
 import type { AuthorizationServer, Scope } from '../../store/authorization-servers.ts';
@@ -14,19 +17,23 @@ function pendingScopes(ctx: KoaContextWithOIDC): string[] {
   return ctx.oidc.result?.consent ? [] : asked(ctx.state[DECISIONS] ?? []);
 }
 
-export interface ConsentRules {
+export interface PromptRules {
   readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
   readonly loadExistingGrant: NonNullable<Configuration['loadExistingGrant']>;
 }
 
-/** @param remembered reads what the user allowed before; asked only where it can change the decision */
-export function consentRules(
+/**
+ * @param remembered reads what the user allowed before; asked only where it can change the decision
+ * @param isAssigned asked for applications that are open only to whom they are assigned
+ */
+export function promptRules(
   server: AuthorizationServer,
   scopes: readonly Scope[],
   remembered: (key: ConsentKey) => Promise<readonly string[]>,
-): ConsentRules {
+  isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
-  const { base, Check } = interactionPolicy;
+  const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
 
   // A user who was deleted or deactivated while signed in must not end in an internal error.
@@ -37,6 +44,17 @@ export function consentRules(
         ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
       ),
     );
+  policy.add(
+    new Prompt(
+      { name: 'assignment', requestable: false },
+      new Check('not_assigned', 'the user is not assigned to the application', 'access_denied', async ({ oidc: { client, account } }) => {
+        if (client === undefined || account === undefined || clientSettings(client).assignment === 'EVERYONE')
+          return Check.NO_NEED_TO_PROMPT;
+        return (await isAssigned(client.clientId, account.accountId)) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+      }),
+    ),
+    1,
+  );
   const consent = policy.get('consent');
   consent?.checks.clear();
   consent?.checks.add(

@@ -1,0 +1,159 @@
+/**
+ * The admin console at `/admin`: who may come in, what he is shown, and in which frame, for all pages in one place. At every request the console
+ * asks for its own cookie, for the browser's session at the authorization server and for the user's roles, so that a logout anywhere, a
+ * deactivation or a lost role ends it at the next click. It needs no script.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Router, { type RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { createFormTokens, refuseCrossSite } from '../http/csrf.ts';
+import { readForm } from '../http/forms.ts';
+import type { Pages } from '../http/pages.ts';
+import { clientAddress, requestId } from '../http/requests.ts';
+import { seeOther } from '../http/see-other.ts';
+import { mayCall } from '../policy/administration.ts';
+import { findPerson, type Person } from '../services/administrators.ts';
+import type { Services } from '../services/dependencies.ts';
+import { isPrintable } from '../services/text.ts';
+import { menuFor } from './navigation.ts';
+import { noticeIn, withNotice } from './notices.ts';
+import type { ConsolePage, Drawn, Typed, Visit } from './page.ts';
+import { PAGES } from './pages.ts';
+import { NOT_ALLOWED, NOT_FOUND, problemsOf, refusalOf } from './refusals.ts';
+import type { Credentials } from './relying-party.ts';
+import { consoleSessions } from './session.ts';
+import { signIn } from './sign-in.ts';
+
+export interface ConsoleDependencies {
+  readonly config: Config;
+  readonly services: Services;
+  readonly pages: Pages;
+  readonly log: Logger;
+  /** The browser's session at the authorization server. */
+  readonly sessions: { current(req: IncomingMessage, res: ServerResponse): Promise<{ readonly accountId: string } | undefined> };
+  /** The application that the console is; undefined when it is not registered (any more). */
+  client(): Promise<Credentials | undefined>;
+  /** Is there a playground for this request, so that a page may lead to it? */
+  playgroundPresent(req: IncomingMessage): boolean;
+}
+
+const HOME = '/admin';
+const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
+
+/** @returns a middleware that answers everything under /admin and leaves the rest to the next */
+export function adminConsole({ config, services, pages, log, sessions, client, playgroundPresent }: ConsoleDependencies): Koa.Middleware {
+  const key = services.keyring.keyFor('console');
+  const own = consoleSessions({ key, secure: config.secure });
+  const door = signIn({ config, pages, log, key, sessions: own, client });
+  const formTokens = createFormTokens(config, services.keyring);
+
+  /** Whose request is it? undefined: he has to sign in. */
+  async function whoIs(ctx: Koa.Context): Promise<Person | undefined> {
+    const session = await own.current(ctx);
+    if (session === undefined) return undefined;
+    const browser = await sessions.current(ctx.req, ctx.res);
+    return browser?.accountId === session.userId ? findPerson(services, session.userId) : undefined;
+  }
+
+  const visitOf = (ctx: RouterContext, person: Person): Visit => ({
+    services,
+    person,
+    request: {
+      actor: { id: person.id, type: 'User', displayName: person.login },
+      roles: person.roles,
+      ipAddress: clientAddress(ctx.req, config.trustProxy),
+      userAgent: ctx.get('User-Agent'),
+      requestId: requestId(ctx.req),
+    },
+    req: ctx.req,
+    params: ctx.params ?? {},
+    query: new URLSearchParams(ctx.search),
+  });
+
+  /** Draws a page in the console's frame. */
+  async function draw(ctx: Koa.Context, person: Person, page: Drawn, status = 200): Promise<void> {
+    const { view, title, locals, lead, crumbs = [], actions = [], scripts = [] } = page;
+    const frame = {
+      title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
+      heading: title,
+      lead,
+      crumbs,
+      actions,
+      notice: noticeIn(new URLSearchParams(ctx.search)),
+      menu: menuFor(person.roles, ctx.path),
+      isHome: ctx.path === HOME,
+      person,
+      playground: playgroundPresent(ctx.req),
+      formToken: formTokens.field(ctx),
+      action: ctx.path,
+      stylesheets: ['admin.css'],
+      scripts,
+    };
+    await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame' });
+  }
+
+  /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
+  const forAdministrators = (step: (ctx: RouterContext, person: Person) => Promise<void>) => async (ctx: RouterContext) => {
+    const person = await whoIs(ctx);
+    if (person === undefined) return door.begin(ctx);
+    if (person.roles.length === 0) return pages.render(ctx, 'admin/no-access', { title: 'Error: No access', person }, { status: 403 });
+    try {
+      await step(ctx, person);
+    } catch (error) {
+      const refused = refusalOf(error);
+      if (refused === undefined) throw error;
+      await draw(ctx, person, refused.page, refused.status);
+    }
+  };
+
+  const isFound = (ctx: RouterContext): boolean => Object.values(ctx.params as Record<string, string>).every(isPrintable);
+
+  const shown = ({ access, verb = 'read', show }: ConsolePage) =>
+    forAdministrators(async (ctx, person) => {
+      if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
+      if (!mayCall(person.roles, access, verb)) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
+      await draw(ctx, person, await show(visitOf(ctx, person), NOTHING_TYPED));
+    });
+
+  const received = ({ access, show }: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
+    forAdministrators(async (ctx, person) => {
+      const form = await readForm(ctx);
+      formTokens.verify(ctx, form);
+      if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
+      if (!mayCall(person.roles, access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
+      const visit = visitOf(ctx, person);
+      try {
+        const outcome = await receive(visit, form);
+        if ('goTo' in outcome) seeOther(ctx, withNotice(outcome.goTo, outcome.notice));
+        else await draw(ctx, person, outcome);
+      } catch (error) {
+        const problems = problemsOf(error);
+        if (problems === undefined) throw error;
+        await draw(ctx, person, await show(visit, { values: form, problems }), 400);
+      }
+    });
+
+  const router = new Router({ prefix: HOME })
+    .get('/callback', (ctx) => door.finish(ctx))
+    .get('/sign-in', (ctx) => door.begin(ctx, 'login'))
+    .post('/sign-out', async (ctx) => {
+      formTokens.verify(ctx, await readForm(ctx));
+      await door.signOut(ctx);
+    });
+  for (const page of PAGES) {
+    router.get(page.path, shown(page));
+    if (page.receive !== undefined) router.post(page.path, received(page, page.receive));
+  }
+  const ownForm = refuseCrossSite(config);
+  // The router itself adds to the context what its type asks for.
+  const routes = router.routes() as Koa.Middleware;
+  const unknown = forAdministrators((ctx, person) => draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status));
+
+  return (ctx, next) => {
+    if (ctx.path !== HOME && !ctx.path.startsWith(`${HOME}/`)) return next();
+    return ownForm(ctx, () => routes(ctx, () => unknown(ctx as RouterContext)));
+  };
+}

@@ -1,0 +1,73 @@
+/** The tree of departments as a page can show it: nested, a few levels deep, with the number of what lies below each. */
+
+interface Node {
+  readonly id: string;
+  readonly name: string;
+  /** null at the top level. */
+  readonly parentId: string | null;
+}
+
+export interface Branch {
+  readonly id: string;
+  readonly name: string;
+  /** Those directly below; none where the page has no room for another level. */
+  readonly children: readonly Branch[];
+  /** The number of all departments below, however deep. */
+  readonly below: number;
+}
+
+/** Deeper, lines would be indented off a phone; the rest is on the page of the department where it ends. */
+const LEVELS = 5;
+
+/**
+ * @param departments all of an organization, every one before those below it
+ * @param parentId the department below which the tree begins; null: the whole organization
+ */
+export function branchesBelow(departments: readonly Node[], parentId: string | null): readonly Branch[] {
+  const children = new Map<string | null, Node[]>();
+  for (const department of departments) {
+    const siblings = children.get(department.parentId);
+    if (siblings === undefined) children.set(department.parentId, [department]);
+    else siblings.push(department);
+  }
+  const below = new Map<string | null, number>();
+  // From the end, each has counted all of its own before it is counted itself.
+  for (const { id, parentId: above } of departments.toReversed()) below.set(above, (below.get(above) ?? 0) + (below.get(id) ?? 0) + 1);
+
+  const branches = (above: string | null, levels: number): readonly Branch[] =>
+    (children.get(above) ?? []).map(({ id, name }) => ({
+      id,
+      name,
+      children: levels > 1 ? branches(id, levels - 1) : [],
+      below: below.get(id) ?? 0,
+    }));
+  return branches(parentId, LEVELS);
+}
+
+/** The departments above one, the uppermost first. */
+export function lineAbove<T extends Node>(departments: readonly T[], id: string): readonly T[] {
+  const byId = new Map(departments.map((department) => [department.id, department]));
+  const line: T[] = [];
+  for (let at = byId.get(id)?.parentId; at != null; at = byId.get(at)?.parentId) {
+    const above = byId.get(at);
+    if (above !== undefined) line.push(above);
+  }
+  return line.reverse();
+}
+
+/** All departments with their depth, 0 at the top level, in the order given. */
+export function withDepth<T extends Node>(departments: readonly T[]): readonly { readonly department: T; readonly depth: number }[] {
+  const depths = new Map<string | null, number>([[null, -1]]);
+  return departments.map((department) => {
+    const depth = (depths.get(department.parentId) ?? -1) + 1;
+    depths.set(department.id, depth);
+    return { department, depth };
+  });
+}
+
+/** A department and all below it, by id. */
+export function within(departments: readonly Node[], id: string): ReadonlySet<string> {
+  const found = new Set([id]);
+  for (const department of departments) if (department.parentId !== null && found.has(department.parentId)) found.add(department.id);
+  return found;
+}

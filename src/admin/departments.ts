@@ -1,0 +1,160 @@
+/** The departments of an organization: one with what lies below it, adding, changing, moving, deleting. */
+import { z } from 'zod';
+import { notFound } from '../errors.ts';
+import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from '../services/departments.ts';
+import { getOrganization, type OrganizationDetail } from '../services/organizations.ts';
+import { text } from '../services/text.ts';
+import type { Department } from '../store/departments.ts';
+import { branchesBelow, lineAbove, withDepth, within } from './department-tree.ts';
+import { type Field, formPage, type Option, readFields } from './form.ts';
+import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.ts';
+import type { ConsolePage, Crumb, Visit } from './page.ts';
+
+/** More of the way to a department would fill the page. */
+const NEAREST = 4;
+
+const homeOf = (orgId: string, depId: string): string => `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}`;
+
+/** The choice of a department in a form: the tree, indented. */
+export function departmentField(departments: readonly Department[], field: Pick<Field, 'name' | 'label' | 'value'>, none: string): Field {
+  const options: Option[] = withDepth(departments).map(({ department: { id, name }, depth }) => ({
+    value: id,
+    label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,
+  }));
+  return { ...field, options: [{ value: '', label: none }, ...options] };
+}
+
+const fieldsFor = (departments: readonly Department[], now: { name?: string; originId?: string; parentId?: string | null }): Field[] => [
+  { name: 'name', label: 'Name', required: true, value: now.name ?? '' },
+  { name: 'originId', label: 'External id', hint: 'Its id in another system, if it has one', value: now.originId ?? '' },
+  departmentField(departments, { name: 'parentId', label: 'Below', value: now.parentId ?? '' }, 'Nothing: at the top level'),
+];
+
+const settings = z.object({ name: text({ least: 1 }), originId: text(), parentId: z.string() });
+
+/** @throws {ApiError} not found */
+async function look({ services, request, params }: Visit, organization: OrganizationDetail) {
+  const { departments } = await departmentTree(services, organization.id, request);
+  const department = departments.find(({ id }) => id === params.depId);
+  const line = department === undefined ? [] : lineAbove(departments, department.id);
+  const crumbs: readonly Crumb[] = [
+    ...below(organization),
+    ...(line.length > NEAREST ? [{ label: '…' }] : []),
+    ...line.slice(-NEAREST).map(({ id, name }) => ({ label: name, href: homeOf(organization.id, id) })),
+  ];
+  const asked = () => {
+    if (department === undefined) throw notFound(params.depId ?? '', 'Department');
+    return department;
+  };
+  return { departments, crumbs, asked };
+}
+
+const create: ConsolePage = {
+  path: '/organizations/:orgId/departments/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { departments } = await look(visit, organization);
+    const fields = fieldsFor(departments, { parentId: visit.query.get('parent') });
+    const cancel = addressOf(organization.id);
+    return formPage({ title: 'Add department', crumbs: below(organization), fields, submit: 'Add department', cancel }, typed);
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    const { parentId } = await createDepartment(visit.services, orgId, readFields(settings, form), visit.request);
+    return { goTo: parentId === null ? addressOf(orgId) : homeOf(orgId, parentId), notice: 'department-created' };
+  },
+};
+
+const detail: ConsolePage = {
+  path: '/organizations/:orgId/departments/:depId',
+  access: 'organizations',
+  async show(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    const { departments, crumbs, asked } = await look(visit, organization);
+    const department = asked();
+    const home = homeOf(organization.id, department.id);
+    const actions = [
+      {
+        label: 'Add department below',
+        href: `${addressOf(organization.id)}/departments/new?parent=${encodeURIComponent(department.id)}`,
+        main: true,
+      },
+      { label: 'Change or move', href: `${home}/edit` },
+      { label: 'Delete', href: `${home}/delete` },
+    ];
+    return {
+      view: 'departments',
+      title: department.name,
+      crumbs,
+      actions: mayChange(visit, organization.id) ? actions : [],
+      locals: {
+        facts: [
+          { label: 'External id', value: department.originId || 'None' },
+          { label: 'Id', value: department.id },
+        ],
+        listed: 'Departments below',
+        total: within(departments, department.id).size - 1,
+        branches: branchesBelow(departments, department.id),
+        departments: `${addressOf(organization.id)}/departments/`,
+      },
+    };
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/organizations/:orgId/departments/:depId/edit',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { departments, crumbs, asked } = await look(visit, organization);
+    const department = asked();
+    const own = within(departments, department.id);
+    const cancel = homeOf(organization.id, department.id);
+    return formPage(
+      {
+        title: 'Change department',
+        crumbs: [...crumbs, { label: department.name, href: cancel }],
+        fields: fieldsFor(
+          departments.filter(({ id }) => !own.has(id)),
+          department,
+        ),
+        submit: 'Save',
+        cancel,
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const [orgId, depId] = [orgIdIn(visit), visit.params.depId ?? ''];
+    await updateDepartment(visit.services, orgId, depId, readFields(settings, form), visit.request);
+    return { goTo: homeOf(orgId, depId), notice: 'department-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/organizations/:orgId/departments/:depId/delete',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { crumbs, asked } = await look(visit, organization);
+    const department = asked();
+    const cancel = homeOf(organization.id, department.id);
+    const facts = ['Only a department without members, and without departments below it, can be deleted.', 'This cannot be undone.'];
+    const title = `Delete “${department.name}”?`;
+    return formPage(
+      { title, crumbs: [...crumbs, { label: department.name, href: cancel }], facts, submit: 'Delete department', danger: true, cancel },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const orgId = orgIdIn(visit);
+    await deleteDepartment(visit.services, orgId, visit.params.depId ?? '', visit.request);
+    return { goTo: addressOf(orgId), notice: 'department-deleted' };
+  },
+};
+
+export const departments: readonly ConsolePage[] = [create, detail, edit, remove];

@@ -1,0 +1,49 @@
+/** What the services refuse, in the words of the console: on the form where it can be put right, as a page of its own where it cannot. */
+import { ApiError } from '../errors.ts';
+import type { Drawn, Problem } from './page.ts';
+
+const CAUSE = /^([\w.-]+): ([\s\S]*)$/;
+const WRONG_STATE = 'E0000038';
+
+/** @returns what is wrong with a form; undefined when the error is about something else */
+export function problemsOf(error: unknown): readonly Problem[] | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  // `…current state: the organization has members`
+  if (error.errorCode === WRONG_STATE) return [{ message: error.summary.slice(error.summary.indexOf(': ') + 2) }];
+  if (error.status !== 400 && error.status !== 409) return undefined;
+  if (error.causes.length === 0) return [{ message: error.summary }];
+  return error.causes.map((cause) => {
+    const [, field, message] = CAUSE.exec(cause) ?? [];
+    return field === undefined || message === undefined ? { message: cause } : { field, message };
+  });
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly page: Drawn;
+}
+
+const refusal = (status: number, title: string, lead: string): Refusal => ({ status, page: { view: 'refusal', title, lead } });
+
+export const NOT_FOUND = refusal(404, 'There is no such page', 'Perhaps it was deleted meanwhile, or the address has a mistake in it.');
+export const NOT_ALLOWED = refusal(
+  403,
+  'You may not do this',
+  'Your role does not allow it. A super administrator can do it, or give you another role.',
+);
+
+/** @returns undefined when the error is the service's own failure */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.status === 404) return NOT_FOUND;
+  if (error.status === 403) return NOT_ALLOWED;
+  const problems = problemsOf(error);
+  return (
+    problems &&
+    refusal(
+      error.status,
+      'This cannot be done',
+      problems.map(({ field, message }) => (field === undefined ? message : `${field} ${message}`)).join('; '),
+    )
+  );
+}

@@ -1,0 +1,157 @@
+/** API → Token: the tokens that calls of the management API are signed with. A new one is told once, on the answer to its form. */
+import { z } from 'zod';
+import { present } from '../clock.ts';
+import { ApiError, forbidden } from '../errors.ts';
+import { reachOf, type Verb } from '../policy/administration.ts';
+import { randomToken } from '../secrets.ts';
+import { findPerson } from '../services/administrators.ts';
+import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from '../services/api-tokens.ts';
+import { once } from '../services/idempotency.ts';
+import type { ApiToken } from '../store/api-tokens.ts';
+import { type Field, formPage, type Option, readFields } from './form.ts';
+import type { ConsolePage, Drawn, Visit } from './page.ts';
+import { afterIn, LIMIT, nextPage } from './paging.ts';
+import { momentOf, momentOrNull } from './times.ts';
+
+const HOME = '/admin/api/tokens';
+const DAY_MS = 86_400_000;
+const CRUMBS = [{ label: 'API' }, { label: 'Token', href: HOME }];
+
+const seesAll = ({ request }: Visit, verb: Verb): boolean => reachOf(request.roles, verb) === 'everything';
+const mayRevoke = (visit: Visit, { userId }: ApiToken): boolean => userId === visit.person.id || seesAll(visit, 'write');
+
+/** Logins by user id. */
+async function ownersOf(visit: Visit, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(tokens.map(({ userId }) => userId))];
+  return new Map(await Promise.all(ids.map(async (id) => [id, (await findPerson(visit.services, id))?.login ?? id] as const)));
+}
+
+const list: ConsolePage = {
+  path: '/api/tokens',
+  access: 'own',
+  async show(visit) {
+    const { items, next } = await listApiTokens(visit.services, { limit: LIMIT, after: afterIn(visit.query) }, visit.request);
+    const owners = seesAll(visit, 'read') ? await ownersOf(visit, items) : undefined;
+    const now = present();
+    const tokens = items.map((token) => ({
+      name: token.name,
+      owner: owners?.get(token.userId),
+      created: momentOf(token.created),
+      expires: momentOrNull(token.expiresAt),
+      isExpired: token.expiresAt !== null && token.expiresAt <= now,
+      lastUsed: momentOrNull(token.lastUsed),
+      revoke: mayRevoke(visit, token) ? `${HOME}/${token.id}/revoke` : undefined,
+    }));
+    return {
+      view: 'tokens',
+      title: 'Token',
+      lead: 'A token signs calls of the management API. It may do what its owner may do, and dies with his roles.',
+      crumbs: [{ label: 'API' }],
+      actions: [{ label: 'Create token', href: `${HOME}/new`, main: true }],
+      locals: {
+        tokens,
+        withOwner: owners !== undefined,
+        next: nextPage(HOME, next),
+        isFirst: afterIn(visit.query) === undefined,
+        home: HOME,
+      },
+    };
+  },
+};
+
+const EXPIRIES: readonly Option[] = [
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In one year' },
+  { value: 'never', label: 'Never' },
+];
+
+const FIELDS: readonly Field[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    hint: 'What it is for, e.g. “Nightly import”. You will know it by its name when you revoke it.',
+    required: true,
+  },
+  { name: 'expires', label: 'Expires', options: EXPIRIES, value: '90', alias: 'expiresAt' },
+];
+
+const newToken = z.object({
+  name: apiTokenName,
+  expires: z.enum(['30', '90', '365', 'never']),
+  /** Made with the form: sent again, it makes no second token. */
+  key: z.string().regex(/^[\w-]{43}$/, 'of the form is missing: open the page again'),
+});
+
+const SENT_BEFORE = 'This form was sent before with other values, and a token was made then. Send it again to make another one.';
+
+const create: ConsolePage = {
+  path: '/api/tokens/new',
+  access: 'own',
+  verb: 'write',
+  async show(_visit, typed) {
+    const submit = 'Create token';
+    return formPage({ title: submit, crumbs: CRUMBS, fields: FIELDS, hidden: { key: randomToken() }, submit, cancel: HOME }, typed);
+  },
+  async receive(visit, form) {
+    const { key, ...wanted } = readFields(newToken, form);
+    const call = { userId: visit.person.id, key: `console ${key}`, content: JSON.stringify([HOME, wanted]) };
+    const { answer } = await once(visit.services, call, (services) => carryOut({ ...visit, services }, wanted)).catch(inWords);
+    return tokenCreated(visit, answer);
+  },
+};
+
+/** What the answer to the form tells, as it can be kept for the form sent again. */
+interface Told {
+  readonly name: string;
+  readonly value: string;
+  /** ISO 8601; null: never. */
+  readonly expires: string | null;
+}
+
+async function carryOut({ services, person, request }: Visit, { name, expires }: { name: string; expires: string }): Promise<Told> {
+  const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
+  const { apiToken, value } = await createApiToken(services, { name, userId: person.id, expiresAt }, request);
+  return { name: apiToken.name, value, expires: apiToken.expiresAt?.toISOString() ?? null };
+}
+
+/** A fresh value conflicts with none: what is in conflict is the key of the form. */
+function inWords(error: unknown): never {
+  throw error instanceof ApiError && error.status === 409 ? new ApiError(error.errorCode, error.status, SENT_BEFORE) : error;
+}
+
+function tokenCreated({ services: { config } }: Visit, { name, value, expires }: Told): Drawn {
+  return {
+    view: 'token-created',
+    title: 'Token created',
+    lead: 'Copy it now: it is shown only this once, and stored in a form from which nobody can read it.',
+    crumbs: CRUMBS,
+    scripts: ['copy.js'],
+    locals: {
+      name,
+      value,
+      expires: expires === null ? null : momentOf(new Date(expires)),
+      example: `${config.baseUrl}/api/v1/account/org`,
+      home: HOME,
+    },
+  };
+}
+
+const revoke: ConsolePage = {
+  path: '/api/tokens/:id/revoke',
+  access: 'own',
+  verb: 'write',
+  async show(visit, typed) {
+    const token = await getApiToken(visit.services, visit.params.id ?? '', visit.request);
+    if (!mayRevoke(visit, token)) throw forbidden();
+    const title = `Revoke “${token.name}”?`;
+    const facts = ['Whatever signs its calls with this token is refused from the next call on.', 'This cannot be undone.'];
+    return formPage({ title, crumbs: CRUMBS, facts, submit: 'Revoke token', danger: true, cancel: HOME }, typed);
+  },
+  async receive({ services, params, request }) {
+    await revokeApiToken(services, params.id ?? '', request);
+    return { goTo: HOME, notice: 'token-revoked' };
+  },
+};
+
+export const tokens: readonly ConsolePage[] = [list, create, revoke];

@@ -1,0 +1,57 @@
+/** `apps/{id}/credentials/secrets`: two secrets may be valid at once, so that an application changes from one to the other without an outage. */
+import { z } from 'zod';
+import { createSecret, deleteSecret, listApplicationSecrets } from '../services/application-secrets.ts';
+import { clientSecret } from '../services/application-settings.ts';
+import type { SecretFacts } from '../store/applications.ts';
+import { type Endpoint, endpoint } from './endpoint.ts';
+import { idParams, time, writeTime } from './fields.ts';
+
+/** Never with its value. */
+const secret = z.object({ id: z.string(), status: z.literal('ACTIVE'), created: time, lastUpdated: time });
+
+const path = '/apps/:id/credentials/secrets';
+
+export const appSecrets: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path,
+    access: 'service',
+    summary: 'Create a second secret; it is told this once',
+    params: idParams,
+    body: z.strictObject({ client_secret: clientSecret.optional() }),
+    bodyOptional: true,
+    response: secret.extend({ client_secret: z.string() }),
+    status: 201,
+    handler: async ({ services, params, body, request }) => {
+      const { value, ...facts } = await createSecret(services, params.id, body.client_secret, request);
+      return { ...present(facts), client_secret: value };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path,
+    access: 'service',
+    summary: 'List the secrets, the oldest first, without their values',
+    params: idParams,
+    response: z.array(secret),
+    handler: async ({ services, params }) => (await listApplicationSecrets(services, params.id)).map(present),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${path}/:secretId`,
+    access: 'service',
+    summary: 'Delete a secret; the last one stays',
+    params: idParams.extend({ secretId: z.string().min(1) }),
+    handler: async ({ services, params, request }) => {
+      await deleteSecret(services, params.id, params.secretId, request);
+      return undefined;
+    },
+  }),
+];
+
+const present = ({ id, created }: SecretFacts): z.input<typeof secret> => ({
+  id,
+  status: 'ACTIVE',
+  created: writeTime(created),
+  lastUpdated: writeTime(created),
+});

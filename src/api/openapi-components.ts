@@ -1,0 +1,85 @@
+/** What of the management API's description is the same whatever the endpoints are: introduction, tags, error bodies, headers. */
+import { z } from 'zod';
+
+export const INTRODUCTION = `The management API of Gatehouse. Every call but the reading of this document carries an API token:
+\`Authorization: SSWS <token>\`. A body may send back the fields that an answer carried (id, created, _links); they are ignored,
+any other unknown field is refused. Times are written like \`2026-11-21T01:02:03.000Z\`. Lists come in pages; the header Link of an
+answer has the address of the next page. Parameters of the query that an operation does not know are ignored.`;
+
+/** The resources in the order in which they are described. */
+export const TAGS: Readonly<Record<string, string>> = {
+  organizations: 'Organizations with their departments and members. What these operations take in the query they take in the body, too.',
+  users: 'People: their profiles, life cycle, roles, sessions and consents.',
+  groups: 'Groups of users.',
+  apps: 'Applications: the clients of OpenID Connect and OAuth 2.0, their secrets, and whom they are assigned to.',
+  authorizationServers: 'Authorization servers: each an issuer of its own, with its tokens and lifetimes.',
+  'api-tokens': 'What calls of this API are signed with. A token has the present roles of the user who created it.',
+  logs: 'What happened, who did it and from where.',
+  settings: 'What holds for the whole service.',
+  authn: 'Sign-in by API, in place of the sign-in page.',
+  description: 'This description itself.',
+};
+
+/** @param path of an endpoint */
+export const tagOf = (path: string): string => (path.startsWith('/account/') ? 'organizations' : (path.split('/')[1] ?? ''));
+
+const causes = z.array(z.object({ errorSummary: z.string() })).meta({ description: 'One a field, `field: what is wrong`' });
+const errorId = z.string().meta({ description: 'The id of the request, as in X-Request-Id' });
+
+export const refusalBody = z
+  .object({ errorCode: z.string(), errorSummary: z.string(), errorLink: z.string(), errorId, errorCauses: causes })
+  .meta({ description: 'What every refused call is answered with' });
+
+export const problemDetails = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errorCode: z.string(),
+    errorId,
+    errorCauses: causes,
+  })
+  .meta({ description: 'The same as Problem Details (RFC 9457), for callers that accept application/problem+json' });
+
+/** Why calls are refused, each answer under a name of its own. */
+export const REFUSALS = {
+  Invalid: 'E0000001: a field is not valid, with a cause for each; E0000003: the body is not JSON',
+  InvalidToken: 'E0000011: the API token is missing, unknown, expired or revoked',
+  NotAuthenticated: 'E0000004: the sign-in failed, for every reason the same',
+  Forbidden: 'E0000006: not allowed to this caller; E0000038: not possible in the present state',
+  NotFound: 'E0000007: there is no such resource',
+  Conflict: 'E0000014: another resource has the same name or id',
+  Failed: 'E0000022 (405): the method; E0000047 (429): too many requests; E0000009 (500, 503): the service, try again',
+} as const;
+
+const text = (description: string) => ({ description, schema: { type: 'string' } }) as const;
+const count = (description: string) => ({ description, schema: { type: 'integer' } }) as const;
+
+export const COMPONENTS = {
+  securityScheme: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'An API token after the word SSWS: `SSWS 00abc…`',
+  },
+  headers: {
+    'X-Rate-Limit-Limit': count('Calls that this token may make in a minute'),
+    'X-Rate-Limit-Remaining': count('Calls left in this minute'),
+    'X-Rate-Limit-Reset': count('When the minute ends, in seconds since 1970-01-01 UTC'),
+    'X-Request-Id': text('The id under which the log knows the call'),
+    Link: text('`<address>; rel="next"` of the next page (RFC 8288); absent on the last one'),
+    'Idempotency-Replayed': text('`true`: answered as the first call with this key, and not carried out again'),
+    'Retry-After': count('Seconds to wait before the next call (RFC 9110 section 10.2.3)'),
+    Allow: text('The methods of this path, with 405 (RFC 9110 section 10.2.1)'),
+  },
+  parameters: {
+    RequestId: { name: 'X-Request-Id', in: 'header', ...text('An id of your own for this call; absent: one is made') },
+    IdempotencyKey: {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description: 'Names this call; repeated within 24 hours with the same key and content it is carried out once and answered the same',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+    },
+  },
+} as const;

@@ -1,0 +1,73 @@
+/** `users/{id}/lifecycle`: the steps of a user's life, as Okta's Users API has them, and `users/{id}/sessions`. */
+import { z } from 'zod';
+import type { LifecycleStep } from '../policy/user-lifecycle.ts';
+import { activateUser, resetPassword, takeStep } from '../services/user-lifecycle.ts';
+import { clearSessions } from '../services/user-sessions.ts';
+import { type Endpoint, endpoint } from './endpoint.ts';
+import { idParams } from './fields.ts';
+import { presentUser, user } from './users.ts';
+
+const flag = (otherwise: 'true' | 'false') =>
+  z
+    .enum(['true', 'false'])
+    .default(otherwise)
+    .transform((value) => value === 'true');
+
+const common = { method: 'POST', access: 'organizations', params: idParams } as const;
+
+const plainStep = (step: LifecycleStep, summary: string): Endpoint =>
+  endpoint({
+    ...common,
+    path: `/users/:id/lifecycle/${step}`,
+    summary,
+    response: z.object({}),
+    handler: async ({ services, params, request }) => {
+      await takeStep(services, params.id, step, request);
+      return {};
+    },
+  });
+
+export const userLifecycle: readonly Endpoint[] = [
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/activate',
+    summary: 'Activate a user; with sendEmail=false, one without a password gets a link to choose it',
+    query: z.object({ sendEmail: flag('true') }),
+    response: z.object({ activationUrl: z.url().optional() }),
+    handler: async ({ services, params, query, request }) => ({ activationUrl: await activateUser(services, params.id, query, request) }),
+  }),
+  plainStep('deactivate', 'Deactivate a user; sessions and tokens end for good'),
+  plainStep('suspend', 'Suspend a user; sessions and tokens end for good'),
+  plainStep('unsuspend', 'Let a suspended user in again'),
+  plainStep('unlock', 'Let a user in again who was locked out'),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/expire_password',
+    summary: 'Make a user choose a new password',
+    response: user,
+    handler: async ({ services, params, request }) =>
+      presentUser(await takeStep(services, params.id, 'expire_password', request), services.config.baseUrl),
+  }),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/reset_password',
+    summary: 'Take the password from a user; with sendEmail=false the answer has the link to choose a new one',
+    query: z.object({ sendEmail: flag('true') }),
+    response: z.object({ resetPasswordUrl: z.url() }),
+    handler: async ({ services, params, query, request }) => ({
+      resetPasswordUrl: await resetPassword(services, params.id, query, request),
+    }),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id/sessions',
+    access: 'organizations',
+    summary: 'End the browser sessions of a user; with oauthTokens=true his tokens, too',
+    params: idParams,
+    query: z.object({ oauthTokens: flag('false') }),
+    handler: async ({ services, params, query, request }) => {
+      await clearSessions(services, params.id, query, request);
+      return undefined;
+    },
+  }),
+];

@@ -1,0 +1,77 @@
+/**
+ * The one way out: every request that the service makes to an address somebody else has chosen (a client's `jwks_uri`, a logout URI, an identity
+ * provider) goes to public addresses only, follows no redirect, and is bounded in time and size (server-side request forgery: OWASP SSRF Prevention
+ * Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK lifts the first of these.
+ */
+import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
+import ipaddr from 'ipaddr.js';
+import { Agent, type RequestInit, type Response, fetch as request } from 'undici';
+import type { Config } from '../config.ts';
+
+export const TIMEOUT_MS = 5000;
+/** The largest answer that is read, in bytes. */
+export const LARGEST_ANSWER = 256 * 1024;
+
+/** The request was not made, or was given up, for a reason of ours. */
+export class OutboundRefused extends Error {
+  override readonly name = 'OutboundRefused';
+}
+
+/** Is this an address of the public internet (IANA special-purpose registries, RFC 6890)? @param address IPv4 or IPv6, without brackets */
+export function isPublicAddress(address: string): boolean {
+  // `process` also takes the IPv4 address out of an IPv4-mapped one; the other ways to wrap one (NAT64, 6to4, Teredo) are ranges of their own.
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+}
+
+type Lookup = (
+  hostname: string,
+  options: LookupOptions,
+  callback: (error: Error | null, addresses: LookupAddress[] | string, family?: number) => void,
+) => void;
+
+/** Resolves a name for the connection itself, so that the address which was judged is the one that is connected to (DNS rebinding). */
+const lookupPublic: Lookup = (hostname, options, callback) => {
+  resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, []);
+    const [first] = addresses;
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+      return callback(new OutboundRefused(`${hostname} is not a public address`), []);
+    }
+    if (options.all) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  });
+};
+
+export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * @returns a `fetch` for such requests; it rejects with OutboundRefused, as the cause or itself, where the address is not public, where a redirect
+ * comes, or where the answer is too large
+ */
+export function createOutbound({ allowPrivateNetwork }: Pick<Config, 'allowPrivateNetwork'>): Outbound {
+  const agent = new Agent({
+    connect: { timeout: TIMEOUT_MS, ...(allowPrivateNetwork ? {} : { lookup: lookupPublic }) },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    maxHeaderSize: 16 * 1024,
+    maxResponseSize: LARGEST_ANSWER,
+    keepAliveTimeout: 1000,
+  });
+  return async (url, init = {}) => {
+    const { protocol, hostname } = new URL(url);
+    if (protocol !== 'https:' && protocol !== 'http:') throw new OutboundRefused(`${protocol} is not a scheme to ask by`);
+    // An address in the URL is not looked up; the URL parser has brought every notation of it into one form.
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    if (!allowPrivateNetwork && ipaddr.isValid(bare) && !isPublicAddress(bare))
+      throw new OutboundRefused(`${hostname} is not a public address`);
+
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    const response = await request(url, { ...init, signal, redirect: 'manual', dispatcher: agent });
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel();
+      throw new OutboundRefused(`${new URL(url).origin} answered with a redirect`);
+    }
+    return response;
+  };
+}

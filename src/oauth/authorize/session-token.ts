@@ -1,0 +1,43 @@
+/**
+ * The `sessionToken` parameter: a sign-in made at `POST /api/v1/authn` is carried into the browser, without a page. It counts as the fresh
+ * authentication that prompt=login asks for; its value is used up here and travels no further.
+ */
+import { errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { epochSeconds } from '../../clock.ts';
+import { digest, randomToken } from '../../secrets.ts';
+import { deleteSession } from '../../store/protocol-state.ts';
+import { takeSessionToken } from '../../store/session-tokens.ts';
+import type { ServerState } from '../adapter/server-state.ts';
+import { words } from './scope.ts';
+
+/**
+ * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, whoever is signed in already.
+ * @throws {errors.LoginRequired} where the request allows no page
+ */
+export async function signInBySessionToken(ctx: KoaContextWithOIDC, state: ServerState): Promise<void> {
+  const { params } = ctx.oidc;
+  const value = params?.sessionToken;
+  if (params === undefined || typeof value !== 'string') return;
+  params.sessionToken = undefined;
+  const prompts = words(params.prompt);
+  const token = await state.read((pool) => takeSessionToken(pool, digest(value), epochSeconds()));
+  if (token === undefined) {
+    if (prompts.includes('none')) throw new errors.LoginRequired('the sessionToken is unknown, was used before, or has expired');
+    params.prompt = [...new Set([...prompts, 'login'])].join(' ');
+    return;
+  }
+  params.prompt = prompts.filter((prompt) => prompt !== 'login').join(' ') || undefined;
+  await beginSession(ctx, state, token.userId);
+  ctx.oidc.session?.loginAccount({ accountId: token.userId, loginTs: token.authenticatedAt, amr: [...token.amr] });
+}
+
+/** A session that was there goes on under a new id when it is the same user's, and ends when it is another's (session fixation). */
+async function beginSession({ oidc: { session } }: KoaContextWithOIDC, state: ServerState, userId: string): Promise<void> {
+  if (session === undefined) return;
+  if (session.accountId !== undefined && session.accountId !== userId) {
+    await state.read((pool) => deleteSession(pool, session.uid));
+    session.uid = randomToken();
+    session.authorizations = {};
+  }
+  session.resetIdentifier();
+}

@@ -1,0 +1,121 @@
+/** Who belongs to an organization, and to which of its departments. A user may belong to several organizations, to each of them once. */
+import { present } from '../clock.ts';
+import { forbidden, notFound, validation } from '../errors.ts';
+import { isWithin, reachOf, type Verb } from '../policy/administration.ts';
+import type { Executor } from '../store/database.ts';
+import {
+  deleteMembership,
+  findMembership,
+  findOrgIds,
+  insertMembership,
+  listMemberships,
+  type Member,
+  type Membership,
+  moveMembership,
+} from '../store/memberships.ts';
+import { type Organization, organizationExists } from '../store/organizations.ts';
+import type { Page, Window } from '../store/paging.ts';
+import { findUserById, type User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { checkReadable, lockForChange, target as organizationTarget } from './organizations.ts';
+import { userTarget } from './user-reach.ts';
+
+/**
+ * The members of an organization, those of its departments included, the oldest memberships first.
+ * @throws {ApiError} not found
+ */
+export async function listMembers(
+  { database: { knex } }: Services,
+  orgId: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<Member>> {
+  checkReadable(orgId, request);
+  const page = await listMemberships(knex, orgId, window);
+  if (page.items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
+  return page;
+}
+
+/** @throws {ApiError} not found */
+export async function getMember(
+  { database: { knex } }: Services,
+  orgId: string,
+  userId: string,
+  request: RequestContext,
+): Promise<Membership> {
+  checkReadable(orgId, request);
+  const membership = await findMembership(knex, orgId, userId);
+  if (membership === undefined) throw notFound(userId, 'Member');
+  return membership;
+}
+
+/**
+ * Makes a user a member, or moves him to another department of the same organization.
+ * @param depId absent, null or empty: directly in the organization
+ * @throws {ApiError} not found: organization or user; forbidden; validation: there is no such department
+ */
+export async function putMember(
+  services: Services,
+  orgId: string,
+  userId: string,
+  depId: string | null | undefined,
+  request: RequestContext,
+): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request);
+    const user = await personInReach(trx, userId, request);
+    const after = { orgId, userId, depId: depId || undefined };
+    const before = await findMembership(trx, orgId, userId);
+    if (before !== undefined && before.depId === after.depId) return;
+    const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
+    if (missing === 'userId') throw notFound(userId, 'User');
+    if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
+    await recordEvent(trx, {
+      eventType: before === undefined ? 'org.membership.add' : 'org.membership.update',
+      displayMessage: before === undefined ? 'Add member to organization' : 'Move member to another department',
+      request,
+      targets: targets(user, organization),
+      ...(before !== undefined && { before: described(before) }),
+      after: described(after),
+    });
+  });
+}
+
+/** @throws {ApiError} not found: organization, user or membership; forbidden */
+export async function removeMember(services: Services, orgId: string, userId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request);
+    const before = await findMembership(trx, orgId, userId);
+    const user = before && (await findUserById(trx, userId));
+    if (before === undefined || user === undefined) throw notFound(userId, 'Member');
+    await deleteMembership(trx, orgId, userId);
+    await recordEvent(trx, {
+      eventType: 'org.membership.remove',
+      displayMessage: 'Remove member from organization',
+      request,
+      targets: targets(user, organization),
+      before: described(before),
+    });
+  });
+}
+
+/**
+ * An administrator of single organizations takes from them alone: somebody whom he could merely see would be his to change once a member.
+ * @throws {ApiError} not found, forbidden
+ */
+async function personInReach(trx: Executor, userId: string, request: RequestContext): Promise<User> {
+  const user = await findUserById(trx, userId);
+  const orgIds = await findOrgIds(trx, userId);
+  const reaches = (verb: Verb) => {
+    const reach = reachOf(request.roles ?? [], verb);
+    return reach === 'everything' || orgIds.some((orgId) => isWithin(reach, orgId));
+  };
+  if (user === undefined || !reaches('read')) throw notFound(userId, 'User');
+  if (!reaches('write')) throw forbidden();
+  return user;
+}
+
+const targets = (user: User, organization: Organization) => [userTarget(user), organizationTarget(organization)];
+
+const described = ({ depId }: { readonly depId?: string | undefined }) => ({ depId: depId ?? '' });

@@ -1,0 +1,90 @@
+/** What is set for the whole service. What was not set has the value of config/defaults.ts; only what was set is stored. */
+import { BRAND, LIFETIMES, SHORTEST_PASSWORD } from '../../config/defaults.ts';
+import { present } from '../clock.ts';
+import { validation } from '../errors.ts';
+import { MOST_CHARACTERS, type PasswordPolicy, passwordProblem } from '../policy/password.ts';
+import { findSettings, lockSettings, updateSettings } from '../store/settings.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+
+/** How long a browser's session lasts. */
+export interface SignInSettings {
+  /** Without any use. */
+  readonly sessionIdleMinutes: number;
+  /** From the sign-in on, however much it is used. */
+  readonly sessionLifetimeDays: number;
+}
+
+/** How the service presents itself to people; null: there is no such link. */
+export interface Branding {
+  readonly name: string;
+  readonly supportUrl: string | null;
+  readonly privacyUrl: string | null;
+  readonly termsUrl: string | null;
+}
+
+export interface Settings {
+  readonly 'sign-in': SignInSettings;
+  readonly password: PasswordPolicy;
+  readonly branding: Branding;
+}
+
+export type SettingsName = keyof Settings;
+
+export const DEFAULTS: Settings = {
+  'sign-in': { sessionIdleMinutes: LIFETIMES.sessionIdle / 60, sessionLifetimeDays: LIFETIMES.session / 86_400 },
+  password: { minLength: SHORTEST_PASSWORD },
+  branding: BRAND,
+};
+
+const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({
+  ...DEFAULTS[name],
+  ...(set as Partial<Settings[N]>),
+});
+
+/** As they are now, from the database. */
+export async function readSettings<N extends SettingsName>({ database }: Pick<Services, 'database'>, name: N): Promise<Settings[N]> {
+  return withDefaults(name, await findSettings(database.knex, name));
+}
+
+/** @param set replaces all that was set before; what is absent returns to its default */
+export async function replaceSettings<N extends SettingsName>(
+  services: Services,
+  name: N,
+  set: Partial<Settings[N]>,
+  request: RequestContext,
+): Promise<Settings[N]> {
+  const { database, notifications } = services;
+  const after = withDefaults(name, set);
+  await database.transaction(async (trx) => {
+    const now = present();
+    const before = withDefaults(name, await lockSettings(trx, name, now));
+    await updateSettings(trx, name, set, now);
+    await recordEvent(trx, {
+      eventType: 'system.settings.update',
+      displayMessage: 'Update settings',
+      request,
+      targets: [{ id: name, type: 'Settings', displayName: name }],
+      before,
+      after,
+    });
+    await notifications.publish(trx, { kind: 'settings', id: name });
+  });
+  notifications.announce({ kind: 'settings', id: name });
+  return after;
+}
+
+export const readPasswordPolicy = (services: Pick<Services, 'database'>): Promise<PasswordPolicy> => readSettings(services, 'password');
+
+/**
+ * To be called wherever somebody gets a new password.
+ * @param field that the password came in, for the cause
+ * @throws {ApiError} validation when it is not good enough
+ */
+export async function refusePoorPassword(services: Pick<Services, 'database'>, password: string, field: string): Promise<void> {
+  const policy = await readPasswordPolicy(services);
+  const problem = passwordProblem(policy, password);
+  if (problem === undefined) return;
+  const bound = problem === 'too-short' ? `at least ${policy.minLength}` : `at most ${MOST_CHARACTERS}`;
+  throw validation([{ field, message: `must have ${bound} characters` }]);
+}

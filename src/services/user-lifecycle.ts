@@ -1,0 +1,149 @@
+/**
+ * The life cycle of a user, carried out: the status changes, and with it ends what the user holds. Which step is possible when stands in
+ * policy/user-lifecycle.ts. Mail is not sent yet: whoever calls may ask for the link that it would carry.
+ */
+import { present } from '../clock.ts';
+import { wrongState } from '../errors.ts';
+import { decideStep, endsActivity, type LifecycleStep } from '../policy/user-lifecycle.ts';
+import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
+import type { Executor } from '../store/database.ts';
+import { deleteLinksOf } from '../store/one-time-links.ts';
+import { isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
+import { deleteUser as deleteRow, type User, updateUser } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { createPasswordLink } from './one-time-links.ts';
+import { lockChangeableUser, userTarget } from './user-reach.ts';
+
+const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: string, displayMessage: string]>> = {
+  activate: ['user.lifecycle.activate', 'Activate user'],
+  deactivate: ['user.lifecycle.deactivate', 'Deactivate user'],
+  suspend: ['user.lifecycle.suspend', 'Suspend user'],
+  unsuspend: ['user.lifecycle.unsuspend', 'Unsuspend user'],
+  unlock: ['user.account.unlock_by_admin', 'Unlock user'],
+  expire_password: ['user.account.expire_password', 'Expire password of user'],
+  reset_password: ['user.account.reset_password', 'Reset password of user'],
+};
+
+/**
+ * Takes one step.
+ * @throws {ApiError} not found, forbidden, wrong state with the reason
+ */
+export async function takeStep(services: Services, idOrLogin: string, step: LifecycleStep, request: RequestContext): Promise<User> {
+  return carryOut(services, idOrLogin, step, request, async (_, user) => user);
+}
+
+/** @returns the page on which the user chooses his password, if he has none and no mail is to be sent. @throws {ApiError} as `takeStep` */
+export async function activateUser(
+  services: Services,
+  idOrLogin: string,
+  { sendEmail }: { readonly sendEmail: boolean },
+  request: RequestContext,
+): Promise<string | undefined> {
+  return carryOut(services, idOrLogin, 'activate', request, async (trx, user) =>
+    sendEmail || user.passwordHash !== null ? undefined : createPasswordLink(trx, services, user.id, 'activation'),
+  );
+}
+
+/** @returns the page on which the user chooses a new password. @throws {ApiError} as `takeStep`, and wrong state where mail is to be sent */
+export async function resetPassword(
+  services: Services,
+  idOrLogin: string,
+  { sendEmail }: { readonly sendEmail: boolean },
+  request: RequestContext,
+): Promise<string> {
+  return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
+    if (sendEmail) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
+    return createPasswordLink(trx, services, user.id, 'reset');
+  });
+}
+
+/**
+ * Deactivates the user, or, when that has happened before, deletes him with all that is his.
+ * @throws {ApiError} as `takeStep`
+ */
+export async function deleteUser(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
+  const user = await services.database.transaction(async (trx) => {
+    await lockSuperAdmins(trx);
+    const before = await lockChangeableUser(trx, idOrLogin, request);
+    if (before.status !== 'DEPROVISIONED') return change(trx, before, 'deactivate', request);
+    await endEverything(trx, before.id);
+    await deleteRow(trx, before.id);
+    await recordEvent(trx, {
+      eventType: 'user.lifecycle.delete.initiated',
+      displayMessage: 'Delete user',
+      request,
+      targets: [userTarget(before)],
+      before: { status: before.status },
+    });
+    return before;
+  });
+  await endEverything(services.database.knex, user.id);
+}
+
+/** One step in one transaction; `also` adds to it. */
+async function carryOut<T>(
+  services: Services,
+  idOrLogin: string,
+  step: LifecycleStep,
+  request: RequestContext,
+  also: (trx: Executor, user: User) => Promise<T>,
+): Promise<T> {
+  const { id, result } = await services.database.transaction(async (trx) => {
+    if (endsActivity(step)) await lockSuperAdmins(trx);
+    const before = await lockChangeableUser(trx, idOrLogin, request);
+    const user = await change(trx, before, step, request);
+    return { id: user.id, result: await also(trx, user) };
+  });
+  // What was being written meanwhile. In a repeatable call this is not after the commit yet: then the return to ACTIVE ends the rest.
+  await ENDINGS[step]?.(services.database.knex, id);
+  return result;
+}
+
+async function change(trx: Executor, before: User, step: LifecycleStep, request: RequestContext): Promise<User> {
+  const decision = decideStep(step, {
+    status: before.status,
+    hasPassword: before.passwordHash !== null,
+    isSelf: request.actor.id === before.id,
+    isLastSuperAdmin: endsActivity(step) && (await isLastSuperAdmin(trx, before.id)),
+  });
+  if ('refused' in decision) throw wrongState(decision.refused);
+  const now = present();
+  const changes = {
+    status: decision.to,
+    statusChanged: now,
+    lastUpdated: now,
+    ...(step === 'activate' && { activated: now }),
+  };
+  await updateUser(trx, before.id, changes);
+  await ENDINGS[step]?.(trx, before.id);
+  // A link made for the status before; whoever asks for one gets a new one.
+  await deleteLinksOf(trx, before.id);
+  // Suspended, they are only refused; deactivated, they are gone.
+  const apiTokens = step === 'deactivate' ? await endApiTokens(trx, before.id) : 0;
+  const [eventType, displayMessage] = EVENTS[step];
+  await recordEvent(trx, {
+    eventType,
+    displayMessage,
+    request,
+    targets: [userTarget(before)],
+    before: { status: before.status },
+    after: { status: decision.to, ...(apiTokens > 0 && { apiTokensRevoked: apiTokens }) },
+  });
+  return { ...before, ...changes };
+}
+
+async function endEverything(executor: Executor, userId: string): Promise<void> {
+  await endBrowserSessions(executor, userId);
+  await endOAuthTokens(executor, userId);
+}
+
+/** What ends with each step. With the return to ACTIVE ends whatever a request under way wrote while the user was leaving. */
+const ENDINGS: Readonly<Partial<Record<LifecycleStep, (executor: Executor, userId: string) => Promise<void>>>> = {
+  activate: endEverything,
+  deactivate: endEverything,
+  suspend: endEverything,
+  unsuspend: endEverything,
+  expire_password: endBrowserSessions,
+  reset_password: endBrowserSessions,
+};

@@ -1,0 +1,43 @@
+/** Which user a call names, and whether its caller may see him or change him. How far an administrator reaches is decided in policy/administration.ts. */
+import { forbidden, notFound } from '../errors.ts';
+import { isPersonWithin, reachOf } from '../policy/administration.ts';
+import type { Executor } from '../store/database.ts';
+import { findOrgIds } from '../store/memberships.ts';
+import { findRoles } from '../store/roles.ts';
+import { findUserById, findUserByLogin, lockUser, type User } from '../store/users.ts';
+import type { RequestContext } from './audit.ts';
+import { isPrintable } from './text.ts';
+
+/**
+ * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it
+ * @throws {ApiError} not found, also when the user is out of the caller's sight
+ */
+export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
+  const user = isPrintable(idOrLogin)
+    ? ((await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin)))
+    : undefined;
+  if (user === undefined) throw notFound(idOrLogin, 'User');
+  const reach = reachOf(request.roles ?? [], 'read');
+  if (reach === 'everything') return user;
+  const orgIds = await findOrgIds(executor, user.id);
+  if (!orgIds.some((orgId) => reach.has(orgId))) throw notFound(idOrLogin, 'User');
+  return user;
+}
+
+/**
+ * Finds the user and locks his row for a change.
+ * @throws {ApiError} not found, also when the user is out of the caller's sight; forbidden when the caller may only see him
+ */
+export async function lockChangeableUser(trx: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
+  const { id } = await findVisibleUser(trx, idOrLogin, request);
+  const user = await lockUser(trx, id);
+  if (user === undefined) throw notFound(idOrLogin, 'User');
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return user;
+  const person = { orgIds: await findOrgIds(trx, id), roles: await findRoles(trx, id) };
+  if (!isPersonWithin(reach, person)) throw forbidden();
+  return user;
+}
+
+/** The user as audit events name him. */
+export const userTarget = ({ id, login }: Pick<User, 'id' | 'login'>) => ({ id, type: 'User', displayName: login });

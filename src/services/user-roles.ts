@@ -1,0 +1,64 @@
+/** Administrators' roles: given and taken. A change counts from the next request on; an API token has the roles that its creator has then. */
+import { present } from '../clock.ts';
+import { conflict, notFound, validation, wrongState } from '../errors.ts';
+import type { Role } from '../policy/administration.ts';
+import { LAST_SUPER_ADMIN } from '../policy/user-lifecycle.ts';
+import { type AssignedRole, deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
+import type { User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
+
+/** @throws {ApiError} not found */
+export async function listRoles(services: Services, idOrLogin: string, request: RequestContext): Promise<AssignedRole[]> {
+  const { knex } = services.database;
+  return findRoles(knex, (await findVisibleUser(knex, idOrLogin, request)).id);
+}
+
+/** @throws {ApiError} not found */
+export async function getRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<AssignedRole> {
+  const { knex } = services.database;
+  const role = await findRole(knex, (await findVisibleUser(knex, idOrLogin, request)).id, roleId);
+  if (role === undefined) throw notFound(roleId, 'Role');
+  return role;
+}
+
+/** @throws {ApiError} not found; validation when the organization does not exist; conflict when the user has the role already */
+export async function grantRole(services: Services, idOrLogin: string, role: Role, request: RequestContext): Promise<AssignedRole> {
+  return services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const granted = await insertRole(trx, user.id, role, present());
+    if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
+    if (granted === 'held already') throw conflict({ field: 'type', message: 'the user has this role already' });
+    await recordEvent(trx, {
+      eventType: 'user.account.privilege.grant',
+      displayMessage: 'Grant user privilege',
+      request,
+      targets: targets(user, granted),
+      after: described(granted),
+    });
+    return granted;
+  });
+}
+
+/** @throws {ApiError} not found; wrong state when nobody would be left who administers the service */
+export async function revokeRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    await lockSuperAdmins(trx);
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const role = await findRole(trx, user.id, roleId);
+    if (role === undefined) throw notFound(roleId, 'Role');
+    if (role.type === 'SUPER_ADMIN' && (await isLastSuperAdmin(trx, user.id))) throw wrongState(LAST_SUPER_ADMIN);
+    await deleteRole(trx, role.id);
+    await recordEvent(trx, {
+      eventType: 'user.account.privilege.revoke',
+      displayMessage: 'Revoke user privilege',
+      request,
+      targets: targets(user, role),
+      before: described(role),
+    });
+  });
+}
+
+const targets = (user: User, { id, type }: AssignedRole) => [userTarget(user), { id, type: 'Role', displayName: type }];
+const described = ({ type, orgId }: AssignedRole) => ({ type, orgId });

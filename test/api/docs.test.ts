@@ -1,0 +1,131 @@
+/** The readable page of the management API's description: all of it is there, without a script, on any screen, for everybody. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { z } from 'zod';
+import { type ApiDescription, docsPage } from '../../src/api/docs.ts';
+import { ENDPOINTS } from '../../src/api/index.ts';
+import { describeApi } from '../../src/api/openapi.ts';
+import { loadConfig } from '../../src/config.ts';
+import { assertAccessible } from '../support/accessibility.ts';
+import { browserTest } from '../support/browser.ts';
+import { serve, testServices } from '../support/management-api.ts';
+
+const BASE = `${loadConfig({}).baseUrl}/api/v1`;
+const described = docsPage(JSON.parse(JSON.stringify(describeApi(ENDPOINTS))) as ApiDescription, BASE);
+const operations = described.resources.flatMap((resource) => resource.operations);
+
+describe('GET /api/v1/docs (management API)', () => {
+  let parts: Awaited<ReturnType<typeof testServices>>;
+  let server: Awaited<ReturnType<typeof serve>>;
+  let html = '';
+  before(async () => {
+    parts = await testServices();
+    server = await serve(parts.services);
+    const answer = await fetch(`${server.base}/docs`);
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    assert.match(answer.headers.get('x-rate-limit-limit') ?? '', /^\d+$/);
+    html = await answer.text();
+  });
+  after(async () => {
+    server.close();
+    await parts.close();
+  });
+
+  it('has every operation, once, under its resource', () => {
+    const told = operations.map(({ method, path }) => `${method} ${path}`);
+    const declared = ENDPOINTS.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    assert.deepEqual(told.sort(), [...declared, 'GET /openapi.json'].sort());
+    for (const { id, summary } of operations) {
+      assert.equal(html.split(`<h3 id="${id}">`).length, 2, id);
+      assert.ok(html.includes(escaped(summary)), summary);
+    }
+  });
+
+  it('tells what each takes, with constraints, and what it answers', () => {
+    const create = operations.find(({ id }) => id === 'createApiToken');
+    assert.deepEqual(create?.body?.fields, [
+      { name: 'name', type: 'text', schema: undefined, constraints: ['1 to 255 characters'], required: true, description: '' },
+      {
+        name: 'expiresAt',
+        type: 'time',
+        schema: undefined,
+        constraints: ['or null'],
+        required: false,
+        description: 'Ahead of now; absent or null: never',
+      },
+    ]);
+    assert.deepEqual(
+      create?.answers.map(({ status, schema }) => [status, schema]),
+      [
+        ['200', 'CreatedApiToken'],
+        ['400', undefined],
+        ['401', undefined],
+        ['403', undefined],
+        ['409', undefined],
+        ['other', undefined],
+      ],
+    );
+    const limit = operations.find(({ id }) => id === 'listUsers')?.parameters.find(({ name }) => name === 'limit');
+    assert.deepEqual([limit?.type, limit?.constraints], ['whole number in the query', ['1 to 200', 'default 20']]);
+    const app = operations.find(({ id }) => id === 'createApp');
+    const leeway = app?.body?.fields.find(({ name }) => name === 'settings.oauthClient.refresh_token.leeway');
+    assert.deepEqual([leeway?.type, leeway?.constraints], ['whole number', ['at most 60']]);
+    const roles = operations.find(({ id }) => id === 'deleteGroup');
+    assert.equal(roles?.description, 'For SUPER_ADMIN.');
+  });
+
+  it('names every schema that it refers to', () => {
+    const schemas = new Set(described.schemas.map(({ name }) => name));
+    const named = [...html.matchAll(/href="#([^"]+)"/g)].map(([, name = '']) => name);
+    for (const name of named) assert.ok(html.includes(`id="${name}"`), name);
+    for (const name of named.filter((one) => one.startsWith('schema-'))) assert.ok(schemas.has(name.slice('schema-'.length)), name);
+  });
+
+  for (const { id, method, path, example } of operations) {
+    it(`has an example of ${id} that a shell understands and the operation takes`, () => {
+      assert.ok(html.includes(escaped(example)), example);
+      assert.match(example, /^curl (-X (POST|PUT|DELETE) )?"http:\/\/localhost:3000\/api\/v1[\w/.$-]*"/);
+      const declared = ENDPOINTS.find((one) => one.method === method && one.path.replace(/:(\w+)/g, '{$1}') === path);
+      const body = /-d '(.*)'$/.exec(example)?.[1];
+      assert.equal(body === undefined, declared?.body === undefined);
+      if (body === undefined || declared?.body === undefined) return;
+      const { success, error } = declared.body.safeParse(JSON.parse(body));
+      assert.ok(success, error && z.prettifyError(error));
+    });
+  }
+});
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' })[sign] ?? sign);
+
+browserTest('the description is readable in light and dark and on a phone, without a script (WCAG 2.2 AA)', async (browser, t) => {
+  const { services, close } = await testServices();
+  const server = await serve(services);
+  t.after(async () => {
+    server.close();
+    await close();
+  });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 320, height: 640 },
+    ]) {
+      const context = await browser.newContext({ colorScheme, viewport });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (message) => problems.push(message.text()));
+      page.on('requestfailed', (request) => problems.push(request.url()));
+      await page.goto(`${server.base}/docs`);
+      assert.equal(await page.locator('script').count(), 0);
+      await assertAccessible(page, `docs, ${colorScheme}, ${viewport.width}`);
+      const [content, room] = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]').then((sizes) => sizes as number[]);
+      assert.ok(content !== undefined && room !== undefined && content <= room, `${content} pixels wide on ${room}`);
+      await page.getByRole('navigation', { name: 'Resources' }).getByRole('link', { name: 'users' }).click();
+      assert.equal(await page.evaluate("document.querySelector('#users').getBoundingClientRect().top < innerHeight"), true);
+      assert.deepEqual(problems, []);
+      await context.close();
+    }
+  }
+});

@@ -1,0 +1,115 @@
+/**
+ * `npm run bench:directory -- [--members 1000000] [--departments 10000] [--organizations 1000]`: how fast a big organization is read, over HTTP,
+ * beside as many small ones. The big one is filled in the database itself; its people have no passwords.
+ */
+import os from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { type GatehouseProcess, startProcess } from './gatehouse.ts';
+import { commit, machine } from './report.ts';
+
+const CALLS = 20;
+/** Departments below each department of the big organization. */
+const BREADTH = 10;
+
+const { values: options } = parseArgs({
+  options: {
+    members: { type: 'string', default: '1000000' },
+    departments: { type: 'string', default: '10000' },
+    organizations: { type: 'string', default: '1000' },
+  },
+});
+
+function positive(name: keyof typeof options): number {
+  const value = Number(options[name]);
+  if (!(Number.isInteger(value) && value > 0)) throw new Error(`--${name} must be a positive whole number`);
+  return value;
+}
+const size = { members: positive('members'), departments: positive('departments'), organizations: positive('organizations') };
+
+/** The keys that refer from one table to another are left unchecked: it is their checks that would take the time. */
+const fill = ({ members, departments, organizations }: typeof size): string => `
+  SET session_replication_role = replica;
+  INSERT INTO organizations (id, name, created, last_updated)
+    SELECT 'org_' || n, CASE n WHEN 0 THEN 'Big' ELSE 'Small ' || n END, now(), now() FROM generate_series(0, ${organizations}) n ORDER BY n;
+  INSERT INTO departments (id, org_id, parent_id, name, created, last_updated)
+    SELECT 'dep_' || n, 'org_0', CASE WHEN n >= ${BREADTH} THEN 'dep_' || n / ${BREADTH} END, 'Department ' || n, now(), now()
+    FROM generate_series(0, ${departments - 1}) n ORDER BY n;
+  INSERT INTO users (id, login, email, status, profile, created, last_updated)
+    SELECT 'usr_' || n, 'user' || n || '@example.com', 'user' || n || '@example.com', 'ACTIVE',
+      jsonb_build_object('firstName', 'First ' || n % 1000, 'lastName', 'Last ' || n), now(), now()
+    FROM generate_series(0, ${members - 1}) n ORDER BY n;
+  INSERT INTO memberships (org_id, user_id, dep_id, created)
+    SELECT 'org_0', 'usr_' || n, CASE WHEN n % 10 > 0 THEN 'dep_' || n % ${departments} END, now() FROM generate_series(0, ${members - 1}) n;`;
+
+/** Joins the service's own database, as a second service would, and leaves it as the database would tidy it up by itself within minutes. */
+async function fillDatabase({ dataDir }: GatehouseProcess): Promise<void> {
+  const database = await startEmbeddedPostgres({ dataDir, say: () => {} });
+  const client = new pg.Client(database.connection);
+  await client.connect();
+  try {
+    await client.query(fill(size));
+    await client.query('VACUUM (ANALYZE)');
+    await client.query('CHECKPOINT');
+  } finally {
+    await client.end();
+    await database.stop();
+  }
+}
+
+interface Row {
+  readonly call: string;
+  readonly p50: number;
+  readonly p99: number;
+  readonly bytes: number;
+}
+
+async function measure({ base, apiToken }: GatehouseProcess, call: string, path: string): Promise<Row> {
+  const times: number[] = [];
+  let bytes = 0;
+  for (let turn = 0; turn < CALLS; turn += 1) {
+    const begun = performance.now();
+    const response = await fetch(`${base}/api/v1/account/org${path}`, { headers: { authorization: `SSWS ${apiToken}` } });
+    const body = await response.arrayBuffer();
+    times.push(performance.now() - begun);
+    if (!response.ok) throw new Error(`${call}: ${response.status} ${Buffer.from(body).toString()}`);
+    bytes = body.byteLength;
+  }
+  const at = (part: number): number => times.toSorted((a, b) => a - b)[Math.ceil(part * CALLS) - 1] ?? Number.NaN;
+  return { call, p50: at(0.5), p99: at(0.99), bytes };
+}
+
+/** As a table of Markdown, which the README can take as it is. */
+function table(rows: readonly Row[], loadBefore: number): string {
+  const cells = rows.map(({ call, p50, p99, bytes }) => [call, p50.toFixed(1), p99.toFixed(1), (bytes / 1024).toFixed(1)]);
+  const head = ['call', 'p50 ms', 'p99 ms', 'answer KiB'];
+  const line = (columns: readonly string[]) => `| ${columns.join(' | ')} |`;
+  return [
+    `${machine()}; Node ${process.versions.node}; commit ${commit()}; load before ${loadBefore.toFixed(1)}`,
+    `${size.departments} departments and ${size.members} members in one of ${size.organizations + 1} organizations; ${CALLS} calls each, one after the other`,
+    '',
+    ...[head, head.map(() => '---'), ...cells].map(line),
+  ].join('\n');
+}
+
+const loadBefore = os.loadavg()[0] ?? 0;
+const service = await startProcess();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void service.stop().finally(() => process.exit(1)));
+try {
+  await fillDatabase(service);
+  const calls: [call: string, path: string][] = [
+    ['detail', '/org_0'],
+    ['tree', '/org_0/tree'],
+    ['list, first page', ''],
+    ['list, last page', `?limit=200&page=${Math.ceil((size.organizations + 1) / 200)}`],
+    ['members, first page', '/org_0/member?limit=200'],
+    ['members, a page in the middle', `/org_0/member?limit=200&after=${Math.floor(size.members / 2)}`],
+  ];
+  const rows: Row[] = [];
+  for (const [call, path] of calls) rows.push(await measure(service, call, path));
+  console.log(table(rows, loadBefore));
+} finally {
+  await service.stop();
+}
