@@ -96,6 +96,9 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
   });
 };
 
+/** May the call be repeated with an Idempotency-Key? A key is somebody's. */
+export const isRepeatable = ({ method, access }: Endpoint): boolean => method === 'POST' && access !== 'anyone';
+
 /** What a call is answered with. */
 export interface Answered {
   readonly status: number;
@@ -111,10 +114,9 @@ export function answer(declared: Endpoint, services: Services): Middleware {
     // Such a name cannot be stored, hence nothing has it.
     for (const value of Object.values(params)) if (!isPrintable(value)) throw notFound(ctx.path, 'Resource');
 
-    const { status, body, next } =
-      declared.method === 'POST' && declared.access !== 'anyone'
-        ? await carryOutOnce(ctx, services, (within) => carryOut(declared, ctx, within))
-        : await carryOut(declared, ctx, services);
+    const { status, body, next } = isRepeatable(declared)
+      ? await carryOutOnce(ctx, services, (within) => carryOut(declared, ctx, within))
+      : await carryOut(declared, ctx, services);
     ctx.status = status;
     if (body !== undefined) ctx.body = body;
     if (next !== undefined) ctx.append('Link', `<${nextPage(ctx, services, next)}>; rel="next"`);

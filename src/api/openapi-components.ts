@@ -1,7 +1,7 @@
 /** What of the management API's description is the same whatever the endpoints are: introduction, tags, error bodies, headers. */
 import { z } from 'zod';
 
-export const INTRODUCTION = `The management API of Gatehouse. Every call but the reading of this document carries an API token:
+export const INTRODUCTION = `The management API of Gatehouse. Every call but the reading of this document and \`authn\` carries an API token:
 \`Authorization: SSWS <token>\`. A body may send back the fields that an answer carried (id, created, _links); they are ignored,
 any other unknown field is refused. Times are written like \`2026-11-21T01:02:03.000Z\`. Lists come in pages; the header Link of an
 answer has the address of the next page. Parameters of the query that an operation does not know are ignored.`;

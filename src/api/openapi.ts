@@ -5,7 +5,7 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { mayCall, type RoleType } from '../policy/administration.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, isRepeatable } from './endpoint.ts';
 import { COMPONENTS, INTRODUCTION, problemDetails, REFUSALS, refusalBody, TAGS, tagOf } from './openapi-components.ts';
 import { operationName, schemaNames } from './operation-names.ts';
 
@@ -88,7 +88,7 @@ function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.
       }),
     },
     parameters: Object.keys(COMPONENTS.parameters)
-      .filter((name) => name !== 'IdempotencyKey' || (method === 'POST' && !isOpen))
+      .filter((name) => name !== 'IdempotencyKey' || isRepeatable(endpoint))
       .map((name) => ({ $ref: `#/components/parameters/${name}` })),
     responses: {
       [status ?? (response === undefined ? 204 : 200)]: success(endpoint, names),
@@ -101,12 +101,13 @@ function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.
   };
 }
 
-function success({ method, query, response }: Endpoint, names: ReadonlyMap<z.ZodType, string>) {
+function success(endpoint: Endpoint, names: ReadonlyMap<z.ZodType, string>) {
+  const { query, response } = endpoint;
   const isPaged = query instanceof z.ZodObject && 'after' in query.shape;
   const headers = {
     ...ON_EVERY_ANSWER,
     ...(isPaged && headerRefs('Link')),
-    ...(method === 'POST' && headerRefs('Idempotency-Replayed')),
+    ...(isRepeatable(endpoint) && headerRefs('Idempotency-Replayed')),
   };
   if (response === undefined) return { description: 'Done; no body', headers };
   const element = response instanceof z.ZodArray ? names.get(response.element as z.ZodType) : undefined;

@@ -15,6 +15,7 @@ import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts
 import { ReplayAdapter } from './adapter/replay-adapter.ts';
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
+import { checkClaims } from './authorize/claims.ts';
 import { formPostMode } from './authorize/form-post.ts';
 import { checkNonce } from './authorize/nonce.ts';
 import { promptRules } from './authorize/prompts.ts';
@@ -111,7 +112,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       rpInitiatedLogout: { enabled: true },
       // Announced when it is carried out: the outbox comes with its own delivery.
       backchannelLogout: { enabled: false },
-      claimsParameter: { enabled: true },
+      claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       dPoP: { enabled: false },

@@ -4,6 +4,10 @@
  * itself is not checked here.
  */
 
+/** The service's own applications, by id; no other one may be called so. */
+export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
+export type SystemApplicationId = (typeof SYSTEM_APPLICATIONS)[number];
+
 export type ApplicationType = 'web' | 'native' | 'browser' | 'service';
 export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'client_secret_jwt' | 'private_key_jwt' | 'none';
 export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client_credentials' | 'refresh_token';

@@ -6,6 +6,7 @@ import {
   completeSettings,
   type GivenSettings,
   type SettingProblem,
+  SYSTEM_APPLICATIONS,
   settingProblems,
   usesSecret,
 } from '../policy/application-settings.ts';
@@ -67,6 +68,8 @@ export async function createApplication(
   const settings = settingsOf(input);
   const now = present();
   const { id = newId('app'), label, system = false } = input;
+  if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
+    throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
   const application: Application = { id, label, status: 'ACTIVE', system, settings, created: now, lastUpdated: now };
   const secret = usesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 

@@ -6,14 +6,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { present } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
-import type { ApplicationSettings } from '../policy/application-settings.ts';
+import { type ApplicationSettings, SYSTEM_APPLICATIONS, type SystemApplicationId } from '../policy/application-settings.ts';
 import { type Application, findApplicationWithSecrets, updateApplication } from '../store/applications.ts';
 import { createApplication, secretContext } from './applications.ts';
 import { recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
-
-/** By id. */
-export type SystemApplicationId = 'playground' | 'console';
 
 interface SystemApplication {
   readonly label: string;
@@ -54,7 +51,7 @@ const settingsFor = ({ path, flows }: SystemApplication, baseUrl: string) => ({
 
 /** Registers the service's applications, or puts them to rest. Several processes may do this at once. */
 export async function registerSystemApplications(services: Services): Promise<void> {
-  for (const id of ['playground', 'console'] as const) await register(services, id);
+  for (const id of SYSTEM_APPLICATIONS) await register(services, id);
 }
 
 async function register(services: Services, id: SystemApplicationId): Promise<void> {

@@ -247,6 +247,17 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
     assert.notEqual(again.body.id, body.id);
   });
 
+  for (const client_id of ['playground', 'console']) {
+    it(`keeps the id ${client_id} for the service itself`, async () => {
+      const answer = await api.call('POST', '/apps', {
+        label: 'x',
+        credentials: { oauthClient: { client_id } },
+        settings: { oauthClient: { redirect_uris: ['https://a.example/'] } },
+      });
+      assert.deepEqual([answer.status, answer.body.errorCode], [409, 'E0000014']);
+    });
+  }
+
   it('lets one of twenty have a client_id and tells the others 409', async () => {
     const body = withSettings({}, { client_id: 'wanted' });
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => api.call('POST', '/apps', body)))).map(({ status }) => status);
