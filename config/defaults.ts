@@ -12,6 +12,12 @@ export const LIFETIMES = {
   session: 30 * 86_400,
   sessionToken: 300,
   interaction: 3600,
+  /** How long a browser is known in which its user signed in. */
+  device: 365 * 86_400,
+  /** A retired signing key stays in the JWKS while a token that it signed may live: the longest access token lives for a day … */
+  retiredKeyPublished: 86_400 + 60,
+  /** … and then it verifies logout hints, which may have expired (OpenID Connect RP-Initiated Logout 1.0 section 2). */
+  retiredKeyKept: 90 * 86_400,
   /** The link by which a new user chooses his first password. */
   activationLink: 7 * 86_400,
   /** The link that sets a new password in place of a forgotten one (OWASP Forgot Password Cheat Sheet: short). */

@@ -17,24 +17,33 @@ import { logoutPage } from './interaction/logout-page.ts';
 import { hostedPages } from './interaction/routes.ts';
 import { ClientDirectory } from './oauth/adapter/clients.ts';
 import { AuthorizationServers, destinationOf } from './oauth/authorization-servers.ts';
+import { backchannelLogout } from './oauth/backchannel-logout.ts';
 import { createBrowserSessions } from './oauth/browser-sessions.ts';
 import { isVisited } from './oauth/endpoints.ts';
 import { createInteractions } from './oauth/interactions.ts';
 import { findWayBack } from './oauth/way-back.ts';
+import { WrongSecrets } from './oauth/wrong-secrets.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/presence.ts';
 import { fullName } from './policy/claims.ts';
 import { issuerOf } from './policy/server-id.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
+import { NOBODY } from './services/audit.ts';
 import { listAuthorizationServers } from './services/authorization-servers.ts';
 import type { Services } from './services/dependencies.ts';
+import { countWrongSecret, networkOf } from './services/failure-limits.ts';
+import { sendOutbox } from './services/outbox.ts';
 import { SettingsCache } from './services/settings-cache.ts';
+import { authenticate } from './services/sign-in.ts';
 import { systemClient } from './services/system-applications.ts';
 import { isUnavailable } from './store/failures.ts';
+import { BACKCHANNEL_LOGOUT } from './store/protocol-state.ts';
 import { findUserById } from './store/users.ts';
 
 export interface App {
   readonly listener: RequestListener;
+  /** Begins to deliver what the outbox holds, beside the requests. */
+  sendOutbox(): { stop(): Promise<void> };
   /** From now on `/health/ready` tells load balancers to go elsewhere. */
   stopAccepting(): void;
 }
@@ -47,14 +56,26 @@ export function createApp(services: Services): App {
   const observer = observeRequests(log);
   let accepting = true;
 
+  const outbound = createOutbound(config);
+  /** What is known of the one who makes a request, before he has proved anything. */
+  const describe = (req: IncomingMessage) => ({
+    ipAddress: clientAddress(req, config.trustProxy),
+    userAgent: req.headers['user-agent'] ?? '',
+    requestId: requestId(req),
+  });
   const servers = new AuthorizationServers({
     config,
     keyring,
     database,
     log,
-    outbound: createOutbound(config),
+    outbound,
     requestId,
     clients: new ClientDirectory(database, keyring),
+    authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
+    wrongSecrets: new WrongSecrets({
+      addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
+      count: (clientId, address) => countWrongSecret(services, clientId, address),
+    }),
     pages: {
       error: (ctx, facts) => errorPage(pages, ctx, facts),
       formPost: (ctx, facts) => formPostPage(pages, ctx, facts),
@@ -72,11 +93,7 @@ export function createApp(services: Services): App {
     servers,
     services,
     gone: (reason) => new InteractionGone(reason),
-    describe: (req) => ({
-      ipAddress: clientAddress(req, config.trustProxy),
-      userAgent: req.headers['user-agent'] ?? '',
-      requestId: requestId(req),
-    }),
+    describe,
   });
   const sessions = createBrowserSessions({ servers, database, config, keyring });
 
@@ -164,6 +181,13 @@ export function createApp(services: Services): App {
         res.end(JSON.stringify({ error: isUnavailable(error) ? 'temporarily_unavailable' : 'server_error' }));
       });
     },
+    sendOutbox: () =>
+      sendOutbox({
+        database,
+        log,
+        carriers: { [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound) },
+        count: observer.countDelivery,
+      }),
     stopAccepting() {
       accepting = false;
     },

@@ -22,6 +22,9 @@ import { openNotifications } from './store/notifications.ts';
 const AT_A_TIME = 8;
 const USAGE = 'Usage: npm run import -- <file.ndjson> [--refused <file.ndjson>]';
 
+/** What came from the file must not steer the terminal. */
+const printable = (reasons: string): string => reasons.replace(/\p{Cc}/gu, '\u{fffd}');
+
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function main(): Promise<number> {
@@ -104,7 +107,7 @@ async function run(services: Services, input: FileHandle, refusals: WriteStream 
       concurrency: AT_A_TIME,
       signal,
       onRefused(refused) {
-        if (refusals === undefined) progress.say(`Line ${refused.line} is refused: ${refused.reasons.join('; ')}`);
+        if (refusals === undefined) progress.say(`Line ${refused.line} is refused: ${printable(refused.reasons.join('; '))}`);
         else refusals.write(`${JSON.stringify(refused)}\n`);
       },
       onLine(latest, bytes) {

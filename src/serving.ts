@@ -31,6 +31,8 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   await listen(server, config);
   const sweeper = sweepExpired(database, log);
   open.add(() => sweeper.stop());
+  const sender = app.sendOutbox();
+  open.add(() => sender.stop());
   open.add(() => {
     log.info('stopping');
     app.stopAccepting();

@@ -6,7 +6,7 @@ import type { Middleware } from 'koa';
 import { forbidden, invalidToken } from '../errors.ts';
 import { mayCall, type Role } from '../policy/administration.ts';
 import { authenticateApiToken } from '../services/api-tokens.ts';
-import type { RequestContext } from '../services/audit.ts';
+import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -40,7 +40,7 @@ export function authenticate(services: Services): Middleware {
 /** Whoever calls an operation that needs no token. */
 export const asVisitor: Middleware = async (ctx, next) => {
   const request: Caller['request'] = {
-    actor: { id: 'unknown', type: 'User', displayName: 'unknown' },
+    actor: NOBODY,
     roles: [],
     ipAddress: ctx.ip,
     userAgent: ctx.get('User-Agent'),

@@ -1,4 +1,4 @@
-/** `authorizationServers`, as Okta's Authorization Servers API shows them. Scopes, claims, policies, keys and deletion are not here yet. */
+/** `authorizationServers`, as Okta's Authorization Servers API shows them. Keys are in authorization-server-keys.ts; scopes, claims, policies and deletion are not here yet. */
 
 import { z } from 'zod';
 import { issuerOf } from '../policy/server-id.ts';
@@ -9,8 +9,11 @@ import {
   setServerStatus,
   updateAuthorizationServer,
 } from '../services/authorization-servers.ts';
+import type { Services } from '../services/dependencies.ts';
+import { keysInUse } from '../services/signing-keys.ts';
 import { text } from '../services/text.ts';
 import type { AuthorizationServer, ServerStatus } from '../store/authorization-servers.ts';
+import type { KeyInUse } from '../store/signing-keys.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
@@ -40,6 +43,10 @@ const server = z.object({
   accessTokenLifetimeMinutes: z.number(),
   refreshTokenLifetimeMinutes: z.number(),
   signingAlg: z.string(),
+  /** Keys are rotated by call. */
+  credentials: z.object({
+    signing: z.object({ kid: z.string(), rotationMode: z.literal('MANUAL'), lastRotated: time, nextRotation: z.null() }),
+  }),
   status: z.enum(['ACTIVE', 'INACTIVE']),
   created: time,
   lastUpdated: time,
@@ -71,7 +78,7 @@ export const authorizationServers: readonly Endpoint[] = [
     handler: async ({ services, body, request }) => {
       const { id, ...given } = body;
       const created = await createAuthorizationServer(services, { ...settingsOf(given), ...(id !== undefined && { id }) }, request);
-      return present(created, services.config.baseUrl);
+      return presentOne(services, created);
     },
   }),
   endpoint({
@@ -80,7 +87,10 @@ export const authorizationServers: readonly Endpoint[] = [
     access: 'service',
     summary: 'List the authorization servers, oldest first',
     response: z.array(server),
-    handler: async ({ services }) => (await listAuthorizationServers(services)).map((found) => present(found, services.config.baseUrl)),
+    handler: async ({ services }) => {
+      const keys = await keysInUse(services);
+      return (await listAuthorizationServers(services)).map((found) => present(found, keys.get(found.id), services.config.baseUrl));
+    },
   }),
   endpoint({
     method: 'GET',
@@ -89,7 +99,7 @@ export const authorizationServers: readonly Endpoint[] = [
     summary: 'Read an authorization server',
     params: idParams,
     response: server,
-    handler: async ({ services, params }) => present(await getAuthorizationServer(services, params.id), services.config.baseUrl),
+    handler: async ({ services, params }) => presentOne(services, await getAuthorizationServer(services, params.id)),
   }),
   endpoint({
     method: 'PUT',
@@ -100,7 +110,7 @@ export const authorizationServers: readonly Endpoint[] = [
     body: serverSettings,
     response: server,
     handler: async ({ services, params, body, request }) =>
-      present(await updateAuthorizationServer(services, params.id, settingsOf(body), request), services.config.baseUrl),
+      presentOne(services, await updateAuthorizationServer(services, params.id, settingsOf(body), request)),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),
@@ -117,19 +127,28 @@ function settingsOf(body: z.output<typeof serverSettings>) {
   };
 }
 
-const present = (found: AuthorizationServer, baseUrl: string): z.input<typeof server> => ({
-  id: found.id,
-  name: found.name,
-  description: found.description,
-  audiences: [found.audience],
-  issuer: issuerOf(baseUrl, found.id),
-  profile: found.profile,
-  accessTokenFormat: found.accessTokenFormat,
-  accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
-  refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
-  signingAlg: found.signingAlg,
-  status: found.status,
-  created: writeTime(found.created),
-  lastUpdated: writeTime(found.lastUpdated),
-  _links: { self: { href: `${baseUrl}/api/v1/authorizationServers/${found.id}` } },
-});
+const presentOne = async (services: Services, found: AuthorizationServer) =>
+  present(found, (await keysInUse(services, found.id)).get(found.id), services.config.baseUrl);
+
+function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl: string): z.input<typeof server> {
+  if (key === undefined) throw new Error(`authorization server ${found.id} has no key to sign with`);
+  return {
+    id: found.id,
+    name: found.name,
+    description: found.description,
+    audiences: [found.audience],
+    issuer: issuerOf(baseUrl, found.id),
+    profile: found.profile,
+    accessTokenFormat: found.accessTokenFormat,
+    accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
+    refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
+    signingAlg: found.signingAlg,
+    credentials: {
+      signing: { kid: key.kid, rotationMode: 'MANUAL', lastRotated: writeTime(key.activated), nextRotation: null },
+    },
+    status: found.status,
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.lastUpdated),
+    _links: { self: { href: `${baseUrl}/api/v1/authorizationServers/${found.id}` } },
+  };
+}

@@ -42,6 +42,8 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly query?: Q;
   /** A strict object: fields that it does not name are refused, unless the response names them. */
   readonly body?: B;
+  /** What a caller may have read before and may send back, its further fields ignored; the response unless given. */
+  readonly readBefore?: z.ZodType;
   /** The body may be left out; it then counts as an empty object. */
   readonly bodyOptional?: boolean;
   /** Whitelist of what leaves; absent: 204 and no body. */
@@ -129,7 +131,7 @@ async function carryOut(declared: Endpoint, ctx: Context, services: Services): P
   const result = await declared.handler({
     params: declared.params && parse(declared.params, ctx.params),
     query: declared.query && parse(declared.query, ctx.query),
-    body: declared.body && parseBody(declared.body, declared.response, given),
+    body: declared.body && parseBody(declared.body, declared.readBefore ?? declared.response, given),
     services,
     request: ctx.state.caller.request,
     continueAt: (after) => {

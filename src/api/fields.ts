@@ -7,7 +7,9 @@ export const time = z.iso.datetime();
 /** A moment as callers may write it: ISO 8601 with `Z` or an offset. */
 export const moment = z.iso
   .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
-  .transform((written) => new Date(written));
+  .transform((written) => new Date(written))
+  // An offset can lead out of the years that are written with four digits.
+  .refine((at) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999, 'must be in the years 1 to 9999');
 
 /** A number in the query. */
 export const wholeNumber = (least: number, most: number) =>

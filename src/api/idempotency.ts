@@ -6,6 +6,7 @@ import type { Context } from 'koa';
 import { validation } from '../errors.ts';
 import type { Services } from '../services/dependencies.ts';
 import { once } from '../services/idempotency.ts';
+import type { Caller } from './authentication.ts';
 import type { Answered } from './endpoint.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -19,11 +20,10 @@ export async function carryOutOnce(ctx: Context, services: Services, work: (with
   if (key === '') return work(services);
   if (!KEY.test(key))
     throw validation([{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' }]);
-  const call = {
-    userId: ctx.state.caller.request.actor.id,
-    key,
-    content: JSON.stringify([ctx.path, ctx.search, ctx.request.body ?? null]),
-  };
+  const { actor, roles }: Caller['request'] = ctx.state.caller.request;
+  // Who has other rights by now makes another call: he is not answered with what he may no longer see.
+  const rights = roles.map(({ type, orgId = '' }) => `${type} ${orgId}`).sort();
+  const call = { userId: actor.id, key, content: JSON.stringify([ctx.path, ctx.search, ctx.request.rawBody ?? '', rights]) };
   const { answer, repeated } = await once<Answered>(services, call, work);
   if (repeated) ctx.set('Idempotency-Replayed', 'true');
   return answer;

@@ -2,14 +2,16 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
-import { ApiError, errorObject, internal, methodNotAllowed, notFound, problemDetails, unavailable } from '../errors.ts';
+import { ApiError, errorObject, internal, methodNotAllowed, notFound, problemDetails, rateLimited, unavailable } from '../errors.ts';
 import type { Pages } from '../http/pages.ts';
 import type { Services } from '../services/dependencies.ts';
+import { TooManyFailures } from '../services/failure-limits.ts';
 import { isUnavailable } from '../store/failures.ts';
 import { apiTokens } from './api-tokens.ts';
 import { apps } from './apps.ts';
 import { asVisitor, authenticate, authorize } from './authentication.ts';
 import { authn } from './authn.ts';
+import { authorizationServerKeys } from './authorization-server-keys.ts';
 import { authorizationServers } from './authorization-servers.ts';
 import { readBody } from './body.ts';
 import { departments } from './departments.ts';
@@ -40,6 +42,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...apps,
   ...groups,
   ...authorizationServers,
+  ...authorizationServerKeys,
   ...apiTokens,
   ...logs,
   ...settings,
@@ -117,6 +120,7 @@ function unmatched(ctx: Context, router: Router): ApiError {
 
 function toApiError(error: unknown, ctx: Context, { log }: Services): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof TooManyFailures) return rateLimited(error.retryAfter);
   log.error({ err: error, requestId: ctx.state.requestId }, 'a call of the management API failed');
   return isUnavailable(error) ? unavailable() : internal();
 }

@@ -30,7 +30,7 @@ export const logs: readonly Endpoint[] = [
     access: 'service',
     summary: 'Read the audit events, newest last',
     query: {
-      since: moment.optional().meta({ description: 'At this time or later' }),
+      since: moment.optional().meta({ description: 'At this time or later; seven days ago where neither since nor until is given' }),
       until: moment.optional().meta({ description: 'Before this time' }),
       filter: z
         .string()

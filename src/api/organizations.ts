@@ -14,6 +14,14 @@ import { parameterized } from './parameters.ts';
 
 const orgParams = z.object({ orgId: z.string().min(1) });
 const done = z.object({ orgId: z.string(), success: z.boolean() });
+const detail = z.object({
+  orgId: z.string(),
+  name: z.string(),
+  originId: z.string(),
+  type: z.string(),
+  memberCount: z.int(),
+  editable: z.boolean(),
+});
 
 export const organizations: readonly Endpoint[] = [
   parameterized({
@@ -53,14 +61,7 @@ export const organizations: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Read an organization',
     params: orgParams,
-    response: z.object({
-      orgId: z.string(),
-      name: z.string(),
-      originId: z.string(),
-      type: z.string(),
-      memberCount: z.int(),
-      editable: z.boolean(),
-    }),
+    response: detail,
     handler: async ({ services, params, request }) => {
       const { id, ...rest } = await getOrganization(services, params.orgId, request);
       return { orgId: id, ...rest };
@@ -74,6 +75,7 @@ export const organizations: readonly Endpoint[] = [
     params: orgParams,
     parameters: z.object({ name: text({ least: 1 }) }),
     response: done,
+    readBefore: detail,
     handler: async ({ services, params: { orgId }, request }, { name }) => {
       await renameOrganization(services, orgId, name, request);
       return { orgId, success: true };

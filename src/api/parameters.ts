@@ -8,7 +8,7 @@ import { type Call, type Declaration, type Endpoint, endpoint } from './endpoint
  * @param declaration.parameters by name
  */
 export const parameterized = <P extends z.ZodType, S extends z.ZodObject, R extends z.ZodType>(
-  declaration: Pick<Declaration<P, never, never, R>, 'method' | 'path' | 'access' | 'summary' | 'params' | 'response'> & {
+  declaration: Pick<Declaration<P, never, never, R>, 'method' | 'path' | 'access' | 'summary' | 'params' | 'response' | 'readBefore'> & {
     readonly parameters: S;
     handler(call: Call<z.output<P>, unknown, unknown>, given: z.output<S>): Promise<z.input<R>>;
   },

@@ -1,6 +1,7 @@
 /** `users`: people, as Okta's Users API shows them. Life cycle, sessions, roles and consents have files of their own; factors are not here yet. */
 import { z } from 'zod';
-import { type LifecycleStep, possibleSteps } from '../policy/user-lifecycle.ts';
+import { present } from '../clock.ts';
+import { type LifecycleStep, possibleSteps, statusAt } from '../policy/user-lifecycle.ts';
 import { text } from '../services/text.ts';
 import { deleteUser } from '../services/user-lifecycle.ts';
 import { givenPassword, newUser, profileChanges, userCredentials, userProfile } from '../services/user-profile.ts';
@@ -119,11 +120,12 @@ export const users: readonly Endpoint[] = [
 
 export function presentUser(found: User, baseUrl: string): z.input<typeof user> {
   const self = `${baseUrl}/api/v1/users/${found.id}`;
-  const steps = possibleSteps({ status: found.status, hasPassword: found.passwordHash !== null });
+  const status = statusAt(found, present());
+  const steps = possibleSteps({ status, hasPassword: found.passwordHash !== null });
   const stepLinks = steps.map((step) => [STEP_LINKS[step], { href: `${self}/lifecycle/${step}`, method: 'POST' as const }]);
   return {
     id: found.id,
-    status: found.status,
+    status,
     created: writeTime(found.created),
     activated: writeTimeOrNull(found.activated),
     statusChanged: writeTimeOrNull(found.statusChanged),

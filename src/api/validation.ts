@@ -27,7 +27,7 @@ const unknownFields = (issues: readonly z.core.$ZodIssue[]): Path[] =>
 function carries(schema: unknown, [key, ...rest]: Path): boolean {
   if (key === undefined) return true;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return carries(schema.unwrap(), [key, ...rest]);
-  if (schema instanceof z.ZodArray) return carries(schema.element, rest);
+  if (schema instanceof z.ZodArray) return typeof key === 'number' && carries(schema.element, rest);
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key) && carries(schema.shape[String(key)], rest);
 }
 

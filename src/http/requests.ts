@@ -58,6 +58,8 @@ export interface RequestObserver {
   readonly registry: Registry;
   /** Call first for each request. */
   begin(req: IncomingMessage, res: ServerResponse): void;
+  /** Counts an attempt to deliver something from the outbox. */
+  countDelivery(kind: string, outcome: string): void;
 }
 
 export function observeRequests(log: Logger): RequestObserver {
@@ -77,8 +79,16 @@ export function observeRequests(log: Logger): RequestObserver {
     registers: [registry],
   });
 
+  const deliveries = new Counter({
+    name: 'gatehouse_outbox_deliveries_total',
+    help: 'Attempts to tell others what happened, from the outbox',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+  });
+
   return {
     registry,
+    countDelivery: (kind, outcome) => deliveries.inc({ kind, outcome }),
     begin(req, res) {
       const begun = performance.now();
       const id = requestId(req);

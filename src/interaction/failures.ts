@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { ForgedForm } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { requestId } from '../http/requests.ts';
+import { TooManyFailures } from '../services/failure-limits.ts';
 import { isUnavailable } from '../store/failures.ts';
 import { LinkGone } from './choose-password.ts';
 import { errorPage } from './error-page.ts';
@@ -30,6 +31,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof InteractionGone) return GONE[error.reason];
   if (error instanceof LinkGone) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
   if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
+  if (error instanceof TooManyFailures) return { status: 429, code: 'too_many_failures', message: 'failure.too_many_failures' };
   if (isUnavailable(error)) return { status: 503, code: 'temporarily_unavailable', message: 'failure.temporarily_unavailable' };
   // The body parser's refusals: too large, an encoding it does not know, cut off.
   if (isClientError(error)) return { status: error.status, code: 'bad_request', message: 'failure.bad_request' };
@@ -63,6 +65,7 @@ export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.
       const { status, code, message } = failureOf(error);
       if (status >= 500) log.error({ err: error, requestId: requestId(ctx.req) }, 'a hosted page failed');
       if (status === 503) ctx.set('Retry-After', RETRY_AFTER);
+      if (error instanceof TooManyFailures) ctx.set('Retry-After', String(error.retryAfter));
       await errorPage(pages, ctx, { status, code, message, application: await application(ctx) });
     }
   };

@@ -2,9 +2,10 @@
 import type Koa from 'koa';
 import type { Config } from '../config.ts';
 import type { HiddenField } from '../http/csrf.ts';
+import { deviceOf, keepDevice, newDevice } from '../http/device-cookie.ts';
 import type { Pages } from '../http/pages.ts';
 import { clientAddress, requestId } from '../http/requests.ts';
-import type { RequestContext } from '../services/audit.ts';
+import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
 import { authenticate, type SignedInUser } from '../services/sign-in.ts';
 import type { ApplicationFacts } from './interactions.ts';
@@ -72,6 +73,7 @@ function missing(username: string, password: string): readonly SignInProblem[] {
 /**
  * Checks what was typed.
  * @returns who signed in; undefined when the form was shown again instead
+ * @throws {TooManyFailures}
  */
 export async function submitSignIn(
   { services, pages, config }: { readonly services: Services; readonly pages: Pages; readonly config: Config },
@@ -82,8 +84,12 @@ export async function submitSignIn(
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
   const problems = missing(username, password);
-  const user = problems.length === 0 ? await authenticate(services, { username, password }, visitor(ctx, config)) : undefined;
-  if (user !== undefined) return user;
+  const device = deviceOf(ctx, config) ?? newDevice();
+  const user = problems.length === 0 ? await authenticate(services, { username, password, device }, visitor(ctx, config)) : undefined;
+  if (user !== undefined) {
+    keepDevice(ctx, config, device);
+    return user;
+  }
   const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];
   await showSignIn(pages, ctx, { ...form, username, notice: undefined }, problems.length > 0 ? problems : refused);
   return undefined;
@@ -91,7 +97,7 @@ export async function submitSignIn(
 
 /** Who asks, before anybody is signed in. */
 export const visitor = (ctx: Koa.Context, { trustProxy }: Config): RequestContext => ({
-  actor: { id: 'unknown', type: 'User', displayName: 'unknown' },
+  actor: NOBODY,
   ipAddress: clientAddress(ctx.req, trustProxy),
   userAgent: ctx.get('User-Agent'),
   requestId: requestId(ctx.req),

@@ -7,6 +7,7 @@ import { errors } from 'oidc-provider';
 import { type RequestState, requestStateOf } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
+import { TooManyFailuresHere } from './errors.ts';
 
 /** RFC 7235 quoted-string: what could end it early is left out. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
@@ -51,6 +52,7 @@ function discardTokens({ writes }: RequestState): void {
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   const { status, body } = errorBody(error);
   if (status === 503) ctx.set('Retry-After', '5');
+  if (error instanceof TooManyFailuresHere) ctx.set('Retry-After', String(error.retryAfter));
   ctx.status = status;
   ctx.body = body;
 }

@@ -4,9 +4,11 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Outbound } from '../http/outbound.ts';
 import type { Keyring } from '../secrets.ts';
+import type { Credentials, SignedInUser } from '../services/sign-in.ts';
 import type { Database } from '../store/database.ts';
 import type { ClientDirectory } from './adapter/clients.ts';
 import type { ProtocolPages } from './pages.ts';
+import type { WrongSecrets } from './wrong-secrets.ts';
 
 export interface ProviderParts {
   readonly config: Config;
@@ -17,6 +19,9 @@ export interface ProviderParts {
   readonly log: Logger;
   /** For addresses that applications have registered. */
   readonly outbound: Outbound;
+  readonly wrongSecrets: WrongSecrets;
+  /** Checks user name and password. @throws {TooManyFailures} */
+  authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;
 }

@@ -40,4 +40,10 @@ export const isProgramEndpoint = (path: string): boolean =>
 export const isVisited = (path: string): boolean => path === ROUTES.authorization || RESUME.test(path) || path === ROUTES.end_session;
 
 /** The grant types that a server offers; a client's others are left out. */
-export const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'implicit', 'client_credentials', 'refresh_token']);
+export const GRANT_TYPES: ReadonlySet<string> = new Set([
+  'authorization_code',
+  'implicit',
+  'password',
+  'client_credentials',
+  'refresh_token',
+]);

@@ -13,3 +13,12 @@ export class TemporarilyUnavailable extends errors.OIDCProviderError {
     this.cause = cause;
   }
 }
+
+/** Too many attempts from this address have failed: 429 (RFC 6585 section 4). */
+export class TooManyFailuresHere extends errors.OIDCProviderError {
+  /** @param retryAfter seconds */
+  constructor(readonly retryAfter: number) {
+    super(429, 'temporarily_unavailable');
+    this.error_description = 'too many attempts from this address have failed, try again later';
+  }
+}

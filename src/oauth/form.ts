@@ -12,8 +12,8 @@ export async function readForm(ctx: Context): Promise<string> {
   // The stream stays open when the body is too large, so that the refusal can be sent.
   for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
     length += (chunk as Buffer).length;
-    if (length > BODY_LIMIT) throw new errors.InvalidRequest('the request body is too large');
-    chunks.push(chunk as Buffer);
+    if (length <= BODY_LIMIT) chunks.push(chunk as Buffer);
   }
+  if (length > BODY_LIMIT) throw new errors.InvalidRequest('the request body is too large');
   return Buffer.concat(chunks).toString('utf8');
 }

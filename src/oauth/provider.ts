@@ -5,10 +5,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
 import { issuerOf } from '../policy/server-id.ts';
 import type { SignInSettings } from '../services/settings.ts';
-import { openSigningKeys, publicPart } from '../services/signing-keys.ts';
+import { openSigningKeys } from '../services/signing-keys.ts';
+import { isPrintable } from '../services/text.ts';
 import { isAssigned } from '../store/application-assignments.ts';
 import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
 import { rememberedScopes } from '../store/consents.ts';
+import { listGroupIds } from '../store/groups.ts';
+import { findSigningKey } from '../store/signing-keys.ts';
 import { findUserById } from '../store/users.ts';
 import { ClientAdapter } from './adapter/clients.ts';
 import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts';
@@ -28,13 +31,16 @@ import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
+import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
+import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
 import { stepsAround } from './steps.ts';
+import { accessRules } from './tokens/access.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
 import { CLAIMS_BY_SCOPE, findAccount } from './tokens/account.ts';
-import { checkClientCredentialsScope } from './tokens/client-credentials-scope.ts';
+import { clientCredentialsScope } from './tokens/client-credentials-scope.ts';
 import { mayIntrospect } from './tokens/introspection.ts';
-import { lifetimes, longestSession, refreshTokenLifetime } from './tokens/lifetimes.ts';
+import { lifetimes, longestSession } from './tokens/lifetimes.ts';
 import { rotateRefreshToken } from './tokens/refresh-rotation.ts';
 import { touchUndocumented } from './undocumented.ts';
 
@@ -56,16 +62,23 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const issuer = issuerOf(config.baseUrl, server.id);
   const state = new ServerState(database.pool, server.key, issuer);
   const keys = openSigningKeys(parts.keys, keyring);
-  const format = accessTokenFormat(server, issuer, keys.map(publicPart), () => provider);
+  const keyOf = verificationKeys(parts.keys, async (kid) =>
+    isPrintable(kid) ? state.read(() => findSigningKey(database.knex, server.id, kid)) : undefined,
+  );
+  const format = accessTokenFormat(server, issuer, keyOf, () => provider);
+  const access = accessRules(parts.policies, server, (userId) => state.read(() => listGroupIds(database.knex, userId)));
+  const assigned = (applicationId: string, userId: string) => state.read(() => isAssigned(database.knex, applicationId, userId));
   const consent = promptRules(
     server,
     scopes,
     (key) => state.read(() => rememberedScopes(database.knex, key)),
-    (applicationId, userId) => state.read(() => isAssigned(database.knex, applicationId, userId)),
+    assigned,
+    access.judgeRequest,
   );
+  const accounts = findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id)));
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
-  const ttl = lifetimes(server, signIn);
-  const offer = { signingAlgs: new Set(keys.map(({ alg }) => String(alg))), grantTypes: GRANT_TYPES };
+  const ttl = lifetimes(server, access, signIn);
+  const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
 
   const configuration: Configuration = {
     adapter: (name) => {
@@ -92,8 +105,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     allowOmittingSingleRegisteredRedirectUri: false,
     ttl: {
       ...ttl,
-      AccessToken: format.lifetime(server.accessTokenSeconds),
-      ClientCredentials: format.lifetime(server.accessTokenSeconds),
+      AccessToken: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
+      ClientCredentials: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
     },
     formats: { customizers: { jwt: format.customizer } },
     features: {
@@ -110,8 +123,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       },
       userinfo: { enabled: true },
       rpInitiatedLogout: { enabled: true },
-      // Announced when it is carried out: the outbox comes with its own delivery.
-      backchannelLogout: { enabled: false },
+      // Announced, and `sid` given; told of is the end of a session from the outbox (backchannel-logout.ts), not by the library.
+      backchannelLogout: { enabled: true },
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
@@ -119,7 +132,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
-    findAccount: findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id))),
+    findAccount: accounts,
     discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
     extraParams: {
       state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, server.profile)),
@@ -130,12 +143,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       // The last: what is wrong with a request uses no token up.
       sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state)),
     },
-    extraTokenClaims(ctx, token) {
-      if (token.kind === 'ClientCredentials' && ctx !== undefined) checkClientCredentialsScope(ctx, scopes);
-      return undefined;
-    },
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
-    rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, (issuedAt) => refreshTokenLifetime(server, issuedAt)),
+    rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, access),
     // A token outlives the session it was issued in; logout ends no token.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
@@ -146,11 +155,16 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   };
 
   const provider = new Provider(issuer, configuration);
-  touchUndocumented(provider, formPostMode(deps.pages));
+  touchUndocumented(provider, formPostMode(deps.pages), async (token) => {
+    if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
+    await access.judgeToken(token);
+  });
+  const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, authenticate: deps.authenticate });
+  provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
-  provider.use(stepsAround({ provider, server, scopes, state, format, ...deps }));
+  provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, format, ...deps }));
   return { ...parts, issuer, provider, state, callback: provider.callback() };
 }
 

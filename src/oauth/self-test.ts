@@ -3,6 +3,7 @@
  * that moves the ground is noticed before the first user does.
  */
 import { strict as assert } from 'node:assert';
+import { createLocalJWKSet } from 'jose';
 import { type Client, errors, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
@@ -21,10 +22,16 @@ const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'E
 
 /** @throws {assert.AssertionError} naming the touch that lost its hold */
 export async function selfTest(): Promise<void> {
-  const format = accessTokenFormat(SERVER, ISSUER, [], () => provider);
+  const asked: string[] = [];
+  const format = accessTokenFormat(SERVER, ISSUER, createLocalJWKSet({ keys: [] }), () => provider);
   const provider: Provider = new Provider(ISSUER, {
     adapter: Nowhere as never,
-    ttl: { ClientCredentials: format.lifetime(60) },
+    ttl: {
+      ClientCredentials: format.lifetime(() => {
+        asked.push('lifetime');
+        return 60;
+      }),
+    },
     formats: { customizers: { jwt: format.customizer } },
     jwks: { keys: [SELF_TEST_KEY] },
     cookies: { keys: ['self-test'] },
@@ -35,7 +42,11 @@ export async function selfTest(): Promise<void> {
     features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
-  touchUndocumented(provider, async () => {});
+  touchUndocumented(
+    provider,
+    async () => {},
+    async () => void asked.push('judgement'),
+  );
 
   const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
   const ClientModel = provider.Client as unknown as new (
@@ -72,6 +83,7 @@ export async function selfTest(): Promise<void> {
   // The lifetime is asked for before the format is chosen: that is how a token of a custom server becomes a JWT.
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
+  assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
 }
 
 /** A throw-away key: this provider never signs. */

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import { isOriginRegistered } from '../store/allowed-origins.ts';
 import type { AuthorizationServer, Scope } from '../store/authorization-servers.ts';
+import type { SigningKey } from '../store/signing-keys.ts';
 import { findUserById } from '../store/users.ts';
 import { beginRequest } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
@@ -11,7 +12,9 @@ import { prepareAuthorization } from './authorize/request.ts';
 import { requestObjects } from './authorize/request-object.ts';
 import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
+import { noteDevice } from './device.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
+import { withholdUnpublished } from './keys.ts';
 import { answerLogout } from './logout.ts';
 import { showError } from './pages.ts';
 import type { AccessTokenFormat } from './tokens/access-token-format.ts';
@@ -22,6 +25,7 @@ export interface StepsParts extends ProviderParts {
   readonly provider: Provider;
   readonly server: AuthorizationServer;
   readonly scopes: readonly Scope[];
+  readonly keys: readonly SigningKey[];
   readonly state: ServerState;
   readonly format: AccessTokenFormat;
 }
@@ -39,7 +43,7 @@ export function stepsAround(parts: StepsParts): Middleware {
 }
 
 /** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
-function programEndpoint({ state, format, log, database }: StepsParts) {
+function programEndpoint({ state, format, log, database, wrongSecrets }: StepsParts) {
   const findUser = (id: string) => state.read(() => findUserById(database.knex, id));
 
   /** @returns the presented token when it may be an ID token */
@@ -55,6 +59,7 @@ function programEndpoint({ state, format, log, database }: StepsParts) {
     try {
       const presented = await prepare(ctx);
       await next();
+      if (ctx.path !== ROUTES.userinfo) await state.read(() => wrongSecrets.judge(ctx));
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
         await completeIntrospection(ctx, presented === undefined ? undefined : await format.idTokenClaims(presented), findUser);
       }
@@ -70,7 +75,7 @@ function programEndpoint({ state, format, log, database }: StepsParts) {
 
 /** authorize, logout, discovery and keys. */
 function browserEndpoint(parts: StepsParts) {
-  const { server, scopes, state, log, pages, clients, outbound } = parts;
+  const { server, scopes, keys, state, log, pages, clients, outbound, config } = parts;
   const mergeRequestObject = requestObjects({
     issuer: state.issuer,
     outbound,
@@ -79,9 +84,12 @@ function browserEndpoint(parts: StepsParts) {
   });
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
+      const giveDevice = noteDevice(ctx, config);
       if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile, mergeRequestObject);
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
+      giveDevice();
+      if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       await commitWrites(ctx, state);
     } catch (error) {
       // Neither a redirect nor a cookie may leave for what was not written.

@@ -2,12 +2,24 @@
  * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
  * fails loudly after an upgrade, and a line in deviations.ts.
  */
-import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
 import { clientSettings } from './client-settings.ts';
+import type { IssuedToken } from './tokens/access.ts';
 
-interface Internals {
+interface Issuable extends IssuedToken {
+  save(): Promise<string>;
+}
+
+interface IssuableIdToken {
+  readonly ctx?: KoaContextWithOIDC;
+  set(claim: string, value: unknown): void;
+  issue(options?: { readonly use?: string }): Promise<string>;
+}
+
+interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
+  readonly IdToken: { readonly prototype: IssuableIdToken };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
   readonly Client: {
     readonly prototype: { compareClientSecret(actual: string): boolean; responseTypeAllowed(responseType: string): boolean };
@@ -20,8 +32,9 @@ const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 /** A response mode of ours in place of the library's. @param fields the authorization response */
 export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
 
-export function touchUndocumented(provider: Provider, formPost: ResponseMode): void {
-  const { OIDCContext, Client } = provider as unknown as Internals;
+/** @param judge asked before an access or refresh token is issued, with what may still be changed of it */
+export function touchUndocumented(provider: Provider, formPost: ResponseMode, judge: (token: IssuedToken) => Promise<void>): void {
+  const { OIDCContext, Client, IdToken, ...models } = internalsOf(provider);
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
   instance(provider).configuration.responseTypes.push('token');
@@ -50,4 +63,29 @@ export function touchUndocumented(provider: Provider, formPost: ResponseMode): v
     if (responseTypeAllowed.call(this, responseType)) return true;
     throw new errors.UnauthorizedClient('the application may not use this response_type');
   };
+
+  // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
+  const accessTokens = new WeakMap<object, string>();
+  for (const { prototype } of Object.values(models)) {
+    const { save } = prototype;
+    prototype.save = async function judged() {
+      await judge(this);
+      const value = await save.call(this);
+      if (this.kind === 'AccessToken' && Provider.ctx !== undefined) accessTokens.set(Provider.ctx, value);
+      return value;
+    };
+  }
+
+  // OpenID Connect Core section 3.1.3.6: the token endpoint may bind the ID token to the access token, as the authorize endpoint must.
+  const { issue } = IdToken.prototype;
+  IdToken.prototype.issue = function bound(options) {
+    const accessToken = this.ctx && accessTokens.get(this.ctx);
+    if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
+    return issue.call(this, options);
+  };
+}
+
+function internalsOf(provider: Provider): Internals {
+  const { OIDCContext, Client, IdToken, AccessToken, ClientCredentials, RefreshToken } = provider as unknown as Internals;
+  return { OIDCContext, Client, IdToken, AccessToken, ClientCredentials, RefreshToken };
 }

@@ -1,6 +1,11 @@
 /** The life cycle of a user, as Okta's Users API has it: which step is possible in which status, and to which status it leads. */
+import { isLocked } from './lockout.ts';
 
 export type UserStatus = 'STAGED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
+
+/** The status as others see it: LOCKED_OUT is never stored, it begins with a wrong password and ends by itself. */
+export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
+  user.status === 'ACTIVE' && isLocked(user, now) ? 'LOCKED_OUT' : user.status;
 
 export type LifecycleStep = 'activate' | 'deactivate' | 'suspend' | 'unsuspend' | 'unlock' | 'expire_password' | 'reset_password';
 

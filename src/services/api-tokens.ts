@@ -15,6 +15,7 @@ import {
   touchApiToken,
 } from '../store/api-tokens.ts';
 import type { Page, Window } from '../store/paging.ts';
+import { lockUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { text } from './text.ts';
@@ -34,7 +35,7 @@ export interface NewApiToken {
 
 /**
  * @returns the token's row and its value, which is told this once and stored as a digest
- * @throws {ApiError} validation when it would have expired already, conflict when a token of that value exists
+ * @throws {ApiError} validation when it would have expired already, conflict when a token of that value exists, forbidden when its creator is not active
  */
 export async function createApiToken(
   services: Services,
@@ -53,6 +54,8 @@ export async function createApiToken(
     lastUsed: null,
   };
   await services.database.transaction(async (trx) => {
+    // Locked, so that a deactivation under way finds the token, or is found by it.
+    if ((await lockUser(trx, input.userId))?.status !== 'ACTIVE') throw forbidden();
     if (!(await insertApiToken(trx, apiToken, digest(value))))
       throw conflict({ field: 'token', message: 'another API token has this value' });
     await recordEvent(trx, {

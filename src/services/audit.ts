@@ -27,6 +27,9 @@ export const SYSTEM: RequestContext = {
   roles: [{ type: 'SUPER_ADMIN' }],
 };
 
+/** Somebody who has not proved who he is. */
+export const NOBODY: Actor = { id: 'unknown', type: 'User', displayName: 'unknown' };
+
 export interface Event {
   /** `<noun>.<noun>.<verb>`, e.g. `user.lifecycle.create`. */
   readonly eventType: string;

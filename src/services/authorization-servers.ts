@@ -9,10 +9,8 @@ import { newId, randomBase62 } from '../secrets.ts';
 import {
   type AuthorizationServer,
   findServer,
-  hasActiveKey,
   insertScope,
   insertServer,
-  insertSigningKey,
   listServers,
   lockServer,
   type ServerStatus,
@@ -20,9 +18,10 @@ import {
 } from '../store/authorization-servers.ts';
 import type { Executor } from '../store/database.ts';
 import { insertPolicy, insertPolicyRule } from '../store/policies.ts';
+import { hasActiveKey } from '../store/signing-keys.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { createSigningKey } from './signing-keys.ts';
+import { createSigningKeys, insertSigningKeys } from './signing-keys.ts';
 
 type Settings = Pick<
   AuthorizationServer,
@@ -42,7 +41,7 @@ const DEFAULTS: Omit<Settings, 'name' | 'audience'> = {
 };
 
 /**
- * Creates a server with the standard scopes, a signing key and a policy that allows everything.
+ * Creates a server with the standard scopes, signing keys and a policy that allows everything.
  * @throws {ApiError} validation of the id, conflict when id or name is taken
  */
 export async function createAuthorizationServer(
@@ -65,7 +64,7 @@ export async function seedAuthorizationServer(
   const { id, scopes, system, ...given } = input;
   const now = present();
   const settings = { ...DEFAULTS, audience: `api://${id}`, ...withoutUndefined(given) };
-  const key = await createSigningKey(settings.signingAlg, services.keyring);
+  const keys = await createSigningKeys(settings.signingAlg, services.keyring);
   const { database, notifications } = services;
 
   const server = await database.transaction(async (trx) => {
@@ -73,7 +72,7 @@ export async function seedAuthorizationServer(
     const created = await insertServer(trx, { ...row, created: now, lastUpdated: now });
     if (created === undefined) throw conflict({ field: 'name', message: 'another authorization server has this name or id' });
     for (const scope of scopes) await insertScope(trx, id, newId('scp'), asStandardScope(scope));
-    await insertSigningKey(trx, id, key);
+    await insertSigningKeys(trx, id, keys);
     await insertOpenPolicy(trx, id, now);
     await recordEvent(trx, {
       eventType: 'oauth2.as.created',
@@ -113,7 +112,7 @@ export async function updateAuthorizationServer(
     const wanted = { ...DEFAULTS, audience: before.audience, ...withoutUndefined(input) };
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
     if (!(await hasActiveKey(trx, id, wanted.signingAlg))) {
-      await insertSigningKey(trx, id, await createSigningKey(wanted.signingAlg, services.keyring));
+      await insertSigningKeys(trx, id, await createSigningKeys(wanted.signingAlg, services.keyring));
     }
     return wanted;
   });

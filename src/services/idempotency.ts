@@ -1,4 +1,5 @@
 /** Carries a call out once, whoever repeats it: the key, the change and its answer are written in one transaction. Answers hold secrets, so they are sealed. */
+import { createHmac } from 'node:crypto';
 import { present } from '../clock.ts';
 import { conflict } from '../errors.ts';
 import { digest } from '../secrets.ts';
@@ -28,9 +29,10 @@ export async function once<T>(
   work: (within: Services) => Promise<T>,
 ): Promise<{ readonly answer: T; readonly repeated: boolean }> {
   const id = digest(JSON.stringify([userId, key]));
-  const requestHash = digest(content);
   const context = `idempotent_call:${id}`;
   const { database, keyring, notifications } = services;
+  // Keyed: the content may hold a password, which a bare hash would let anybody guess who reads the table.
+  const requestHash = createHmac('sha256', keyring.keyFor('idempotent calls')).update(content).digest('base64url');
   // Told after the commit: a cache that is dropped before would be filled again with what was.
   const changes: Change[] = [];
 

@@ -1,6 +1,8 @@
 /** Reads what happened: the events that services/audit.ts wrote. */
-import { validation } from '../errors.ts';
+import { present } from '../clock.ts';
+import { rateLimited, validation } from '../errors.ts';
 import { EVENT_ATTRIBUTES, type EventSelection, listAuditEvents, type StoredEvent } from '../store/audit.ts';
+import { isTimeout } from '../store/failures.ts';
 import { attributeTypes } from '../store/filter.ts';
 import type { Page, Window } from '../store/paging.ts';
 import type { Services } from './dependencies.ts';
@@ -14,12 +16,42 @@ export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newe
 }
 
 const MOST_WORDS = 10;
+/** Without a beginning of its own a list begins so long ago. */
+const LOOK_BACK_MS = 7 * 86_400_000;
+/** At once, in each process. */
+const MOST_SEARCHES = 2;
 const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
 
-/** @throws {ApiError} validation of the filter and of the words */
+/**
+ * Events of the last seven days, unless the call says of when.
+ * @throws {ApiError} validation of the filter and of the words; rate limited while others search
+ */
 export async function readLogs(services: Services, { filter, q = '', ...span }: LogQuery, window: Window): Promise<Page<StoredEvent>> {
   const words = q.split(/\s+/).filter((word) => word !== '');
   if (words.length > MOST_WORDS) throw validation([{ field: 'q', message: `must have at most ${MOST_WORDS} words` }]);
-  const selection = { ...span, words, filter: filter === undefined ? undefined : parseFilter(filter, ATTRIBUTES, 'filter') };
-  return listAuditEvents(services.database.knex, selection, window);
+  const isOpen = span.until === undefined && window.after === undefined;
+  const selection = {
+    ...span,
+    since: span.since ?? (isOpen ? new Date(present().getTime() - LOOK_BACK_MS) : undefined),
+    words,
+    filter: filter === undefined ? undefined : parseFilter(filter, ATTRIBUTES, 'filter'),
+  };
+  const read = () => listAuditEvents(services.database.knex, selection, window);
+  return words.length > 0 || filter !== undefined ? inTurn(read) : read();
+}
+
+let searching = 0;
+
+/** A search may go through all events, each on a connection that others wait for. @throws {ApiError} rate limited; validation: it took too long */
+async function inTurn<T>(search: () => Promise<T>): Promise<T> {
+  if (searching >= MOST_SEARCHES) throw rateLimited(1);
+  searching += 1;
+  try {
+    return await search();
+  } catch (error) {
+    if (isTimeout(error)) throw validation([{ field: 'since', message: 'the search took too long; narrow it with since and until' }]);
+    throw error;
+  } finally {
+    searching -= 1;
+  }
 }

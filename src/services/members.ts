@@ -2,6 +2,7 @@
 import { present } from '../clock.ts';
 import { forbidden, notFound, validation } from '../errors.ts';
 import { isWithin, reachOf, type Verb } from '../policy/administration.ts';
+import { statusAt } from '../policy/user-lifecycle.ts';
 import type { Executor } from '../store/database.ts';
 import {
   deleteMembership,
@@ -13,6 +14,7 @@ import {
   type Membership,
   moveMembership,
 } from '../store/memberships.ts';
+import { deleteLinksOf } from '../store/one-time-links.ts';
 import { type Organization, organizationExists } from '../store/organizations.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { findUserById, type User } from '../store/users.ts';
@@ -34,7 +36,8 @@ export async function listMembers(
   checkReadable(orgId, request);
   const page = await listMemberships(knex, orgId, window);
   if (page.items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
-  return page;
+  const now = present();
+  return { ...page, items: page.items.map((member) => ({ ...member, status: statusAt(member, now) })) };
 }
 
 /** @throws {ApiError} not found */
@@ -71,6 +74,8 @@ export async function putMember(
     const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
     if (missing === 'userId') throw notFound(userId, 'User');
     if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
+    // Who administered the user before may hold a link to his password.
+    if (before === undefined) await deleteLinksOf(trx, userId);
     await recordEvent(trx, {
       eventType: before === undefined ? 'org.membership.add' : 'org.membership.update',
       displayMessage: before === undefined ? 'Add member to organization' : 'Move member to another department',

@@ -8,6 +8,7 @@ import { type LinkPurpose, statusAfterChoosing } from '../policy/password-link.t
 import { digest, randomToken } from '../secrets.ts';
 import { endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
+import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
 import { consumeLink, deleteLinksOf, findLink, insertLink } from '../store/one-time-links.ts';
 import { findUserById, lockUser, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
@@ -87,10 +88,12 @@ async function choose(
     activated: before.activated ?? now,
     passwordHash,
     passwordChanged: now,
+    lockedUntil: null,
     lastUpdated: now,
   };
   await updateUser(trx, before.id, changes);
   await endHoldings(trx, before.id);
+  await forgetFailedAttempts(trx, before.id);
   await recordEvent(trx, {
     eventType: 'user.account.update_password',
     displayMessage: `User chose a password by ${link.purpose} link`,

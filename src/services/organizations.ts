@@ -15,6 +15,7 @@ import {
   type OrganizationType,
   updateOrganization,
 } from '../store/organizations.ts';
+import { deleteRolesOf } from '../store/roles.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -102,6 +103,7 @@ export async function renameOrganization(services: Services, orgId: string, name
 export async function deleteOrganization(services: Services, orgId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const before = await lockForChange(trx, orgId, request);
+    const administrators = await deleteRolesOf(trx, orgId);
     const kept = await deleteRow(trx, orgId);
     if (kept !== undefined) throw wrongState(`the organization still has ${kept}`);
     await recordEvent(trx, {
@@ -109,7 +111,7 @@ export async function deleteOrganization(services: Services, orgId: string, requ
       displayMessage: 'Delete organization',
       request,
       targets: [target(before)],
-      before: described(before),
+      before: { ...described(before), administrators },
     });
   });
 }

@@ -1,12 +1,18 @@
 /**
- * Who a user name and a password belong to. Every failure looks and lasts the same, so that nobody learns which accounts exist
- * (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). Lockout and second factors are not here.
+ * Who a user name and a password belong to, for the sign-in page, the API's `authn` and the password grant alike. Every failure looks and lasts the
+ * same, a lock too, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). Second
+ * factors are not here.
  */
+import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
+import { type AttemptDecision, decideAttempt, NO_FAILURES } from '../policy/lockout.ts';
+import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
+import { lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
 import { findUserByLogin, findUserByUniqueEmail, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
 import { isPrintable } from './text.ts';
 
@@ -14,6 +20,8 @@ export interface Credentials {
   /** Login or e-mail address. */
   readonly username: string;
   readonly password: string;
+  /** Value of the browser's device cookie, an old or a new one; absent: not in a browser. */
+  readonly device?: string | undefined;
 }
 
 export interface SignedInUser {
@@ -23,46 +31,103 @@ export interface SignedInUser {
   readonly authenticatedAt: Date;
 }
 
-/** @returns undefined when the credentials are wrong or the user may not sign in */
+/**
+ * @returns undefined when the credentials are wrong, or the user may not sign in, or not now
+ * @throws {TooManyFailures} when too many have failed from the address, whatever the credentials are
+ */
 export async function authenticate(
   services: Services,
   credentials: Credentials,
   request: RequestContext,
 ): Promise<SignedInUser | undefined> {
+  await refuseBarredAddress(services, request.ipAddress);
   const user = await findNamedUser(services.database.knex, credentials.username.trim());
   const right = await verifyPassword(user?.passwordHash ?? null, credentials.password);
-  const candidate = right && user?.status === 'ACTIVE' ? user : undefined;
-  const rehashed = candidate && (await hashAnew(candidate, credentials.password));
+  const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
+  // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
+  await refuseBarredAddress(services, request.ipAddress);
 
-  return services.database.transaction(async (trx) => {
-    const now = present();
-    // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
-    if (candidate !== undefined && (await touchLastLogin(trx, candidate, now))) {
-      if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
-      await recordEvent(trx, {
-        eventType: 'user.session.start',
-        displayMessage: 'User login',
-        request: { ...request, actor: { id: candidate.id, type: 'User', displayName: candidate.login } },
-        targets: targets(candidate),
-      });
-      return { id: candidate.id, login: candidate.login, authenticatedAt: now };
-    }
+  const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
+  const signedIn = await services.database.transaction((trx) => decide(trx, { user, right, rehashed, deviceHash }, request));
+  if (signedIn === undefined) await countFailedSignIn(services, request.ipAddress);
+  return signedIn;
+}
+
+interface Attempt {
+  readonly user: User | undefined;
+  /** Was the password the user's when it was compared? */
+  readonly right: boolean;
+  readonly rehashed: Rehashed | undefined;
+  readonly deviceHash: string | undefined;
+}
+
+async function decide(
+  trx: Executor,
+  { user, right, rehashed, deviceHash }: Attempt,
+  request: RequestContext,
+): Promise<SignedInUser | undefined> {
+  const now = present();
+  // Only who may sign in at all can be locked out.
+  const candidate = user?.status === 'ACTIVE' ? user : undefined;
+  const counted = await lockFailedAttempts(trx, candidate?.id ?? '', deviceHash, now);
+  const decision = decideAttempt(counted?.attempts ?? NO_FAILURES, right, now);
+
+  // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
+  const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
+  if (admitted && (await touchLastLogin(trx, candidate, now, { forgetFailures: counted.deviceHash === undefined }))) {
+    if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
+    if (deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, new Date(now.getTime() + LIFETIMES.device * 1000));
     await recordEvent(trx, {
-      eventType: 'user.authentication.failure',
+      eventType: 'user.session.start',
       displayMessage: 'User login',
-      request,
-      // What was typed for an unknown user stays out of the log: at times it is a password.
-      targets: targets(user),
-      failure: user === undefined ? 'UNKNOWN_USER' : right ? 'USER_NOT_ACTIVE' : 'INVALID_CREDENTIALS',
+      request: { ...request, actor: { id: candidate.id, type: 'User', displayName: candidate.login } },
+      targets: targets(candidate),
     });
-    return undefined;
+    return { id: candidate.id, login: candidate.login, authenticatedAt: now };
+  }
+  // Written whether it changes anything or not: it takes the same time.
+  await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
+  await recordFailure(trx, user, { right, decision }, request);
+  return undefined;
+}
+
+async function recordFailure(
+  trx: Executor,
+  user: User | undefined,
+  { right, decision }: { readonly right: boolean; readonly decision: AttemptDecision },
+  request: RequestContext,
+): Promise<void> {
+  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? 'USER_NOT_ACTIVE' : 'INVALID_CREDENTIALS';
+  await recordEvent(trx, {
+    eventType: 'user.authentication.failure',
+    displayMessage: 'User login',
+    request,
+    // What was typed for an unknown user stays out of the log: at times it is a password.
+    targets: targets(user),
+    failure: user === undefined ? 'UNKNOWN_USER' : reason,
+  });
+  if (decision.reason !== 'wrong password, which locks') return;
+  const { locks, lockedUntil } = decision.remembered;
+  await recordEvent(trx, {
+    eventType: 'user.account.lock',
+    displayMessage: 'Max sign in attempts exceeded',
+    request,
+    targets: targets(user),
+    failure: 'LOCKED_OUT',
+    after: { lockedUntil, locks },
   });
 }
 
+interface Rehashed {
+  readonly compared: string;
+  readonly anew: string;
+}
+
 /** The only moment at which the password itself is known. @returns undefined when its hash is as good as those made today */
-async function hashAnew({ passwordHash }: User, password: string): Promise<{ compared: string; anew: string } | undefined> {
-  if (passwordHash === null || !isOutdated(passwordHash)) return undefined;
-  return { compared: passwordHash, anew: await hashPassword(password) };
+async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
+  const compared = user?.status === 'ACTIVE' ? user.passwordHash : null;
+  if (compared === null || !isOutdated(compared)) return undefined;
+  return { compared, anew: await hashPassword(password) };
 }
 
 /** The user of that login, else the only one of that e-mail address. */

@@ -54,12 +54,16 @@ export async function registerSystemApplications(services: Services): Promise<vo
   for (const id of SYSTEM_APPLICATIONS) await register(services, id);
 }
 
+/** @throws when another application of that id was there before */
 async function register(services: Services, id: SystemApplicationId): Promise<void> {
   const { database, config } = services;
   const declared = APPLICATIONS[id];
   const wanted = settingsFor(declared, config.baseUrl);
   const status = declared.isOn(config) ? 'ACTIVE' : 'INACTIVE';
   const found = await findApplicationWithSecrets(database.knex, id);
+  // Its owner knows its secret.
+  if (found?.application.system === false)
+    throw new Error(`the application ${id} is not the service's own: delete it with the version before`);
   if (found !== undefined) return bringUpToDate(services, found.application, wanted, status);
   if (status === 'ACTIVE')
     await createApplication(services, { id, label: declared.label, settings: wanted, system: true }, SYSTEM).catch(ifTaken);

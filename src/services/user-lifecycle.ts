@@ -4,9 +4,10 @@
  */
 import { present } from '../clock.ts';
 import { wrongState } from '../errors.ts';
-import { decideStep, endsActivity, type LifecycleStep } from '../policy/user-lifecycle.ts';
+import { decideStep, endsActivity, type LifecycleStep, statusAt } from '../policy/user-lifecycle.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
+import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
 import { deleteUser as deleteRow, type User, updateUser } from '../store/users.ts';
@@ -101,14 +102,15 @@ async function carryOut<T>(
 }
 
 async function change(trx: Executor, before: User, step: LifecycleStep, request: RequestContext): Promise<User> {
+  const now = present();
+  const status = statusAt(before, now);
   const decision = decideStep(step, {
-    status: before.status,
+    status,
     hasPassword: before.passwordHash !== null,
     isSelf: request.actor.id === before.id,
     isLastSuperAdmin: endsActivity(step) && (await isLastSuperAdmin(trx, before.id)),
   });
   if ('refused' in decision) throw wrongState(decision.refused);
-  const now = present();
   const changes = {
     status: decision.to,
     statusChanged: now,
@@ -116,6 +118,8 @@ async function change(trx: Executor, before: User, step: LifecycleStep, request:
     ...(step === 'activate' && { activated: now }),
   };
   await updateUser(trx, before.id, changes);
+  // A lock is part of the status that ends here.
+  await forgetFailedAttempts(trx, before.id);
   await ENDINGS[step]?.(trx, before.id);
   // A link made for the status before; whoever asks for one gets a new one.
   await deleteLinksOf(trx, before.id);
@@ -127,10 +131,10 @@ async function change(trx: Executor, before: User, step: LifecycleStep, request:
     displayMessage,
     request,
     targets: [userTarget(before)],
-    before: { status: before.status },
+    before: { status },
     after: { status: decision.to, ...(apiTokens > 0 && { apiTokensRevoked: apiTokens }) },
   });
-  return { ...before, ...changes };
+  return { ...before, ...changes, lockedUntil: null };
 }
 
 async function endEverything(executor: Executor, userId: string): Promise<void> {

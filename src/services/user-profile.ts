@@ -16,8 +16,11 @@ const url = text({ most: 2048 }).refine(
 
 const email = text().refine((value) => z.regexes.unicodeEmail.test(value), 'must be an e-mail address');
 
+/** In a path a user is named by id or login: a login may not be taken for an id. */
+const login = text({ least: 1 }).refine((value) => !/^usr_[0-9A-Za-z]{20}$/.test(value), 'must not look like an id');
+
 export const userProfile = z.strictObject({
-  login: text({ least: 1 }),
+  login,
   email: email.nullish(),
   secondEmail: email.nullish(),
   firstName: attribute,

@@ -3,6 +3,9 @@ import { present } from '../clock.ts';
 import { conflict, notFound, validation, wrongState } from '../errors.ts';
 import type { Role } from '../policy/administration.ts';
 import { LAST_SUPER_ADMIN } from '../policy/user-lifecycle.ts';
+import { endApiTokens, endBrowserSessions } from '../store/account-state.ts';
+import type { Executor } from '../store/database.ts';
+import { deleteLinksOf } from '../store/one-time-links.ts';
 import { type AssignedRole, deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
@@ -25,7 +28,7 @@ export async function getRole(services: Services, idOrLogin: string, roleId: str
 
 /** @throws {ApiError} not found; validation when the organization does not exist; conflict when the user has the role already */
 export async function grantRole(services: Services, idOrLogin: string, role: Role, request: RequestContext): Promise<AssignedRole> {
-  return services.database.transaction(async (trx) => {
+  const { user, granted } = await services.database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, idOrLogin, request);
     const granted = await insertRole(trx, user.id, role, present());
     if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
@@ -37,11 +40,21 @@ export async function grantRole(services: Services, idOrLogin: string, role: Rol
       targets: targets(user, granted),
       after: described(granted),
     });
-    return granted;
+    await endWhatOthersMayHold(trx, user, request);
+    return { user, granted };
   });
+  // What was being written meanwhile.
+  await endWhatOthersMayHold(services.database.knex, user, request);
+  return granted;
 }
 
-/** @throws {ApiError} not found; wrong state when nobody would be left who administers the service */
+/** Whoever could change the user before may hold a link or a session of his, and shall not have the new role by it. */
+async function endWhatOthersMayHold(executor: Executor, user: User, request: RequestContext): Promise<void> {
+  await deleteLinksOf(executor, user.id);
+  if (user.id !== request.actor.id) await endBrowserSessions(executor, user.id);
+}
+
+/** With the last role end the user's API tokens. @throws {ApiError} not found; wrong state when nobody would be left who administers the service */
 export async function revokeRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     await lockSuperAdmins(trx);
@@ -50,12 +63,15 @@ export async function revokeRole(services: Services, idOrLogin: string, roleId: 
     if (role === undefined) throw notFound(roleId, 'Role');
     if (role.type === 'SUPER_ADMIN' && (await isLastSuperAdmin(trx, user.id))) throw wrongState(LAST_SUPER_ADMIN);
     await deleteRole(trx, role.id);
+    const isWithoutRoles = (await findRoles(trx, user.id)).length === 0;
+    const apiTokens = isWithoutRoles ? await endApiTokens(trx, user.id) : 0;
     await recordEvent(trx, {
       eventType: 'user.account.privilege.revoke',
       displayMessage: 'Revoke user privilege',
       request,
       targets: targets(user, role),
       before: described(role),
+      ...(apiTokens > 0 && { after: { apiTokensRevoked: apiTokens } }),
     });
   });
 }

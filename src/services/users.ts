@@ -3,13 +3,15 @@ import { present } from '../clock.ts';
 import { conflict, forbidden, validation } from '../errors.ts';
 import { isWithin, type Role, reachOf } from '../policy/administration.ts';
 import { newId } from '../secrets.ts';
-import { endBrowserSessions } from '../store/account-state.ts';
+import { endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
+import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
 import { attributeTypes } from '../store/filter.ts';
 import { insertMembership } from '../store/memberships.ts';
+import { deleteLinksOf } from '../store/one-time-links.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { insertRole } from '../store/roles.ts';
-import { insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
+import { findTakenNames, insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
@@ -42,6 +44,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
   const user = newUser(input, passwordHash, present());
 
   await services.database.transaction(async (trx) => {
+    await refuseTakenNames(trx, user, request);
     if (!(await insertUser(trx, user))) throw loginTaken();
     for (const role of input.roles ?? []) {
       if ((await insertRole(trx, user.id, role, user.created)) === 'no such organization') throw orgMissing();
@@ -62,8 +65,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
 export const getUser = (services: Services, idOrLogin: string, request: RequestContext): Promise<User> =>
   findVisibleUser(services.database.knex, idOrLogin, request);
 
-const COLUMNS = userAttributes(ATTRIBUTES);
-const TYPES = attributeTypes(COLUMNS);
+const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
 
 export interface UserQuery {
   /** What login, e-mail address, first or last name begins with. */
@@ -89,7 +91,7 @@ export async function listUsers(services: Services, query: UserQuery & Window, r
     withoutStatus: filters.length === 0 ? ('DEPROVISIONED' as const) : undefined,
     orgIds: reach === 'everything' ? undefined : reach,
   };
-  return readUsers(services.database.knex, selection, COLUMNS, window);
+  return readUsers(services.database.knex, selection, userAttributes(ATTRIBUTES, present()), window);
 }
 
 /** What of a user changes. */
@@ -99,7 +101,8 @@ export interface UserChange extends GivenPassword {
 }
 
 /**
- * Changes profile and password together or not at all. A new password ends the browser sessions, and an expired one is none any more.
+ * Changes profile and password together or not at all. A new password ends sessions and OAuth tokens: another may
+ * hold them. An expired one is then none any more.
  * @throws {ApiError} not found, forbidden, conflict when the login is taken
  */
 export async function changeUser(services: Services, idOrLogin: string, change: UserChange, request: RequestContext): Promise<User> {
@@ -109,8 +112,10 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     if (change.profile === undefined && passwordHash === null) return before;
     const now = present();
     const changes = { ...withProfile(before, change.profile), ...withPassword(before, passwordHash, now), lastUpdated: now };
+    await refuseTakenNames(trx, { ...before, ...changes }, request);
     if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
     const after = { ...before, ...changes };
+    if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
     const event = { request, targets: [userTarget(after)] };
     if (change.profile !== undefined) {
       await recordEvent(trx, {
@@ -122,7 +127,8 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
       });
     }
     if (passwordHash !== null) {
-      await endBrowserSessions(trx, before.id);
+      await endSignIns(trx, before.id);
+      await forgetFailedAttempts(trx, before.id);
       await recordEvent(trx, {
         ...event,
         eventType: 'user.account.update_password',
@@ -134,12 +140,31 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     return after;
   });
   // What was being written meanwhile.
-  if (passwordHash !== null) await endBrowserSessions(services.database.knex, user.id);
+  if (passwordHash !== null) await endSignIns(services.database.knex, user.id);
   return user;
 }
 
 /** The whole profile, as the API and the audit log show it. */
 export const profileOf = (user: User) => ({ login: user.login, email: user.email ?? undefined, ...user.profile });
+
+/** What was reached with the password before. */
+async function endSignIns(executor: Executor, userId: string): Promise<void> {
+  await endBrowserSessions(executor, userId);
+  await endOAuthTokens(executor, userId);
+}
+
+/**
+ * Login and e-mail address both name an account at sign-in, so none may be another account's other name. An address that several share names
+ * nobody: only who administers the whole service may bring that about.
+ * @throws {ApiError} conflict
+ */
+async function refuseTakenNames(trx: Executor, user: User, request: RequestContext): Promise<void> {
+  const taken = await findTakenNames(trx, user);
+  if (taken.has('login')) throw conflict({ field: 'profile.login', message: "is another user's e-mail address" });
+  if (taken.has('email as login')) throw conflict({ field: 'profile.email', message: "is another user's login" });
+  const mayShare = reachOf(request.roles ?? [], 'write') === 'everything';
+  if (taken.has('email') && !mayShare) throw conflict({ field: 'profile.email', message: 'another user has this e-mail address' });
+}
 
 const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });
 const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
@@ -166,6 +191,7 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
     ...splitProfile(input.profile),
     emailVerified: false,
     status: input.activate ? 'ACTIVE' : 'STAGED',
+    lockedUntil: null,
     passwordHash,
     passwordChanged: passwordHash === null ? null : now,
     created: now,
@@ -195,6 +221,7 @@ function withPassword({ status, statusChanged }: User, passwordHash: string | nu
   return {
     passwordHash,
     passwordChanged: now,
+    lockedUntil: null,
     status: fresh ? 'ACTIVE' : status,
     statusChanged: fresh ? now : statusChanged,
   };

@@ -2,16 +2,16 @@
  * Ends what a user holds: browser sessions, OAuth tokens, API tokens. A request under way may be writing another one, which only a later
  * statement sees: whoever ends them for a user that stays active ends them again after the commit.
  */
+import { present } from '../clock.ts';
 import type { ConsentKey } from './consents.ts';
 import type { Executor } from './database.ts';
-import { MODELS } from './protocol-state.ts';
+import { endingSessions, MODELS } from './protocol-state.ts';
 
-/** Ends the user's browser sessions on all authorization servers; his tokens live on. */
+const END_SESSIONS = endingSessions('account_id = ?', '?');
+
+/** Ends the user's browser sessions on all authorization servers; his tokens live on. Their applications are told of it. */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
-  const sessions = () => executor('oidc_payload').where({ account_id: userId, model: MODELS.Session });
-  // In the order in which a request that saves a session locks them.
-  await executor('browser_session_clients').whereIn('session_uid', sessions().select('uid')).delete();
-  await sessions().delete();
+  await executor.raw(END_SESSIONS, [userId, present()]);
 }
 
 /** Ends the user's codes, access tokens and refresh tokens, of all applications and servers. */

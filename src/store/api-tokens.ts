@@ -63,7 +63,8 @@ const FIND_BEARER = `
   SELECT t.id, t.last_used, t.user_id, u.login,
     (SELECT coalesce(json_agg(json_build_object('type', r.type, 'org_id', r.org_id)), '[]') FROM roles r WHERE r.user_id = u.id) AS roles
   FROM api_tokens t JOIN users u ON u.id = t.user_id
-  WHERE t.token_hash = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)`;
+  WHERE t.token_hash = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)
+    AND EXISTS (SELECT FROM roles r WHERE r.user_id = u.id)`;
 
 interface BearerRow {
   id: string;
@@ -73,7 +74,7 @@ interface BearerRow {
   roles: { type: RoleType; org_id: string | null }[];
 }
 
-/** @returns the bearer of a token that has not expired and whose creator is active */
+/** @returns the bearer of a token that has not expired and whose creator is active and has a role */
 export async function findTokenBearer(executor: Executor, tokenHash: string, now: Date): Promise<TokenBearer | undefined> {
   const { rows } = await executor.raw<{ rows: BearerRow[] }>(FIND_BEARER, [tokenHash, now]);
   const [row] = rows;

@@ -1,10 +1,12 @@
-/** Authorization servers with what belongs to them: scopes, claims and signing keys. The only SQL on those tables. */
+/** Authorization servers with their scopes, and all that one is built from. The only SQL on those two tables. */
+import type { AccessPolicy } from '../policy/access-policy.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
+import { listActivePolicies } from './policies.ts';
+import { listSigningKeys, type SigningAlg, type SigningKey } from './signing-keys.ts';
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
-export type SigningAlg = 'RS256' | 'ES256';
 export type ScopeConsent = 'IMPLICIT' | 'REQUIRED' | 'FLEXIBLE';
 
 export interface AuthorizationServer {
@@ -41,20 +43,13 @@ export interface Scope {
   readonly metadataPublish: 'ALL_CLIENTS' | 'NO_CLIENTS';
 }
 
-export interface SigningKey {
-  readonly kid: string;
-  readonly alg: SigningAlg;
-  readonly status: 'NEXT' | 'ACTIVE' | 'RETIRED';
-  readonly publicJwk: Readonly<Record<string, unknown>>;
-  readonly privateSealed: string;
-  readonly created: Date;
-}
-
 /** A server with everything a Provider is built from. */
 export interface AuthorizationServerParts {
   readonly server: AuthorizationServer;
   readonly scopes: readonly Scope[];
   readonly keys: readonly SigningKey[];
+  /** Those in force. */
+  readonly policies: readonly AccessPolicy[];
 }
 
 const SERVER: Columns<AuthorizationServer> = {
@@ -84,15 +79,6 @@ const SCOPE: Columns<Scope> = {
   optional: 'optional',
   system: 'system',
   metadataPublish: 'metadata_publish',
-};
-
-const KEY: Columns<SigningKey> = {
-  kid: 'kid',
-  alg: 'alg',
-  status: 'status',
-  publicJwk: 'public_jwk',
-  privateSealed: 'private_sealed',
-  created: 'created',
 };
 
 /** @returns the new server with the key the database gave it; undefined when its id or name is taken */
@@ -138,25 +124,10 @@ export async function insertScope(executor: Executor, serverId: string, id: stri
   await executor('scopes').insert({ id, server_id: serverId, ...toRow<Scope>(SCOPE, scope) });
 }
 
-export async function insertSigningKey(
-  executor: Executor,
-  serverId: string,
-  key: SigningKey & { readonly activated: Date },
-): Promise<void> {
-  const { activated, ...row } = key;
-  await executor('signing_keys').insert({ server_id: serverId, activated, ...toRow<SigningKey>(KEY, row) });
-}
-
-/** Does the server hold a key that signs with this algorithm? */
-export async function hasActiveKey(executor: Executor, serverId: string, alg: SigningAlg): Promise<boolean> {
-  return (await executor('signing_keys').where({ server_id: serverId, alg, status: 'ACTIVE' }).first('kid')) !== undefined;
-}
-
 /** @returns undefined when there is no such server */
 export async function loadServerParts(executor: Executor, id: string): Promise<AuthorizationServerParts | undefined> {
   const server = await findServer(executor, id);
   if (server === undefined) return undefined;
   const scopes = await executor('scopes').where({ server_id: id }).select<Scope[]>(SCOPE).orderBy('seq');
-  const keys = await executor('signing_keys').where({ server_id: id }).select<SigningKey[]>(KEY).orderBy('created', 'desc');
-  return { server, scopes, keys };
+  return { server, scopes, keys: await listSigningKeys(executor, id), policies: await listActivePolicies(executor, id) };
 }

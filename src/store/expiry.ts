@@ -1,16 +1,22 @@
 /** Removes what has expired, now and then, in bounded batches; any number of processes may do so at once. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { LIFETIMES } from '../../config/defaults.ts';
 import { epochSeconds, present } from '../clock.ts';
 import type { Database } from './database.ts';
+import { deleteExpiredDevices } from './failed-sign-ins.ts';
+import { deleteExpiredFailures } from './failures-by-address.ts';
 import { deleteExpiredCalls } from './idempotent-calls.ts';
 import { deleteExpiredLinks } from './one-time-links.ts';
 import { deleteExpired } from './protocol-state.ts';
+import { deleteRetiredKeys } from './signing-keys.ts';
 
 const EVERY = 60_000;
 const BATCH = 5000;
 /** A pause between batches keeps the database free for requests. */
 const PAUSE = 100;
+/** How long a retired signing key is of use, in milliseconds. */
+const RETIRED_KEY_KEPT = (LIFETIMES.retiredKeyPublished + LIFETIMES.retiredKeyKept) * 1000;
 
 /** One batch of each kind. @returns the size of the largest; less than `limit` when nothing is left */
 export async function removeExpired({ pool, knex }: Database, limit: number): Promise<number> {
@@ -18,6 +24,9 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpired(pool, epochSeconds(), limit),
     await deleteExpiredCalls(knex, present(), limit),
     await deleteExpiredLinks(knex, present(), limit),
+    await deleteExpiredDevices(knex, present(), limit),
+    await deleteExpiredFailures(knex, Date.now(), limit),
+    await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
   );
 }
 

@@ -29,6 +29,9 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE_MESSAGE.test(error.message);
 }
 
+/** Did the statement run longer than it may (query_canceled)? */
+export const isTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014';
+
 /** @returns the name of the constraint that refused the statement (SQLSTATE class 23), if that is what happened */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;

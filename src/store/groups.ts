@@ -97,6 +97,7 @@ const MEMBER: Columns<User> = {
   email: 'users.email',
   emailVerified: 'users.email_verified',
   status: 'users.status',
+  lockedUntil: 'users.locked_until',
   profile: 'users.profile',
   passwordHash: 'users.password_hash',
   passwordChanged: 'users.password_changed',
@@ -112,3 +113,7 @@ export function listGroupMembers(executor: Executor, groupId: string, window: Wi
   const query = executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
   return readPage(query, MEMBER, window, { by: 'users.seq' });
 }
+
+/** @returns the ids of all groups that the user is a member of */
+export const listGroupIds = (executor: Executor, userId: string): Promise<string[]> =>
+  executor('group_members').where({ user_id: userId }).pluck('group_id');

@@ -16,7 +16,9 @@ export interface Membership {
 export interface Member {
   readonly userId: string;
   readonly login: string;
+  /** As it is stored, with `lockedUntil`: see `statusAt`. */
   readonly status: UserStatus;
+  readonly lockedUntil: Date | null;
   /** null: directly in the organization. */
   readonly depId: string | null;
   /** Of the membership. */
@@ -77,6 +79,7 @@ const MEMBER: Columns<Member> = {
   userId: 'users.id',
   login: 'users.login',
   status: 'users.status',
+  lockedUntil: 'users.locked_until',
   depId: 'memberships.dep_id',
   created: 'memberships.created',
 };

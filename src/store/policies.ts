@@ -1,4 +1,5 @@
 /** Access policies of an authorization server and their rules. The only SQL on those tables. */
+import type { AccessPolicy } from '../policy/access-policy.ts';
 import type { Executor } from './database.ts';
 
 export interface Policy {
@@ -38,4 +39,18 @@ export async function insertPolicyRule(executor: Executor, rule: PolicyRule): Pr
     created,
     last_updated: created,
   });
+}
+
+/** The policies of a server that are in force, with their rules that are, both in the order of their priority. */
+export async function listActivePolicies(executor: Executor, serverId: string): Promise<AccessPolicy[]> {
+  const { rows } = await executor.raw<{ rows: AccessPolicy[] }>(
+    `SELECT p.id, p.name, p.clients,
+        coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name, 'conditions', r.conditions, 'actions', r.actions)
+          ORDER BY r.priority, r.created, r.id) FILTER (WHERE r.id IS NOT NULL), '[]') AS rules
+      FROM policies p LEFT JOIN policy_rules r ON r.policy_id = p.id AND r.status = 'ACTIVE'
+      WHERE p.server_id = ? AND p.status = 'ACTIVE'
+      GROUP BY p.id ORDER BY p.priority, p.created, p.id`,
+    [serverId],
+  );
+  return rows;
 }

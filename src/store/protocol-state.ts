@@ -4,6 +4,7 @@
  * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
+import { present } from '../clock.ts';
 
 /** Numbers in the column `model`. Never reuse one. */
 export const MODELS = {
@@ -148,14 +149,36 @@ export async function deleteGrant(pool: pg.Pool, grantId: string): Promise<void>
   }
 }
 
-/** Ends a browser session on all servers; its tokens live on. */
+/** `outbox.kind` of the news for an application that a session has ended (OpenID Connect Back-Channel Logout 1.0). */
+export const BACKCHANNEL_LOGOUT = 'backchannel-logout';
+
+/**
+ * Ends browser sessions on all servers, and notes in the same statement which applications are to be told of it: those that want to be, at each
+ * server where they had a part in the session. Of two who end one session only one notes it. The clients are locked first, as by a request that
+ * saves the session.
+ * @param condition which sessions, in SQL
+ * @param now the placeholder of the present moment
+ */
+export const endingSessions = (condition: string, now: string): string => `WITH
+  sessions AS (SELECT uid, account_id FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition}),
+  clients AS (DELETE FROM browser_session_clients WHERE session_uid IN (SELECT uid FROM sessions)
+    RETURNING session_uid, server_key, client_id, authorization_state->>'sid' AS sid),
+  ended AS (DELETE FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid IN (SELECT uid FROM sessions) AND (SELECT count(*) FROM clients) >= 0),
+  present AS (SELECT ${now}::timestamptz AS moment)
+  INSERT INTO outbox (kind, ordering_key, payload, created, due)
+    SELECT '${BACKCHANNEL_LOGOUT}', c.client_id,
+      jsonb_build_object('serverId', v.id, 'clientId', c.client_id, 'userId', s.account_id, 'sid', c.sid), moment, moment
+    FROM present, clients c
+      JOIN sessions s ON s.uid = c.session_uid
+      JOIN authorization_servers v ON v.key = c.server_key
+      JOIN applications a ON a.id = c.client_id
+    WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
+
+const DELETE_SESSION = { name: 'delete-session', text: endingSessions('uid = $1', '$2') };
+
+/** Ends a browser session on all servers; its tokens live on. Its applications are told of it, see `endingSessions`. */
 export async function deleteSession(pool: pg.Pool, uid: string): Promise<void> {
-  await pool.query({
-    name: 'delete-session',
-    text: `WITH clients AS (DELETE FROM browser_session_clients WHERE session_uid = $1)
-      DELETE FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid = $1`,
-    values: [uid],
-  });
+  await pool.query({ ...DELETE_SESSION, values: [uid, present()] });
 }
 
 /**

@@ -67,6 +67,12 @@ export async function deleteRole(executor: Executor, id: string): Promise<void> 
   await executor('roles').where({ id }).delete();
 }
 
+/** Takes the roles that are bound to an organization. @returns the ids of those who had them */
+export async function deleteRolesOf(executor: Executor, orgId: string): Promise<string[]> {
+  const rows = await executor('roles').where({ org_id: orgId }).delete().returning<{ user_id: string }[]>('user_id');
+  return rows.map((row) => row.user_id);
+}
+
 const SUPER_ADMINS = 0x73757065;
 
 /** Until the end of the transaction nobody else who asks this changes who is an active SUPER_ADMIN. To be asked before any row is locked. */
@@ -74,11 +80,12 @@ export async function lockSuperAdmins(trx: Executor): Promise<void> {
   await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
 }
 
-/** Is this user an active SUPER_ADMIN, and nobody else? */
+/** Is this user an active SUPER_ADMIN who can sign in, and nobody else? */
 export async function isLastSuperAdmin(executor: Executor, userId: string): Promise<boolean> {
   const rows: { user_id: string }[] = await executor('roles')
     .join('users', 'users.id', 'roles.user_id')
     .where({ type: 'SUPER_ADMIN', status: 'ACTIVE' })
+    .whereNotNull('password_hash')
     .limit(2)
     .select('user_id');
   return rows.length === 1 && rows[0]?.user_id === userId;

@@ -13,7 +13,10 @@ export interface User {
   readonly login: string;
   readonly email: string | null;
   readonly emailVerified: boolean;
+  /** As it is stored; see `statusAt` for who is locked out. */
   readonly status: UserStatus;
+  /** After too many wrong passwords; may have passed. */
+  readonly lockedUntil: Date | null;
   /** All further attributes of the profile; login and email are columns of their own. */
   readonly profile: Readonly<Record<string, string>>;
   readonly passwordHash: string | null;
@@ -31,6 +34,7 @@ const USER: Columns<User> = {
   email: 'email',
   emailVerified: 'email_verified',
   status: 'status',
+  lockedUntil: 'locked_until',
   profile: 'profile',
   passwordHash: 'password_hash',
   passwordChanged: 'password_changed',
@@ -70,15 +74,22 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
 /**
  * Notes a sign-in.
  * @param user as he was when his password was found right
+ * @param forgetFailures begin to count wrong passwords anew
  * @returns false when he is not active any more, or has another password by now
  */
 export async function touchLastLogin(
   executor: Executor,
   { id, passwordChanged }: Pick<User, 'id' | 'passwordChanged'>,
   lastLogin: Date,
+  { forgetFailures }: { readonly forgetFailures: boolean },
 ): Promise<boolean> {
   const same = { id, status: 'ACTIVE', password_changed: passwordChanged };
-  return (await executor('users').where(same).update({ last_login: lastLogin })) === 1;
+  const anew = forgetFailures ? { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null } : {};
+  return (
+    (await executor('users')
+      .where(same)
+      .update({ last_login: lastLogin, ...anew })) === 1
+  );
 }
 
 /** @returns false when there is no such user */
@@ -102,6 +113,20 @@ export async function updateUser(executor: Executor, id: string, changes: Partia
   }
 }
 
+const TAKEN_NAMES = `
+  SELECT 'login' AS name FROM users WHERE lower(email) = lower(:login) AND id <> :id
+  UNION SELECT 'email as login' FROM users WHERE lower(login) = lower(:email) AND id <> :id
+  UNION SELECT 'email' FROM users WHERE lower(email) = lower(:email) AND id <> :id`;
+
+/** Which of the names that a user signs in by belong to another one: his login as an e-mail address, his e-mail address as a login, or as one. */
+export async function findTakenNames(
+  executor: Executor,
+  { id, login, email }: Pick<User, 'id' | 'login' | 'email'>,
+): Promise<ReadonlySet<'login' | 'email as login' | 'email'>> {
+  const { rows } = await executor.raw<{ rows: { name: 'login' | 'email as login' | 'email' }[] }>(TAKEN_NAMES, { id, login, email });
+  return new Set(rows.map(({ name }) => name));
+}
+
 /** Removes the user with all that is his: memberships, roles, API tokens, consents. */
 export async function deleteUser(executor: Executor, id: string): Promise<void> {
   await executor('users').where({ id }).delete();
@@ -122,10 +147,14 @@ const NAMES = ['login', 'email', "profile->>'firstName'", "profile->>'lastName'"
 /**
  * Where the attributes of a user are found that a filter may name.
  * @param attributes of the profile, beside login and email
+ * @param now who is locked out at that moment has the status LOCKED_OUT
  */
-export const userAttributes = (attributes: readonly string[]): AttributeColumns => ({
+export const userAttributes = (attributes: readonly string[], now: Date): AttributeColumns => ({
   id: { sql: 'id', type: 'text' },
-  status: { sql: 'status', type: 'text' },
+  status: {
+    sql: `CASE WHEN status = 'ACTIVE' AND locked_until > '${now.toISOString()}'::timestamptz THEN 'LOCKED_OUT' ELSE status END`,
+    type: 'text',
+  },
   created: { sql: 'created', type: 'time' },
   activated: { sql: 'activated', type: 'time' },
   statusChanged: { sql: 'status_changed', type: 'time' },
@@ -147,9 +176,9 @@ export async function readUsers(
   const query = executor('users');
   if (beginning !== undefined) {
     const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`;
-    query.where((either) => {
-      for (const name of NAMES) either.orWhereRaw(`lower(${name}) LIKE lower(?)`, [pattern]);
-    });
+    // A union, each part by its own index: as alternatives of one condition PostgreSQL would go through all users.
+    const ids = NAMES.map((name) => `SELECT id FROM users WHERE lower(${name}) LIKE lower(?)`).join(' UNION ');
+    query.whereRaw(`id IN (${ids})`, Array(NAMES.length).fill(pattern));
   }
   for (const filter of filters) applyFilter(query, filter, columns);
   if (withoutStatus !== undefined) query.whereNot({ status: withoutStatus });

@@ -175,7 +175,7 @@ describe('api-tokens (management API, "Resources")', () => {
     assert.equal((await api.call('POST', '/users', { profile: { login: 'x' } }, as(token))).status, 403);
     assert.equal((await api.call('GET', '/api-tokens', undefined, as(token))).status, 200);
     await api.services.database.knex('roles').where({ user_id: userId }).del();
-    assert.equal((await api.call('GET', '/api-tokens', undefined, as(token))).status, 403);
+    assert.equal((await api.call('GET', '/api-tokens', undefined, as(token))).status, 401);
   });
 
   it('lists in pages, oldest first, that new tokens do not move', async () => {

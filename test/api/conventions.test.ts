@@ -29,9 +29,9 @@ describe('errors and limits ("Conventions")', () => {
     ['a malformed body', 400, (headers) => api.call('POST', '/api-tokens', '{', headers)],
     ['no token', 401, (headers) => api.call('GET', '/users', undefined, { ...headers, authorization: '' })],
     [
-      'a caller without roles',
+      'a caller whose roles do not reach so far',
       403,
-      async (headers) => api.call('GET', '/users', undefined, { ...headers, ...asToken(await tokenOf(api)) }),
+      async (headers) => api.call('POST', '/groups', {}, { ...headers, ...asToken(await tokenOf(api, { type: 'READ_ONLY_ADMIN' })) }),
     ],
     ['a resource that does not exist', 404, (headers) => api.call('GET', '/users/nobody', undefined, headers)],
     ['a path that does not exist', 404, (headers) => api.call('GET', '/nothing', undefined, headers)],
@@ -257,8 +257,11 @@ describe('Idempotency-Key on POST ("Conventions")', () => {
     const create = () => api.call('POST', '/groups', { profile: { name: 'kept' } }, withKey('right', asToken(token)));
     assert.equal((await create()).status, 200);
     const { user_id } = await api.services.database.knex('api_tokens').orderBy('seq', 'desc').first('user_id');
-    await api.services.database.knex('roles').where({ user_id }).delete();
+    const roles = () => api.services.database.knex('roles').where({ user_id });
+    await roles().update({ type: 'READ_ONLY_ADMIN' });
     assert.equal((await create()).status, 403);
+    await roles().delete();
+    assert.equal((await create()).status, 401);
   });
 
   it('tells of a change only when it can be seen', async () => {

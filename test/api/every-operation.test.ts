@@ -128,7 +128,6 @@ describe('every operation of the management API', () => {
       it('answers a valid call as its description says', async () => {
         const valid = await validCall(declared);
         const answer = await api.call<unknown>(method, addressOf(path, valid), valid.body);
-        if (valid.wrongState) return isRefused(answer as Answer<ErrorObject>, 403, 'E0000038');
         const status = Object.keys(operationOf(declared).responses).find((key) => key.startsWith('2'));
         assert.equal(String(answer.status), status, JSON.stringify(answer.body));
         const schema = operationOf(declared).responses[status ?? '']?.content?.['application/json'].schema;
@@ -151,7 +150,7 @@ describe('every operation of the management API', () => {
         for (const authorization of ['', 'SSWS', `SSWS ${randomToken()}`, `Bearer ${api.admin.token}`]) {
           isRefused(await as({ authorization }), 401, 'E0000011');
         }
-        isRefused(await as(asWhom('nobody')), 403, 'E0000006');
+        isRefused(await as(asWhom('nobody')), 401, 'E0000011');
         if (changes && access !== 'own') isRefused(await as(asWhom('reader')), 403, 'E0000006');
         if (access === 'service') isRefused(await as(asWhom('org')), 403, 'E0000006');
         else if (path.includes(':')) isRefused(await as(asWhom('org')), 404, 'E0000007');
@@ -229,7 +228,10 @@ describe('every operation of the management API', () => {
           await refused('nonsense: ', { ...valid.body, nonsense: true });
           const schema = operationOf(declared).requestBody?.content['application/json'].schema;
           assert(schema, 'the body is described');
-          for (const [field, body] of mistaken(schema, valid.body)) await refused(field, body);
+          for (const [field, body] of mistaken(schema, valid.body)) {
+            // Of what is typed to sign in nothing is told, not even that nobody can be called so.
+            if (access !== 'anyone' || !JSON.stringify(body).includes('\\u0000')) await refused(field, body);
+          }
           assert.equal(await eventCount(), before, 'nothing was changed');
         });
       }

@@ -238,13 +238,23 @@ describe('organizations ("Organization endpoints")', () => {
     assert.deepEqual([broken.status, broken.body.errorCode], [400, 'E0000003']);
   });
 
-  it('refuses a rename without a name, and with a field that cannot be renamed', async () => {
+  it('takes back what it has told, and ignores all but the name ("Conventions")', async () => {
+    const orgId = await made('Told');
+    const told = await detail(orgId);
+    assert.equal(
+      (await api.call('PUT', `/account/org/${orgId}`, { ...told, name: 'Told anew', originId: 'other', memberCount: 7 })).status,
+      200,
+    );
+    assert.deepEqual(await detail(orgId), { ...told, name: 'Told anew' });
+  });
+
+  it('refuses a rename without a name, and with a field that there is not', async () => {
     const orgId = await made('Fixed');
     assert.deepEqual(refusal(await api.call('PUT', `/account/org/${orgId}`)), [400, 'E0000001', 'name: is required']);
-    assert.deepEqual(refusal(await api.call('PUT', `/account/org/${orgId}`, { name: 'a', originId: 'O-2' })), [
+    assert.deepEqual(refusal(await api.call('PUT', `/account/org/${orgId}`, { name: 'a', nonsense: 'O-2' })), [
       400,
       'E0000001',
-      'originId: is not a field of this resource',
+      'nonsense: is not a field of this resource',
     ]);
     for (const name of ['', 'x'.repeat(10_000), '\u0000']) {
       const answer = await api.call('PUT', `/account/org/${orgId}?${search({ name })}`);

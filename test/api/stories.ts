@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { SYSTEM } from '../../src/services/audit.ts';
 import { rememberConsent } from '../../src/services/consents.ts';
+import { authenticate } from '../../src/services/sign-in.ts';
 import type { ManagementApi } from '../support/management-api.ts';
 
 export interface ValidCall {
@@ -12,8 +13,6 @@ export interface ValidCall {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The state that it needs cannot be brought about yet: refused with E0000038. */
-  readonly wrongState?: true;
 }
 
 type Story = (make: Make) => Promise<ValidCall>;
@@ -23,6 +22,8 @@ export interface Make {
   org(): Promise<string>;
   department(orgId: string): Promise<string>;
   user(status?: 'STAGED' | 'ACTIVE' | 'SUSPENDED' | 'DEPROVISIONED', extra?: Record<string, unknown>): Promise<string>;
+  /** Locked out by ten wrong passwords. */
+  lockedUser(): Promise<string>;
   group(): Promise<string>;
   app(): Promise<string>;
   server(): Promise<string>;
@@ -50,6 +51,12 @@ export function makeWith(api: ManagementApi): Make {
       const id = await idOf(`/users?activate=${status !== 'STAGED'}`, { profile: { login: unique('user') }, ...extra });
       if (status === 'SUSPENDED') await call('POST', `/users/${id}/lifecycle/suspend`);
       if (status === 'DEPROVISIONED') await call('POST', `/users/${id}/lifecycle/deactivate`);
+      return id;
+    },
+    async lockedUser() {
+      const login = unique('user');
+      const id = await idOf('/users', { profile: { login }, ...PASSWORD });
+      await Promise.all(Array.from({ length: 10 }, () => authenticate(api.services, { username: login, password: 'wrong' }, SYSTEM)));
       return id;
     },
     group: () => idOf('/groups', { profile: { name: unique('Group') } }),
@@ -142,7 +149,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /users/:id/lifecycle/deactivate': onUser(),
   'POST /users/:id/lifecycle/suspend': onUser(),
   'POST /users/:id/lifecycle/unsuspend': onUser('SUSPENDED'),
-  'POST /users/:id/lifecycle/unlock': onUser('ACTIVE', () => ({ wrongState: true })),
+  'POST /users/:id/lifecycle/unlock': async (make) => ({ params: { id: await make.lockedUser() } }),
   'POST /users/:id/lifecycle/expire_password': onUser('ACTIVE', undefined, PASSWORD),
   'POST /users/:id/lifecycle/reset_password': onUser('ACTIVE', () => ({ query: { sendEmail: 'false' } })),
   'DELETE /users/:id/sessions': onUser(),
@@ -198,6 +205,8 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /authorizationServers': none,
   'GET /authorizationServers/:id': on('server'),
   'PUT /authorizationServers/:id': on('server', () => ({ body: { name: unique('Server') } })),
+  'GET /authorizationServers/:id/credentials/keys': on('server'),
+  'POST /authorizationServers/:id/credentials/lifecycle/keyRotate': on('server', () => ({ body: { use: 'sig' } })),
   'POST /authorizationServers/:id/lifecycle/activate': on('server'),
   'POST /authorizationServers/:id/lifecycle/deactivate': on('server'),
 

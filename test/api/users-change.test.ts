@@ -125,9 +125,15 @@ describe('changes of users (management API, "users")', () => {
     }
   });
 
-  it('knows a user by id before it knows another by a login that looks like it', async () => {
+  it('lets no login look like an id: who is called by one could be taken for another', async () => {
     const user = await person(api);
-    await person(api, { profile: { login: user.id } });
-    assert.deepEqual((await api.call('GET', `/users/${user.id}`)).body, user);
+    for (const [method, path] of [
+      ['POST', '/users'],
+      ['POST', `/users/${user.id}`],
+      ['PUT', `/users/${user.id}`],
+    ] as const) {
+      const answer = await api.call(method, path, { profile: { login: user.id } });
+      assert.deepEqual([answer.status, causes(answer)], [400, ['profile.login: must not look like an id']]);
+    }
   });
 });

@@ -106,13 +106,13 @@ test('DELETE sessions ends the browser sessions; tokens too with oauthTokens=tru
   assert.equal(await isSignedIn(service, bystander.browser, bystander.client), true);
 });
 
-test('a password set by an administrator ends the browser sessions, and leaves the tokens', async (t) => {
+test('a password set by an administrator ends the browser sessions and the tokens', async (t) => {
   const service = await startService(t);
   const { user, client, browser, tokens } = await signedIn(service);
   await service.api('POST', `/users/${user.id}`, { profile: { nickName: 'Ada' } });
   assert.equal(await isSignedIn(service, browser, client), true);
   await service.api('POST', `/users/${user.id}`, { credentials: { password: { value: 'a new password' } } });
-  assert.deepEqual([await live(service, client, tokens), await isSignedIn(service, browser, client)], [[true, true], false]);
+  assert.deepEqual([await live(service, client, tokens), await isSignedIn(service, browser, client)], [[false, false], false]);
 });
 
 test('grants: listed and read as Okta shows them; a revoked one ends that application’s tokens of that server, and is asked for again', async (t) => {

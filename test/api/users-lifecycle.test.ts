@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../src/services/audit.ts';
 import { authenticate } from '../../src/services/sign-in.ts';
+import { moveClock } from '../support/clock.ts';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
 import { administrator, eventsAbout, PASSWORD, person, type User, unique } from './people.ts';
 
@@ -62,9 +63,39 @@ describe('the life cycle of users (management API, "users")', () => {
 
   it('unlocks who is locked out', async () => {
     const user = await person(api);
-    await api.services.database.knex('users').where({ id: user.id }).update({ status: 'LOCKED_OUT' });
+    const lockOut = async () => {
+      const wrong = { username: user.profile.login ?? '', password: 'wrong' };
+      for (let n = 0; n < 10; n += 1) await authenticate(api.services, wrong, SYSTEM);
+    };
+    const found = async (status: string): Promise<boolean> => {
+      const search = encodeURIComponent(`status eq "${status}" and profile.login eq "${user.profile.login}"`);
+      return (await api.call<User[]>('GET', `/users?search=${search}`)).body.length === 1;
+    };
+    await lockOut();
+    const locked = await read(user.id);
+    assert.deepEqual([locked.status, locked.statusChanged], ['LOCKED_OUT', user.statusChanged]);
+    assert.deepEqual(Object.keys(locked._links).sort(), ['deactivate', 'resetPassword', 'self', 'unlock']);
+    assert.deepEqual([await found('LOCKED_OUT'), await found('ACTIVE'), await signsIn(user)], [true, false, false]);
+
     assert.deepEqual((await step(user.id, 'unlock')).body, {});
     assert.equal((await read(user.id)).status, 'ACTIVE');
+    assert.deepEqual([await found('LOCKED_OUT'), await found('ACTIVE'), await signsIn(user)], [false, true, true]);
+    assert.equal((await step(user.id, 'unlock')).status, 403);
+    const event = (await eventsAbout(api, user.id)).find(({ event_type }) => event_type === 'user.account.unlock_by_admin');
+    assert.deepEqual([event.debug_context.before, event.debug_context.after], [{ status: 'LOCKED_OUT' }, { status: 'ACTIVE' }]);
+  });
+
+  it('unlocks by the end of a minute, and by a new password', async (t) => {
+    const user = await person(api);
+    const wrong = { username: user.profile.login ?? '', password: 'wrong' };
+    const lockOut = () => Promise.all(Array.from({ length: 10 }, () => authenticate(api.services, wrong, SYSTEM)));
+    await lockOut();
+    const changed = await api.call<User>('POST', `/users/${user.id}`, { credentials: { password: { value: PASSWORD } } });
+    assert.deepEqual([changed.body.status, await signsIn(user)], ['ACTIVE', true]);
+    await lockOut();
+    assert.equal((await read(user.id)).status, 'LOCKED_OUT');
+    moveClock(t, 60);
+    assert.deepEqual([(await read(user.id)).status, await signsIn(user)], ['ACTIVE', true]);
   });
 
   it('tells once, with sendEmail=false, where an activated user without a password chooses one', async () => {

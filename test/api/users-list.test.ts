@@ -160,11 +160,11 @@ describe('the list of users (management API, "users" and "Conventions")', () => 
     await list({ q: 'ad' });
     knex.removeListener('query', listen);
     assert(asked);
-    const conditions = / where (\(.*?\)) and /.exec(asked.sql)?.[1]?.replace(/\$\d/g, '?') ?? '';
     const trx = await knex.transaction();
     await trx.raw('SET LOCAL enable_seqscan = off');
-    const { rows } = await trx.raw<{ rows: unknown[] }>(`EXPLAIN SELECT id FROM users WHERE ${conditions}`, asked.bindings.slice(0, 4));
+    const { rows } = await trx.raw<{ rows: unknown[] }>(`EXPLAIN ${asked.sql.replace(/\$\d+/g, '?')}`, asked.bindings);
     await trx.rollback();
-    assert.equal([...JSON.stringify(rows).matchAll(/Bitmap Index Scan/g)].length, 4, asked.sql);
+    const plan = JSON.stringify(rows);
+    for (const name of ['login', 'email', 'first_name', 'last_name']) assert.match(plan, new RegExp(`users_by_${name}_prefix`), plan);
   });
 });

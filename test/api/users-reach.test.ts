@@ -126,7 +126,7 @@ describe('who reaches which users (management API, "users", roles)', () => {
   it('refuses whoever has no role', async () => {
     const nobody = await administrator(api);
     const user = await memberOf(mine);
-    for (const [method, path, body] of CALLS) assert.equal((await nobody.call(method, `/users/${user.id}${path}`, body)).status, 403);
-    assert.equal((await nobody.call('GET', '/users')).status, 403);
+    for (const [method, path, body] of CALLS) assert.equal((await nobody.call(method, `/users/${user.id}${path}`, body)).status, 401);
+    assert.equal((await nobody.call('GET', '/users')).status, 401);
   });
 });

@@ -59,11 +59,11 @@ describe('roles of users (management API, "users")', () => {
   it('counts from the next request on, given or taken', async () => {
     const admin = await administrator(api);
     const status = async () => (await admin.call('GET', '/users/root')).status;
-    assert.equal(await status(), 403);
+    assert.equal(await status(), 401);
     const { body } = await api.call<Role>('POST', `/users/${admin.id}/roles`, { type: 'READ_ONLY_ADMIN' });
     assert.equal(await status(), 200);
     await api.call('DELETE', `/users/${admin.id}/roles/${body.id}`);
-    assert.equal(await status(), 403);
+    assert.equal(await status(), 401);
   });
 
   const refused: [what: string, body: unknown, cause: string][] = [

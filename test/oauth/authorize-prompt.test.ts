@@ -200,6 +200,27 @@ test('an optional scope that is not ticked is not granted, and prompt=consent ma
   );
 });
 
+test('where nothing at all is granted the answer is access_denied, with a description', async (t) => {
+  const service = await serviceWithConsents(t);
+  const user = await service.createUser();
+  const browser = await signedIn(service, user);
+  const settings = { grant_types: ['authorization_code', 'implicit'], response_types: ['code', 'token'] };
+  const asking = await createClient(service, { ...settings, consent_method: 'REQUIRED' });
+  const trusted = await createClient(service, settings);
+  const denied = (page: Page) => {
+    const answer = answerOf(page);
+    assert.deepEqual(Object.keys(answer).sort(), ['error', 'error_description', 'iss', 'state']);
+    assert.deepEqual([answer.error, answer.state], ['access_denied', 'some-state']);
+  };
+  for (const serverId of SERVERS) {
+    for (const response_type of ['code', 'token']) {
+      const request = (clientId: string, scope: string) => authorizeUrl(service, serverId, { client_id: clientId, scope, response_type });
+      denied(await browser.submit(await browser.visit(request(asking.clientId, 'phone')), 'consent', { decision: 'allow' }));
+      denied(await browser.visit(request(trusted.clientId, 'offline_access')));
+    }
+  }
+});
+
 test('offline_access is a scope like others: no prompt=consent is needed, and only code with refresh tokens enabled grants it', async (t) => {
   const service = await startService(t);
   const user = await service.createUser();

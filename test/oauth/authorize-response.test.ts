@@ -155,7 +155,9 @@ test('each error stands in the place of the response mode, with error_descriptio
       assert.match(answer.fields.error_description ?? '', /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/, title);
     }
   }
-  const types: [type: string, error: string, place: string][] = [
+  const types: [type: string | undefined, error: string, place: string][] = [
+    [undefined, 'invalid_request', 'query'],
+    ['', 'invalid_request', 'query'],
     ['nonsense', 'unsupported_response_type', 'query'],
     ['CODE', 'unsupported_response_type', 'query'],
     ['none', 'unsupported_response_type', 'query'],
@@ -166,7 +168,7 @@ test('each error stands in the place of the response mode, with error_descriptio
   for (const [type, error, place] of types) {
     const request = authorizeUrl(service, 'built-in', { client_id: narrow.clientId, response_type: type });
     const answer = delivered(await new UserAgent(service.baseUrl).visit(request));
-    assert.deepEqual([answer.fields.error, answer.fields.state, answer.place], [error, 'some-state', place], type);
+    assert.deepEqual([answer.fields.error, answer.fields.state, answer.place], [error, 'some-state', place], String(type));
   }
 });
 

@@ -139,6 +139,7 @@ test('where no client is known the answer is for any registered origin: errors t
       const answer = await asked(service, 'default', endpoint, origin, init);
       assert.equal(answer.status, status, `${what}: ${await answer.text()}`);
       assert.equal(allowedTo(answer), origin, what);
+      assert(variesByOrigin(answer), what);
     }
     for (const origin of STRANGERS)
       assert.deepEqual(corsHeaders(await asked(service, 'default', endpoint, origin, init)), [], `${what}: ${origin}`);

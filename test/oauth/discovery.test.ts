@@ -49,7 +49,9 @@ test('discovery in its three forms tells the same, on both servers (RFC 8414 sec
     assert.equal(document.jwks_uri, `${issuer}/keys`);
     assert.equal((document.response_types_supported as string[]).length, 7);
     assert.deepEqual(document.code_challenge_methods_supported, ['S256']);
-    for (const absent of ['pushed_authorization_request_endpoint', 'backchannel_logout_supported', 'dpop_signing_alg_values_supported']) {
+    assert.equal(document.backchannel_logout_supported, true);
+    assert.equal(document.backchannel_logout_session_supported, true);
+    for (const absent of ['pushed_authorization_request_endpoint', 'dpop_signing_alg_values_supported']) {
       assert.equal(document[absent], undefined, `${absent} is announced but not carried out`);
     }
   }
@@ -62,13 +64,13 @@ test('no URL follows the Host header', async (t) => {
   assert.equal(JSON.parse(document).issuer, service.issuer('default'));
 });
 
-test('keys: public members only, and each server has its own (RFC 7517 section 4)', async (t) => {
+test('keys: public members only, and each server has its own, one that signs and the next (RFC 7517 section 4)', async (t) => {
   const service = await startService(t);
   const sets = await Promise.all(['built-in', 'default'].map((id) => json(`${service.issuer(id)}/keys`)));
   const keys = sets.flatMap((set) => set.keys as Record<string, string>[]);
-  assert.equal(keys.length, 2);
+  assert.equal(keys.length, 4);
   for (const key of keys) assert.deepEqual(Object.keys(key).sort(), ['alg', 'e', 'kid', 'kty', 'n', 'use']);
-  assert.notEqual(keys[0]?.kid, keys[1]?.kid);
+  assert.equal(new Set(keys.map(({ kid }) => kid)).size, 4);
 });
 
 test('paths are exact: other cases, trailing slashes, unknown servers and HEAD at authorize are not answered', async (t) => {

@@ -3,13 +3,14 @@
  * renewal in an iframe and by refresh token, logout; and no page for people in anybody's frame.
  */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { browserTest } from '../support/browser.ts';
 import { serviceWithConsents } from '../support/consents.ts';
 import { listen } from '../support/listen.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
-import { authorizeUrl } from './relying-party.ts';
+import { authorizeUrl, createClient } from './relying-party.ts';
 import {
   inPage,
   type KeptUser,
@@ -95,7 +96,7 @@ browserTest('sign-in by popup: the popup keeps its tie to the application and cl
   assert.equal(await hasOpener(), true);
   await signIn(popup, user);
   await closed;
-  await page.waitForFunction(`document.querySelector('#outcome').textContent !== 'ready'`);
+  await page.locator('#outcome', { hasNotText: 'ready' }).waitFor();
   assert.equal(await page.textContent('#outcome'), 'by popup');
   assert.equal((await keptUser(page))?.profile.sub, user.id);
   window.assertQuiet();
@@ -111,6 +112,7 @@ browserTest(
     const page = await window.open();
     const first = await signInByRedirect(page, app, user);
     assert.equal(first.refresh_token, undefined, 'nothing to renew with but the session');
+    assert.equal(await inPage(page, 'metadataService.getCheckSessionIframe()'), null, 'a session is asked after by prompt=none alone');
 
     const second = (await inPage(page, 'signinSilent()')) as KeptUser;
     assert.equal(second.profile?.sub, user.id, JSON.stringify(second));
@@ -146,6 +148,28 @@ browserTest(
   },
 );
 
+test('over https the session cookie is sent in frames of other sites too: Secure, SameSite=None (RFC 6265bis section 5.6.7)', async (t) => {
+  const service = await startService(t, { env: { BASE_URL: 'https://id.example' } });
+  const { login, password } = await service.createUser();
+  const { clientId } = await createClient(service);
+  const { body } = await service.api('POST', '/authn', { username: login, password });
+  const { pathname, search } = authorizeUrl(service, 'default', { client_id: clientId, sessionToken: body.sessionToken });
+  const answer = await fetch(service.listensAt + pathname + search, { redirect: 'manual' });
+  const session = answer.headers.getSetCookie().find((cookie) => cookie.startsWith('__Host-gatehouse-session='));
+  assert.match(session ?? '', /; path=\/; .*samesite=none; secure; httponly/i, JSON.stringify(body));
+
+  const silent = authorizeUrl(service, 'default', { client_id: clientId, prompt: 'none' });
+  const headers = {
+    cookie: answer.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';')[0])
+      .join('; '),
+  };
+  const renewed = await fetch(service.listensAt + silent.pathname + silent.search, { redirect: 'manual', headers });
+  assert.match(renewed.headers.get('location') ?? '', /[?&]code=/);
+  assert.equal(renewed.headers.get('x-frame-options'), null, 'the answer to prompt=none may be framed: it is a redirect');
+});
+
 browserTest(
   'an application whose origin is not registered gets nothing from the token endpoint (Fetch section 3.2)',
   async (browser, t) => {
@@ -179,18 +203,16 @@ browserTest('no page for people shows in a frame, not even of the same site (cli
   );
   const page = await (await openWindow(browser)).open();
 
+  /** Where a frame of this address ends up. */
   const framed = async (address: string): Promise<string> => {
     await page.goto(attacker);
-    const arrived = page.waitForEvent('frameattached');
+    const arrived = page.waitForEvent('framenavigated', (frame) => frame.parentFrame() !== null && frame.url() !== 'about:blank');
     await page.evaluate(`{
       const frame = document.createElement('iframe');
-      frame.onload = () => { document.title = 'loaded'; };
       frame.src = ${JSON.stringify(address)};
       document.body.append(frame);
     }`);
-    const frame = await arrived;
-    await page.waitForFunction(`document.title === 'loaded'`);
-    return frame.url();
+    return (await arrived).url();
   };
   assert.equal(await framed(`${attacker}/`), `${attacker}/`, 'frames do work here');
   const refused = 'chrome-error://chromewebdata/';

@@ -136,13 +136,13 @@ test('an application at two servers is consented to at each: allowed, remembered
     });
 
   const asked = await browser.signIn(await request('built-in'), user);
-  const allowedHere = await redeem('built-in', await browser.submit(asked, 'consent-form', { decision: 'allow' }));
+  const allowedHere = await redeem('built-in', await browser.submit(asked, 'consent', { decision: 'allow' }));
   assert.equal(allowedHere.status, 200, JSON.stringify(allowedHere.body));
   assert.equal(answerOf(await request('default', 'none')).error, 'consent_required', 'the other server was not consented to');
-  const denied = await browser.submit(await request('default'), 'consent-form', { decision: 'deny' });
+  const denied = await browser.submit(await request('default'), 'consent', { decision: 'deny' });
   assert.equal(answerOf(denied).error, 'access_denied');
   assert.ok(answerOf(await request('built-in', 'none')).code, 'a refusal there changes nothing here');
-  const allowedThere = await redeem('default', await browser.submit(await request('default'), 'consent-form', { decision: 'allow' }));
+  const allowedThere = await redeem('default', await browser.submit(await request('default'), 'consent', { decision: 'allow' }));
   assert.equal(allowedThere.status, 200);
 
   const grants = (await service.api('GET', `/users/${user.id}/grants`)).body as { id: string; issuer: string; scopeId: string }[];

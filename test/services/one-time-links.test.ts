@@ -122,6 +122,7 @@ describe('links to choose a password (OWASP Forgot Password Cheat Sheet, "URL To
     const { knex } = services.database;
     const expires = { expires_at: new Date(Date.now() + 3_600_000), exp_hour: Math.floor(Date.now() / 3_600_000) + 1 };
     const held = [1, 3, 4].map((model) => ({ id: `${id}-${model}`, model, server_key: 0, payload: '{}', account_id: id, ...expires }));
+    Object.assign(held[0] ?? {}, { uid: id });
     await knex('oidc_payload').insert(held);
     await use(token);
     assert.equal((await knex('oidc_payload').where({ account_id: id })).length, 0);

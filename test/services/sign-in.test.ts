@@ -25,7 +25,9 @@ describe('sign-in (decisions, "Users sign in")', () => {
     await create('Ada', 'ada@example.com', PASSWORD);
     await create('twin-one', 'twins@example.com', PASSWORD);
     await create('twin-two', 'Twins@example.com', PASSWORD);
-    await create('shadow', 'ada', PASSWORD);
+    // As from before such an address was refused.
+    await create('shadow', 'shadow@example.com', PASSWORD);
+    await services.database.knex('users').where({ login: 'shadow' }).update({ email: 'ada' });
     await create('staged', 'staged@example.com', PASSWORD, false);
     await create('without', 'without@example.com', undefined);
   });

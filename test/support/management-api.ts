@@ -83,7 +83,11 @@ export async function serve(
 export async function startManagementApi(options: Omit<ManagementApiOptions, 'pages'> = {}): Promise<ManagementApi> {
   const { services, close } = await testServices();
   const server = await serve(services, options);
-  const { id } = await createUser(services, { profile: { login: 'root' }, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
+  const { id } = await createUser(
+    services,
+    { profile: { login: 'root' }, passwordHash: 'nobody signs in', activate: true, roles: [{ type: 'SUPER_ADMIN' }] },
+    SYSTEM,
+  );
   const { value } = await createApiToken(services, { name: 'tests', userId: id }, SYSTEM);
 
   return {

@@ -49,6 +49,8 @@ export interface Service extends ServiceCalls {
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Does what the outbox holds leave this process? */
+  readonly sendsOutbox?: boolean;
   /** A process beside another one: the same database and the same secrets. */
   readonly beside?: { readonly database: TestDatabase; readonly secretKey: string };
 }
@@ -56,7 +58,7 @@ export interface ServiceOptions {
 export const newSecretKey = (): string => randomBytes(32).toString('base64url');
 
 /** Starts a service that ends with the test. */
-export async function startService(t: TestContext, { env = {}, beside }: ServiceOptions = {}): Promise<Service> {
+export async function startService(t: TestContext, { env = {}, sendsOutbox = false, beside }: ServiceOptions = {}): Promise<Service> {
   const database = beside?.database ?? (await testDatabase());
   if (beside === undefined) afterwards(t, () => database.drop());
 
@@ -86,11 +88,16 @@ export async function startService(t: TestContext, { env = {}, beside }: Service
   const services = { config, log, database: opened, notifications, keyring: new Keyring(config.secretKeys ?? []) };
   await firstStart(services, () => {});
   await registerSystemApplications(services);
-  listener = createApp(services).listener;
+  const app = createApp(services);
+  listener = app.listener;
   afterwards(t, async () => {
     await notifications.close();
     await opened.close();
   });
+  if (sendsOutbox) {
+    const sender = app.sendOutbox();
+    afterwards(t, () => sender.stop());
+  }
 
   return { ...callsTo(config.baseUrl, `http://127.0.0.1:${address.port}`), database };
 }

@@ -115,6 +115,9 @@ export const de: Messages = {
   'error.heading.form_refused': 'Dieses Formular konnte nicht angenommen werden',
   'error.advice.form_refused':
     'Öffnen Sie die Seite neu und senden Sie das Formular von dort. Hilft das nicht, erlauben Sie in Ihrem Browser Cookies für diese Website.',
+  'error.heading.too_many_failures': 'Zu viele fehlgeschlagene Anmeldungen',
+  'error.advice.too_many_failures':
+    'Warten Sie eine Viertelstunde, laden Sie diese Seite dann neu und melden Sie sich noch einmal an. Wenn Sie Ihr Passwort nicht wissen, fragen Sie Ihre Administration.',
   'error.heading.bad_request': 'Ihr Browser hat etwas Unverständliches gesendet',
   'error.advice.bad_request': 'Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.',
 
@@ -128,5 +131,6 @@ export const de: Messages = {
   'failure.link_gone': 'Er gilt nur einmal und nur für begrenzte Zeit, und ein neuerer Link ersetzt ihn.',
   'failure.form_refused.cross-site': 'Es wurde von der Seite einer anderen Website gesendet.',
   'failure.form_refused.token': 'Es gehört nicht zu diesem Browser, vielleicht weil Cookies gesperrt sind oder gelöscht wurden.',
+  'failure.too_many_failures': 'Von Ihrer Netzwerkadresse sind zu viele Anmeldungen fehlgeschlagen.',
   'failure.bad_request': 'Die Anfrage ist fehlerhaft oder zu groß.',
 };

@@ -112,6 +112,9 @@ export const en = {
   'error.heading.form_refused': 'This form could not be accepted',
   'error.advice.form_refused':
     'Open the page again and send the form from there. If it happens again, allow cookies for this site in your browser.',
+  'error.heading.too_many_failures': 'Too many failed sign-ins',
+  'error.advice.too_many_failures':
+    'Wait a quarter of an hour, then reload this page and sign in again. If you do not know your password, ask your administrator.',
   'error.heading.bad_request': 'Your browser sent something that cannot be understood',
   'error.advice.bad_request': 'Go back, reload the page and try again.',
 
@@ -125,6 +128,7 @@ export const en = {
   'failure.link_gone': 'It works once and for a limited time, and a newer link replaces it.',
   'failure.form_refused.cross-site': 'It was sent from a page of another site.',
   'failure.form_refused.token': 'It does not belong to this browser, perhaps because cookies are blocked or were deleted.',
+  'failure.too_many_failures': 'Too many sign-ins have failed from your network address.',
   'failure.bad_request': 'The request is malformed or too large.',
 } as const;
 

@@ -113,6 +113,9 @@ export const es: Messages = {
   'error.heading.form_refused': 'No se ha podido aceptar el formulario',
   'error.advice.form_refused':
     'Hay que abrir la página de nuevo y enviar el formulario desde allí. Si se repite, hay que permitir en el navegador las cookies de este sitio.',
+  'error.heading.too_many_failures': 'Demasiados inicios de sesión fallidos',
+  'error.advice.too_many_failures':
+    'Basta con esperar un cuarto de hora, volver a cargar esta página e iniciar sesión de nuevo. Si no recuerda la contraseña, consulte a la administración.',
   'error.heading.bad_request': 'El navegador ha enviado algo que no se entiende',
   'error.advice.bad_request': 'Basta con volver atrás, recargar la página e intentarlo de nuevo.',
 
@@ -126,5 +129,6 @@ export const es: Messages = {
   'failure.link_gone': 'Solo sirve una vez y durante un tiempo limitado, y un enlace más reciente lo sustituye.',
   'failure.form_refused.cross-site': 'Se ha enviado desde una página de otro sitio.',
   'failure.form_refused.token': 'No corresponde a este navegador, quizá porque las cookies están bloqueadas o se han borrado.',
+  'failure.too_many_failures': 'Desde su dirección de red han fallado demasiados inicios de sesión.',
   'failure.bad_request': 'La solicitud es incorrecta o demasiado grande.',
 };

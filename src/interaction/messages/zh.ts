@@ -108,6 +108,8 @@ export const zh: Messages = {
   'error.advice.link_gone': '如果您已设置密码，请直接登录；否则请使用您收到的最新链接，或申请新的链接。',
   'error.heading.form_refused': '无法接受此表单',
   'error.advice.form_refused': '请重新打开页面，再次提交表单。如果问题仍然存在，请在浏览器中允许本网站使用 Cookie。',
+  'error.heading.too_many_failures': '登录失败次数过多',
+  'error.advice.too_many_failures': '请等待一刻钟，然后刷新此页面并重新登录。如果您不知道密码，请联系管理员。',
   'error.heading.bad_request': '浏览器发送的内容无法识别',
   'error.advice.bad_request': '请返回并刷新页面，然后重试。',
 
@@ -120,5 +122,6 @@ export const zh: Messages = {
   'failure.link_gone': '链接只能使用一次，且有时间限制；新的链接会取代旧的链接。',
   'failure.form_refused.cross-site': '表单是从其他网站的页面提交的。',
   'failure.form_refused.token': '表单不属于此浏览器，可能是 Cookie 被禁用或已被删除。',
+  'failure.too_many_failures': '来自您的网络地址的登录失败次数过多。',
   'failure.bad_request': '请求格式错误或内容过大。',
 };

@@ -6,7 +6,8 @@
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
-import { type FoundModel, findModel, MODELS, type ModelName, type StoredKey, type StoredModel } from '../../store/protocol-state.ts';
+import { type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from '../../store/protocol-state.ts';
+import { freshDeviceId } from '../device.ts';
 import { scopeAtUserinfo } from '../tokens/account.ts';
 import { NoAdapter } from './no-adapter.ts';
 import { currentRequest, type RequestState } from './request-state.ts';
@@ -25,16 +26,16 @@ export class ModelAdapter extends NoAdapter {
   }
 
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
-    const row: StoredModel = {
+    const row = {
       ...this.#key(id),
-      payload: withoutUsableValues(payload),
       accountId: text(payload.accountId),
       clientId: text(payload.clientId),
       grantId: text(payload.grantId),
       uid: undefined,
       expiresAt: payload.exp ?? epochSeconds() + expiresIn,
     };
-    await this.server.write((request) => request.writes.insert(row));
+    const content = withoutUsableValues(payload);
+    await this.server.write((request) => request.writes.insert({ ...row, payload: { ...content, ...this.#device(request) } }));
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -62,6 +63,13 @@ export class ModelAdapter extends NoAdapter {
     await this.server.write((request) => request.endedGrants.add(grantId));
   }
 
+  /** What a code or refresh token keeps of its browser. */
+  #device(request: RequestState): { readonly deviceId?: string } {
+    if (!CONSUMABLE.has(this.model)) return {};
+    request.deviceId ??= freshDeviceId();
+    return { deviceId: request.deviceId };
+  }
+
   #key(id: string): StoredKey {
     return { model: this.model, id: digest(id), serverKey: this.server.key };
   }
@@ -82,6 +90,7 @@ export class ModelAdapter extends NoAdapter {
 function remember(request: RequestState, { payload, account, expiresAt }: FoundModel): void {
   if (account !== undefined) request.accounts.set(account.id, account);
   const { grantId, accountId, clientId, scope, claims } = payload;
+  request.deviceId = text(payload.deviceId) ?? request.deviceId;
   if (typeof grantId !== 'string' || typeof accountId !== 'string' || typeof clientId !== 'string') return;
   const requested = Object.values((claims ?? {}) as Record<string, Record<string, unknown>>).flatMap((names) => Object.keys(names));
   request.grants.set(grantId, { accountId, clientId, scope: text(scope) ?? '', claims: requested, exp: Math.floor(expiresAt) });

@@ -54,6 +54,10 @@ export class RequestState {
   readonly models = new Map<string, Promise<FoundModel | undefined>>();
   readonly accounts = new Map<string, Account>();
   readonly grants = new Map<string, DerivedGrant>();
+  /** Of the browser that the code or refresh token at hand came from (device.ts). */
+  deviceId: string | undefined;
+  /** The ids of a user's groups, once they were asked for. */
+  readonly groups = new Map<string, Promise<readonly string[]>>();
   /** Families of tokens to end, each in a transaction of its own after the request's writes. */
   readonly endedGrants = new Set<string>();
   /** The session's authorizations at this server as they were read, to write only what changed. */

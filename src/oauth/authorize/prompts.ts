@@ -2,11 +2,12 @@
  * What an authorization request asks of its user in oidc-provider's terms: to sign in, to be one of the application's, to consent; and which grant
  * the request stands on. What consent is asked for is decided by policy/consent.ts.
  */
-import { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../policy/consent.ts';
 import type { AuthorizationServer, Scope } from '../../store/authorization-servers.ts';
 import type { ConsentKey } from '../../store/consents.ts';
 import { clientSettings } from '../client-settings.ts';
+import { nameSession } from '../session-id.ts';
 import { words } from './scope.ts';
 
 const DECISIONS = 'gatehouseConsent';
@@ -24,6 +25,7 @@ export interface PromptRules {
 
 /**
  * @param remembered reads what the user allowed before; asked only where it can change the decision
+ * @param judge asked before consent; throws where the access policies do not allow the request
  * @param isAssigned asked for applications that are open only to whom they are assigned
  */
 export function promptRules(
@@ -31,6 +33,7 @@ export function promptRules(
   scopes: readonly Scope[],
   remembered: (key: ConsentKey) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+  judge: (ctx: KoaContextWithOIDC) => Promise<void>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
@@ -55,6 +58,16 @@ export function promptRules(
     ),
     1,
   );
+  policy.add(
+    new Prompt(
+      { name: 'access_policy', requestable: false },
+      new Check('not_allowed', 'no access policy allows the request', 'access_denied', async (ctx) => {
+        await judge(ctx);
+        return Check.NO_NEED_TO_PROMPT;
+      }),
+    ),
+    2,
+  );
   const consent = policy.get('consent');
   consent?.checks.clear();
   consent?.checks.add(
@@ -66,12 +79,21 @@ export function promptRules(
       (ctx) => ({ scopes: pendingScopes(ctx) }),
     ),
   );
+  // Nothing that could be granted was asked for, or nothing optional ticked: oidc-provider refuses it too, but without a description.
+  consent?.checks.add(
+    new Check('nothing_granted', 'no requested scope was granted', 'access_denied', (ctx) => {
+      if (pendingScopes(ctx).length === 0 && !ctx.oidc.entities.Grant?.getOIDCScope())
+        throw new errors.AccessDenied('none of the requested scopes was granted');
+      return Check.NO_NEED_TO_PROMPT;
+    }),
+  );
 
   return {
     policy,
     async loadExistingGrant(ctx) {
       const { account, client, params, prompts, result, provider } = ctx.oidc;
       if (account === undefined || client === undefined) return undefined;
+      nameSession(ctx.oidc, server.key);
       const requested = words(params?.scope).flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
       const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };

@@ -2,7 +2,7 @@
  * The form of access tokens: opaque, or a JWT of RFC 9068 that is stored too, so that it can be introspected, revoked and used at userinfo
  * like an opaque one. The JWT is signed by oidc-provider; its row stands under `jwt:<jti>`, which no one outside can present.
  */
-import { createLocalJWKSet, type JWK, jwtVerify } from 'jose';
+import { type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { AccessToken, AdapterPayload, ClientCredentials, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { present } from '../../clock.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
@@ -13,7 +13,9 @@ const NOTHING = `${HANDLE}nothing`;
 
 export interface AccessTokenFormat {
   /** `ttl` of a token: the documented place that oidc-provider asks before it decides the format. */
-  lifetime(seconds: number): (ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials) => number;
+  lifetime(
+    seconds: (token: AccessToken | ClientCredentials) => number,
+  ): (ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials) => number;
   /** `formats.customizers.jwt`: awaited before signing. */
   customizer: NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
   /** @returns the value under which a presented access token is stored; for a forged one, a value that is never found */
@@ -30,14 +32,13 @@ interface StoredToken {
   readonly adapter: { upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> };
 }
 
+/** @param keyOf finds the key that a presented JWT was signed with */
 export function accessTokenFormat(
   server: AuthorizationServer,
   issuer: string,
-  publicKeys: readonly JWK[],
+  keyOf: JWTVerifyGetKey,
   provider: () => Provider,
 ): AccessTokenFormat {
-  const keySet = createLocalJWKSet({ keys: [...publicKeys] });
-
   return {
     lifetime: (seconds) => (_ctx, token) => {
       if (server.accessTokenFormat === 'jwt' && token.resourceServer === undefined) {
@@ -49,7 +50,7 @@ export function accessTokenFormat(
           jwt: { sign: { alg: server.signingAlg } },
         });
       }
-      return seconds;
+      return seconds(token);
     },
 
     async customizer(_ctx, token, jwt) {
@@ -70,7 +71,7 @@ export function accessTokenFormat(
       if (presented.startsWith(HANDLE)) return NOTHING;
       if (!looksLikeJwt(presented)) return presented;
       try {
-        const { payload } = await jwtVerify(presented, keySet, { issuer, typ: 'at+jwt', currentDate: present() });
+        const { payload } = await jwtVerify(presented, keyOf, { issuer, typ: 'at+jwt', currentDate: present() });
         return HANDLE + payload.jti;
       } catch {
         return NOTHING;
@@ -80,7 +81,7 @@ export function accessTokenFormat(
     async idTokenClaims(presented) {
       if (!looksLikeJwt(presented)) return undefined;
       try {
-        const { payload, protectedHeader } = await jwtVerify(presented, keySet, { issuer, currentDate: present() });
+        const { payload, protectedHeader } = await jwtVerify(presented, keyOf, { issuer, currentDate: present() });
         // Access and logout tokens carry a type; an ID token carries `JWT` or none.
         return protectedHeader.typ === undefined || protectedHeader.typ.toUpperCase() === 'JWT' ? payload : undefined;
       } catch {

@@ -74,6 +74,7 @@ function describe(answer: Record<string, unknown>, token: Token, issuer: string,
     aud: audienceOf(token) ?? issuer,
     username: account?.login,
     uid: token.kind === 'AccessToken' ? accountId : undefined,
+    device_id: token.kind === 'RefreshToken' ? request?.deviceId : undefined,
     jti: publicJti(token.jti),
   });
 }

@@ -2,22 +2,23 @@
 import type { Configuration } from 'oidc-provider';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../clock.ts';
+import type { TokenLifetimes } from '../../policy/access-policy.ts';
 import type { SignInSettings } from '../../services/settings.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
+import type { AccessRules } from './access.ts';
 
 /** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
 const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
 
-export function lifetimes(server: AuthorizationServer, signIn: SignInSettings): NonNullable<Configuration['ttl']> {
+/** Those of access tokens come with their format (access-token-format.ts). */
+export function lifetimes(server: AuthorizationServer, access: AccessRules, signIn: SignInSettings): NonNullable<Configuration['ttl']> {
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
-    AccessToken: server.accessTokenSeconds,
-    ClientCredentials: server.accessTokenSeconds,
     IdToken: LIFETIMES.idToken,
     Interaction: LIFETIMES.interaction,
     // Never stored: a grant is derived from its token.
     Grant: server.refreshTokenSeconds,
-    RefreshToken: (_ctx, token) => refreshTokenLifetime(server, token.iiat),
+    RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
     /** Ends when idle, and at the latest so long after the sign-in. */
     Session: (_ctx, session) => sessionLifetime(signIn, session.loginTs),
   };
@@ -27,9 +28,9 @@ export function lifetimes(server: AuthorizationServer, signIn: SignInSettings): 
  * Sliding within an absolute end.
  * @param firstIssuedAt epoch seconds of the family's first token
  */
-export function refreshTokenLifetime(server: AuthorizationServer, firstIssuedAt: number | undefined): number {
-  const absoluteEnd = (firstIssuedAt ?? epochSeconds()) + server.refreshTokenSeconds;
-  return atLeastOne(Math.min(server.refreshTokenWindowSeconds, absoluteEnd - epochSeconds()));
+export function refreshTokenLifetime(lifetimes: TokenLifetimes, firstIssuedAt: number | undefined): number {
+  const absoluteEnd = (firstIssuedAt ?? epochSeconds()) + lifetimes.refreshTokenSeconds;
+  return atLeastOne(Math.min(lifetimes.refreshTokenWindowSeconds, absoluteEnd - epochSeconds()));
 }
 
 /** @param signedInAt epoch seconds of the sign-in, undefined before it */

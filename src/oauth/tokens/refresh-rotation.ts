@@ -4,24 +4,23 @@ import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
 import { requestStateOf } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
+import type { AccessRules } from './access.ts';
+import { refreshTokenLifetime } from './lifetimes.ts';
 
 /**
- * A token that is not rotated gets a new life by its use, and the request fails when the token was revoked meanwhile.
- * @param lifetime seconds from now
+ * A token that is not rotated is judged like a new one, gets a new life by its use, and the request fails when the token was revoked meanwhile.
+ * @throws {errors.AccessDenied} when the access policies do not allow it any more
  */
-export function rotateRefreshToken(
-  ctx: KoaContextWithOIDC,
-  serverKey: number,
-  lifetime: (issuedAt: number | undefined) => number,
-): boolean {
+export async function rotateRefreshToken(ctx: KoaContextWithOIDC, serverKey: number, access: AccessRules): Promise<boolean> {
   const { client, entities } = ctx.oidc;
   const token = entities.RefreshToken;
   if (client === undefined || token === undefined || clientSettings(client).rotateRefreshTokens) return true;
+  await access.judgeToken(token);
   requestStateOf(ctx)?.writes.extensions.push({
     model: 'RefreshToken',
     id: digest(token.jti),
     serverKey,
-    expiresAt: epochSeconds() + lifetime(token.iiat),
+    expiresAt: epochSeconds() + refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
   });
   return false;
 }

@@ -1,0 +1,58 @@
+/** `authorizationServers/{id}/credentials/…`: the keys that a server signs with (RFC 7517), their public members only, and their rotation. */
+import { z } from 'zod';
+import { listServerKeys, rotateSigningKeys } from '../services/signing-keys.ts';
+import type { SigningKey } from '../store/signing-keys.ts';
+import { type Endpoint, endpoint } from './endpoint.ts';
+import { idParams, time, writeTime } from './fields.ts';
+
+const member = z.string().exactOptional();
+const key = z.object({
+  kid: z.string(),
+  status: z.enum(['NEXT', 'ACTIVE', 'RETIRED']),
+  kty: z.string(),
+  alg: z.string(),
+  use: z.string(),
+  /** Of an RSA key (RFC 7518 section 6.3.1). */
+  n: member,
+  e: member,
+  /** Of a key on an elliptic curve (RFC 7518 section 6.2.1). */
+  crv: member,
+  x: member,
+  y: member,
+  created: time,
+  lastUpdated: time,
+});
+
+const path = '/authorizationServers/:id/credentials';
+
+export const authorizationServerKeys: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path: `${path}/keys`,
+    access: 'service',
+    summary: 'List the signing keys, those in use first',
+    params: idParams,
+    response: z.array(key),
+    handler: async ({ services, params }) => (await listServerKeys(services, params.id)).map(present),
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${path}/lifecycle/keyRotate`,
+    access: 'service',
+    summary: 'Rotate the signing keys: the next one signs, the one before verifies what it signed',
+    params: idParams,
+    body: z.strictObject({ use: z.literal('sig') }),
+    response: z.array(key),
+    handler: async ({ services, params, request }) => (await rotateSigningKeys(services, params.id, request)).map(present),
+  }),
+];
+
+/** @returns more than the response lets out, and no private member */
+const present = ({ publicJwk, kid, alg, status, created, activated, retired }: SigningKey): z.input<typeof key> => ({
+  ...(publicJwk as { kty: string; use: string }),
+  kid,
+  alg,
+  status,
+  created: writeTime(created),
+  lastUpdated: writeTime(retired ?? activated ?? created),
+});

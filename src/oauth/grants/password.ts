@@ -1,0 +1,128 @@
+/**
+ * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as the sign-in page, and
+ * tokens as the code grant gives them. There is no browser and nobody to ask for consent. Second factors are not here.
+ */
+import { type Configuration, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import { epochSeconds } from '../../clock.ts';
+import { TooManyFailures } from '../../services/failure-limits.ts';
+import type { Scope } from '../../store/authorization-servers.ts';
+import { isUnavailable } from '../../store/failures.ts';
+import { words } from '../authorize/scope.ts';
+import { type ClientSettings, clientSettings } from '../client-settings.ts';
+import type { ProviderParts } from '../dependencies.ts';
+import { TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
+
+export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
+
+export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate'> {
+  readonly provider: Provider;
+  readonly scopes: readonly Scope[];
+  readonly findAccount: NonNullable<Configuration['findAccount']>;
+  /** Is the application open to the user, where it is not to everyone? */
+  isAssigned(applicationId: string, userId: string): Promise<boolean>;
+}
+
+/** @returns what oidc-provider calls for `grant_type=password` once the client has proved itself */
+export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOIDC) => Promise<void> {
+  return async (ctx) => {
+    const { client, params } = ctx.oidc;
+    if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
+    const settings = clientSettings(client);
+    const scope = grantedScopes(words(params.scope), parts.scopes, {
+      ...settings,
+      refreshable: client.grantTypeAllowed('refresh_token'),
+    }).join(' ');
+    const { id, authenticatedAt } = await signIn(ctx, parts);
+    if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
+      throw new errors.AccessDenied('the application is not assigned to the user');
+    }
+    await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
+  };
+}
+
+/** @throws {errors.InvalidGrant} for whatever reason with the same words */
+async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantParts) {
+  const { username, password } = ctx.oidc.params ?? {};
+  const missing = Object.entries({ username, password }).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [] : [name],
+  );
+  if (missing.length > 0) throw new errors.InvalidRequest(`missing required parameter(s): ${missing.join(', ')}`);
+  try {
+    const user = await authenticate({ username: String(username), password: String(password) }, ctx.req);
+    if (user !== undefined) return user;
+  } catch (error) {
+    if (isUnavailable(error)) throw new TemporarilyUnavailable(error);
+    if (!(error instanceof TooManyFailures)) throw error;
+    ctx.set('Retry-After', String(error.retryAfter));
+    throw new TooManyFailuresHere(error.retryAfter);
+  }
+  throw new errors.InvalidGrant('the user name or the password is not right');
+}
+
+/**
+ * Which scopes are granted. A trusted application gets what it asks for; another one nothing that the user would have to allow.
+ * @param asked none: the server's default ones, as far as they can be granted
+ * @throws {errors.InvalidScope} unknown, or in need of a user's consent
+ */
+export function grantedScopes(
+  asked: readonly string[],
+  scopes: readonly Scope[],
+  client: Pick<ClientSettings, 'consentMethod'> & { readonly refreshable: boolean },
+): string[] {
+  const grantable = scopes.filter(({ consent }) => consent !== 'REQUIRED' || client.consentMethod === 'TRUSTED');
+  const names = new Set(grantable.map(({ name }) => name));
+  const refused = asked.filter((scope) => !names.has(scope));
+  if (refused.length > 0) {
+    throw new errors.InvalidScope("a requested scope is unknown or cannot be granted without the user's consent", refused.join(' '));
+  }
+  const wanted = asked.length > 0 ? asked : grantable.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+  // As at the authorize endpoint: it is of no use to an application that may not refresh.
+  return [...new Set(wanted)].filter((scope) => scope !== 'offline_access' || client.refreshable);
+}
+
+interface Grantee {
+  readonly accountId: string;
+  /** Epoch seconds. */
+  readonly authTime: number;
+  readonly scope: string;
+}
+
+async function issueTokens(
+  ctx: KoaContextWithOIDC,
+  { provider, findAccount }: PasswordGrantParts,
+  { accountId, authTime, scope }: Grantee,
+): Promise<void> {
+  const { client } = ctx.oidc;
+  const account = await findAccount(ctx, accountId);
+  if (client === undefined || account === undefined) throw new errors.InvalidGrant('the user may not sign in any more');
+  ctx.oidc.entity('Account', account);
+  const scopes = new Set(words(scope));
+  const grant = new provider.Grant({ accountId, clientId: client.clientId });
+  grant.addOIDCScope(scope);
+  const grantId = await grant.save();
+  const given = { accountId, client, grantId, gty: 'password', scope: scope === '' ? undefined : scope };
+
+  const accessToken = new provider.AccessToken(given as ConstructorParameters<typeof provider.AccessToken>[0]);
+  ctx.oidc.entity('AccessToken', accessToken);
+  const access_token = await accessToken.save();
+
+  let refresh_token: string | undefined;
+  if (scopes.has('offline_access')) {
+    const signedIn = { amr: ['pwd'], authTime, rotations: 0, iiat: epochSeconds() };
+    const refreshToken = new provider.RefreshToken({ ...given, ...signedIn } as unknown as ConstructorParameters<
+      typeof provider.RefreshToken
+    >[0]);
+    ctx.oidc.entity('RefreshToken', refreshToken);
+    refresh_token = await refreshToken.save();
+  }
+
+  let id_token: string | undefined;
+  if (scopes.has('openid')) {
+    const claims = await account.claims('id_token', scope, {}, []);
+    const idToken = new provider.IdToken({ ...claims, amr: ['pwd'], auth_time: authTime }, { ctx });
+    Object.assign(idToken, { scope, mask: {}, rejected: [] });
+    id_token = await idToken.issue({ use: 'idtoken' });
+  }
+
+  ctx.body = { access_token, expires_in: accessToken.expiration, id_token, refresh_token, scope, token_type: accessToken.tokenType };
+}

@@ -1,0 +1,80 @@
+/**
+ * The server's access policies at work: an authorization request, and every access and refresh token before it is issued, is judged by
+ * policy/access-policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
+ */
+import { errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { type AccessGrantType, type AccessPolicy, decideAccess, dependsOnGroups, type TokenLifetimes } from '../../policy/access-policy.ts';
+import { currentRequest } from '../adapter/request-state.ts';
+import { words } from '../authorize/scope.ts';
+
+/** What is known of a token that is about to be issued. */
+export interface IssuedToken {
+  readonly kind: string;
+  readonly clientId?: string | undefined;
+  readonly accountId?: string | undefined;
+  /** The grant that it comes from, and after a refresh that word too. */
+  readonly gty?: string | undefined;
+  scope?: string | undefined;
+}
+
+export interface AccessRules {
+  /** @throws {errors.AccessDenied} */
+  judgeToken(token: IssuedToken): Promise<void>;
+  /** Of a signed-in user. A hybrid request must be allowed for each grant type that it is made of. @throws {errors.AccessDenied} */
+  judgeRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  /** @returns those of the rule that allowed the token */
+  lifetimesOf(token: object): TokenLifetimes;
+}
+
+const grantTypeOf = ({ kind, gty }: IssuedToken): AccessGrantType =>
+  kind === 'ClientCredentials' ? 'client_credentials' : (words(gty)[0] as AccessGrantType);
+
+/** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
+function grantTypesOf(responseType: unknown): AccessGrantType[] {
+  const types = words(responseType);
+  return [
+    ...(types.includes('code') ? ['authorization_code' as const] : []),
+    ...(types.some((type) => type !== 'code') ? ['implicit' as const] : []),
+  ];
+}
+
+/**
+ * @param policies those in force, in the order of their priority
+ * @param server the lifetimes that hold where a rule sets none
+ * @param readGroups asked once a request, and only where a rule names groups
+ */
+export function accessRules(
+  policies: readonly AccessPolicy[],
+  server: TokenLifetimes,
+  readGroups: (userId: string) => Promise<readonly string[]>,
+): AccessRules {
+  const namesGroups = dependsOnGroups(policies);
+  const lifetimes = new WeakMap<object, TokenLifetimes>();
+
+  function groupsOf(userId: string): Promise<readonly string[]> {
+    const request = currentRequest();
+    const known = request?.groups.get(userId) ?? readGroups(userId);
+    request?.groups.set(userId, known);
+    return known;
+  }
+
+  async function decide(clientId: string, userId: string | undefined, grantType: AccessGrantType, scope: unknown): Promise<TokenLifetimes> {
+    const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
+    const decision = decideAccess(policies, { clientId, user, grantType, scopes: words(scope) }, server);
+    if (!decision.allowed) throw new errors.AccessDenied('no access policy of the authorization server allows this');
+    return decision.lifetimes;
+  }
+
+  return {
+    async judgeToken(token) {
+      lifetimes.set(token, await decide(token.clientId ?? '', token.accountId, grantTypeOf(token), token.scope));
+    },
+
+    async judgeRequest({ oidc: { client, account, params } }) {
+      if (client === undefined || account === undefined) return;
+      for (const type of grantTypesOf(params?.response_type)) await decide(client.clientId, account.accountId, type, params?.scope);
+    },
+
+    lifetimesOf: (token) => lifetimes.get(token) ?? server,
+  };
+}

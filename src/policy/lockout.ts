@@ -1,0 +1,54 @@
+/**
+ * When wrong passwords lock an account (OWASP Authentication Cheat Sheet, "Account Lockout"): ten in a row for one minute, every further ten for twice
+ * as long, never longer than an hour. A browser in which the user signed in before has a count of its own. Failures by address are not decided here.
+ */
+
+/** Wrong passwords that lock. */
+export const WRONG_PASSWORDS = 10;
+const SHORTEST_LOCK = 60;
+const LONGEST_LOCK = 3600;
+
+/** What is remembered of attempts that failed since the last one that succeeded. */
+export interface FailedAttempts {
+  /** Since the last lock. */
+  readonly failures: number;
+  /** Locks so far. */
+  readonly locks: number;
+  readonly lockedUntil: Date | null;
+}
+
+export const NO_FAILURES: FailedAttempts = { failures: 0, locks: 0, lockedUntil: null };
+
+export interface AttemptDecision {
+  readonly admitted: boolean;
+  readonly reason: 'right password' | 'wrong password' | 'wrong password, which locks' | 'locked';
+  /** What is remembered from now on. */
+  readonly remembered: FailedAttempts;
+}
+
+export const isLocked = ({ lockedUntil }: Pick<FailedAttempts, 'lockedUntil'>, now: Date): boolean =>
+  lockedUntil !== null && lockedUntil.getTime() > now.getTime();
+
+/**
+ * Decides about one attempt; of several at once each is decided with what the one before left behind. While the lock lasts nothing counts: guessing
+ * on does not lengthen it.
+ * @param right is it the password?
+ */
+export function decideAttempt(before: FailedAttempts, right: boolean, now: Date): AttemptDecision {
+  if (isLocked(before, now)) return { admitted: false, reason: 'locked', remembered: before };
+  if (right) return { admitted: true, reason: 'right password', remembered: NO_FAILURES };
+  const failures = before.failures + 1;
+  if (failures < WRONG_PASSWORDS) return { admitted: false, reason: 'wrong password', remembered: { ...before, failures } };
+  return {
+    admitted: false,
+    reason: 'wrong password, which locks',
+    remembered: {
+      failures: 0,
+      locks: before.locks + 1,
+      lockedUntil: new Date(now.getTime() + secondsOfLock(before.locks) * 1000),
+    },
+  };
+}
+
+/** @param locks before this one */
+const secondsOfLock = (locks: number): number => Math.min(SHORTEST_LOCK * 2 ** locks, LONGEST_LOCK);

@@ -1,0 +1,47 @@
+/** How many failures one address is let have (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets of one application. */
+import ipaddr from 'ipaddr.js';
+import { countFailure, type FailureLimit, secondsBarred } from '../store/failures-by-address.ts';
+import type { Services } from './dependencies.ts';
+
+const QUARTER_HOUR = 900;
+const SIGN_INS: FailureLimit = { prefix: 'sign-in', most: 100, seconds: QUARTER_HOUR };
+const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, seconds: QUARTER_HOUR };
+
+type Parts = Pick<Services, 'config' | 'database'>;
+
+/** An address has failed too often to be heard now. */
+export class TooManyFailures extends Error {
+  override readonly name = 'TooManyFailures';
+  /** @param retryAfter seconds */
+  constructor(readonly retryAfter: number) {
+    super(`too many failures from one address; it is heard again in ${retryAfter} s`);
+  }
+}
+
+/** @param address absent: the service itself, which has no limit @throws {TooManyFailures} */
+export async function refuseBarredAddress({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const barred = await secondsBarred(database.pool, SIGN_INS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Not within a transaction: it takes a connection of its own. @throws {TooManyFailures} when it was one too many */
+export async function countFailedSignIn({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const barred = await countFailure(database.pool, SIGN_INS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */
+export async function countWrongSecret({ config, database }: Parts, clientId: string, network: string): Promise<number | undefined> {
+  if (!config.rateLimits) return undefined;
+  return countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`);
+}
+
+/** What counts as one address: of IPv6 the 64 bits that a subscriber is given at least (RFC 6177), of IPv4 in its IPv6 form the IPv4 address. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString().replace(/%.*/, '')}/64`)}/64`;
+}

@@ -1,0 +1,68 @@
+/** Failed sign-ins: columns of `users`, and of `user_devices` for the browsers in which the user signed in before. The only SQL on the latter. */
+import type { FailedAttempts } from '../policy/lockout.ts';
+import type { Executor } from './database.ts';
+
+const COLUMNS = { failures: 'failed_sign_ins', locks: 'sign_in_locks', lockedUntil: 'locked_until' } as const;
+
+/** What is counted together. */
+export interface Counted {
+  readonly userId: string;
+  /** Present: attempts in this browser, in which the user signed in before. */
+  readonly deviceHash: string | undefined;
+  readonly attempts: FailedAttempts;
+}
+
+/**
+ * Locks the user, so that of several attempts at once each finds what the one before left behind.
+ * @param deviceHash of the browser's device cookie, whether known or not
+ * @returns undefined when there is no such user
+ */
+export async function lockFailedAttempts(
+  trx: Executor,
+  userId: string,
+  deviceHash: string | undefined,
+  now: Date,
+): Promise<Counted | undefined> {
+  const ofUser = await trx('users').where({ id: userId }).forUpdate().first<FailedAttempts | undefined>(COLUMNS);
+  // Asked for nobody's user, too: it takes the same time.
+  const ofDevice =
+    deviceHash === undefined
+      ? undefined
+      : await trx('user_devices')
+          .where({ user_id: userId, device_hash: deviceHash })
+          .where('expires_at', '>', now)
+          .first<FailedAttempts | undefined>(COLUMNS);
+  if (ofUser === undefined) return undefined;
+  return { userId, deviceHash: ofDevice && deviceHash, attempts: ofDevice ?? ofUser };
+}
+
+/** Writes what is remembered from now on. @param counted undefined: nobody's, which takes the same time */
+export async function saveFailedAttempts(trx: Executor, counted: Counted | undefined): Promise<void> {
+  const { failures, locks, lockedUntil } = counted?.attempts ?? { failures: 0, locks: 0, lockedUntil: null };
+  const row = { failed_sign_ins: failures, sign_in_locks: locks, locked_until: lockedUntil };
+  if (counted?.deviceHash === undefined) {
+    await trx('users')
+      .where({ id: counted?.userId ?? '' })
+      .update(row);
+  } else await trx('user_devices').where({ user_id: counted.userId, device_hash: counted.deviceHash }).update(row);
+}
+
+/** The user signed in with this browser: from now on it is counted by itself. */
+export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {
+  const row = { user_id: userId, device_hash: deviceHash, failed_sign_ins: 0, sign_in_locks: 0, locked_until: null, expires_at: expiresAt };
+  await trx('user_devices').insert(row).onConflict(['user_id', 'device_hash']).merge();
+}
+
+/** Ends every lock of the user and begins all counts anew; his browsers stay known. */
+export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
+  const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };
+  await trx('users').where({ id: userId }).update(none);
+  await trx('user_devices').where({ user_id: userId }).update(none);
+}
+
+/** @returns the number of browsers forgotten, at most `limit` */
+export async function deleteExpiredDevices(executor: Executor, now: Date, limit: number): Promise<number> {
+  const key = ['user_id', 'device_hash'];
+  const expired = executor('user_devices').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select(key);
+  return executor('user_devices').whereIn(key, expired).delete();
+}

@@ -1,0 +1,87 @@
+/** Signing keys of authorization servers and the states they pass through: NEXT, ACTIVE, RETIRED. The only SQL on that table. */
+import { type Columns, toRow } from './columns.ts';
+import type { Executor } from './database.ts';
+
+export type SigningAlg = 'RS256' | 'ES256';
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly alg: SigningAlg;
+  readonly status: 'NEXT' | 'ACTIVE' | 'RETIRED';
+  readonly publicJwk: Readonly<Record<string, unknown>>;
+  readonly privateSealed: string;
+  readonly created: Date;
+  /** When it began to sign; null for one that is only announced. */
+  readonly activated: Date | null;
+  /** When it ceased to sign. */
+  readonly retired: Date | null;
+}
+
+/** The key that a server signs with where nothing asks for another algorithm. */
+export interface KeyInUse {
+  readonly serverId: string;
+  readonly kid: string;
+  readonly activated: Date;
+}
+
+const KEY: Columns<SigningKey> = {
+  kid: 'kid',
+  alg: 'alg',
+  status: 'status',
+  publicJwk: 'public_jwk',
+  privateSealed: 'private_sealed',
+  created: 'created',
+  activated: 'activated',
+  retired: 'retired',
+};
+
+export async function insertSigningKey(executor: Executor, serverId: string, key: SigningKey): Promise<void> {
+  await executor('signing_keys').insert({ server_id: serverId, ...toRow<SigningKey>(KEY, key) });
+}
+
+/** All keys of a server, the newest first. */
+export async function listSigningKeys(executor: Executor, serverId: string): Promise<SigningKey[]> {
+  return executor('signing_keys')
+    .where({ server_id: serverId })
+    .select<SigningKey[]>(KEY)
+    .orderBy([{ column: 'created', order: 'desc' }, 'kid']);
+}
+
+export async function findSigningKey(executor: Executor, serverId: string, kid: string): Promise<SigningKey | undefined> {
+  return executor('signing_keys').where({ server_id: serverId, kid }).first<SigningKey | undefined>(KEY);
+}
+
+/** From now on it signs. The one that did must have been retired before: a server has one active key for an algorithm. */
+export async function activateSigningKey(executor: Executor, kid: string, activated: Date): Promise<void> {
+  await executor('signing_keys').where({ kid }).update({ status: 'ACTIVE', activated });
+}
+
+export async function retireSigningKey(executor: Executor, kid: string, retired: Date): Promise<void> {
+  await executor('signing_keys').where({ kid }).update({ status: 'RETIRED', retired });
+}
+
+/** Does the server hold a key that signs with this algorithm? */
+export async function hasActiveKey(executor: Executor, serverId: string, alg: SigningAlg): Promise<boolean> {
+  return (await executor('signing_keys').where({ server_id: serverId, alg, status: 'ACTIVE' }).first('kid')) !== undefined;
+}
+
+/** Of every server, or of one, the key of its own algorithm. */
+export async function listKeysInUse(executor: Executor, serverId?: string): Promise<KeyInUse[]> {
+  const query = executor('signing_keys as k')
+    .join('authorization_servers as s', (on) => on.on('s.id', 'k.server_id').andOn('s.signing_alg', 'k.alg'))
+    .where('k.status', 'ACTIVE')
+    .select<KeyInUse[]>({ serverId: 's.id', kid: 'k.kid', activated: 'k.activated' });
+  return serverId === undefined ? query : query.where('s.id', serverId);
+}
+
+/** Removes keys that were retired before that moment, for good. @returns how many, at most `limit` */
+export async function deleteRetiredKeys(executor: Executor, before: Date, limit: number): Promise<number> {
+  const over = executor('signing_keys')
+    .where('status', 'RETIRED')
+    .where('retired', '<', before)
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .select('kid');
+  return executor('signing_keys').whereIn('kid', over).delete();
+}

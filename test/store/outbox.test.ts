@@ -1,0 +1,46 @@
+/** The outbox under many hands: each entry is taken by one, and by another only when the first was heard of no more. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/store/database.ts';
+import { claimDue, postponeEntry, removeEntry } from '../../src/store/outbox.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { testDatabase } from '../support/database.ts';
+
+const at = (seconds: number): Date => new Date(1_800_000_000_000 + seconds * 1000);
+
+test('of twenty who ask at once each gets other entries, the longest due first, of the kinds it carries', async (t) => {
+  const { connection, drop } = await testDatabase();
+  afterwards(t, drop);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const entry = { ordering_key: 'x', payload: {}, created: at(0) };
+  await database.knex('outbox').insert(Array.from({ length: 200 }, (_, due) => ({ ...entry, kind: 'known', due: at(due) })));
+  await database.knex('outbox').insert({ ...entry, kind: 'unknown', due: at(0) });
+  const claim = (now: number, limit: number) =>
+    claimDue(database.knex, { kinds: ['known', 'another'], now: at(now), until: at(now + 15), limit });
+
+  assert.deepEqual(
+    (await claim(4, 2)).map(({ seq }) => seq).sort((a, b) => a - b),
+    [1, 2],
+  );
+  const taken = (await Promise.all(Array.from({ length: 20 }, () => claim(198, 9)))).flat();
+  assert.equal(new Set(taken.map(({ seq }) => seq)).size, taken.length, 'none is taken twice');
+  assert.equal(taken.length, 180);
+
+  // One was not due yet; those that were taken are due again after a while.
+  assert.equal((await claim(198, 50)).length, 19);
+  assert.equal((await claim(212, 500)).length, 1, 'the one that was due last');
+  const again = await claim(213, 500);
+  assert.equal(again.length, 199);
+  const [one, other] = again.filter(({ attempts }) => attempts === 2);
+  assert.ok(one && other, 'attempts are counted when they begin');
+
+  assert.deepEqual([await removeEntry(database.knex, one), await removeEntry(database.knex, one)], [true, false]);
+  await postponeEntry(database.knex, { ...other, attempts: 1 }, at(0), 'late news of the first attempt');
+  assert.deepEqual(await claim(214, 500), []);
+  await postponeEntry(database.knex, other, at(214), 'news of the second');
+  assert.deepEqual(
+    (await claim(214, 500)).map(({ seq }) => seq),
+    [other.seq],
+  );
+});
