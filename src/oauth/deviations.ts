@@ -118,6 +118,20 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'oauth/claims.test.ts',
   },
   {
+    setting: 'features.claimsParameter.assertClaimsParameter',
+    default: 'a member with another type is an internal error; an essential acr that cannot be reached asks to sign in for ever',
+    ours: 'invalid_request; unmet_authentication_requirements',
+    why: 'a request must end in an answer that its application understands',
+    test: 'oauth/authorize-parameters.test.ts',
+  },
+  {
+    setting: 'registerGrantType: password',
+    default: 'no password grant',
+    ours: 'for applications that enable it, by the same checks as the sign-in page',
+    why: 'the specification has it (RFC 6749 section 4.3)',
+    test: 'oauth/password-grant.test.ts',
+  },
+  {
     setting: 'expiresWithSession',
     default: 'true without offline_access',
     ours: 'false',

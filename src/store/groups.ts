@@ -4,7 +4,7 @@ import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from './filter.ts';
 import { type Page, readPage, type Window } from './paging.ts';
-import type { User } from './users.ts';
+import { USER_AMONG_OTHERS, type User } from './users.ts';
 
 export interface Group {
   readonly id: string;
@@ -91,27 +91,10 @@ export async function deleteGroupMember(trx: Executor, groupId: string, userId: 
   return (await trx('group_members').where({ group_id: groupId, user_id: userId }).delete()) === 1;
 }
 
-const MEMBER: Columns<User> = {
-  id: 'users.id',
-  login: 'users.login',
-  email: 'users.email',
-  emailVerified: 'users.email_verified',
-  status: 'users.status',
-  lockedUntil: 'users.locked_until',
-  profile: 'users.profile',
-  passwordHash: 'users.password_hash',
-  passwordChanged: 'users.password_changed',
-  created: 'users.created',
-  activated: 'users.activated',
-  statusChanged: 'users.status_changed',
-  lastLogin: 'users.last_login',
-  lastUpdated: 'users.last_updated',
-};
-
 /** The members, the oldest users first: only users have a number that a page can begin after. */
 export function listGroupMembers(executor: Executor, groupId: string, window: Window): Promise<Page<User>> {
   const query = executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
-  return readPage(query, MEMBER, window, { by: 'users.seq' });
+  return readPage(query, USER_AMONG_OTHERS, window, { by: 'users.seq' });
 }
 
 /** @returns the ids of all groups that the user is a member of */

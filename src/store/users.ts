@@ -45,6 +45,9 @@ const USER: Columns<User> = {
   lastUpdated: 'last_updated',
 };
 
+/** The same for a statement that joins other tables. */
+export const USER_AMONG_OTHERS = Object.fromEntries(Object.entries(USER).map(([field, column]) => [field, `users.${column}`]));
+
 /** @returns false when another user has that login */
 export async function insertUser(executor: Executor, user: User): Promise<boolean> {
   const loginTaken = executor.raw('(lower(login))');

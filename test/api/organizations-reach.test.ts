@@ -158,10 +158,10 @@ describe('who may do what with organizations (management API, "users", roles)', 
     assert.equal((await call('PUT', `/account/org/${own.orgId}?name=His%20${next()}`)).status, 200);
   });
 
-  it('without a role nothing is open; without a token, not even what there is', async () => {
+  it('without a role or without a token nothing is open, not even what there is', async () => {
     const call = await as();
     for (const [method, path, body] of onOne(world.own)) {
-      assert.equal((await call(method, path, body)).status, 403);
+      assert.equal((await call(method, path, body)).status, 401);
       assert.equal((await api.call(method, path, body, { authorization: '' })).status, 401);
     }
   });

@@ -1,10 +1,10 @@
 /** What an application's changes mean to its tokens and its sign-ins, on the whole service: deletion, deactivation, rotated secrets (RFC 6749 section 2.3.1; RFC 7662 section 2.2). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SignJWT } from 'jose';
-import { onServer, testDatabase } from '../support/database.ts';
-import { newSecretKey, type Service, startService } from '../support/service.ts';
+import { onServer } from '../support/database.ts';
+import { type Service, startService, startTwo } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import {
   answerOf,
@@ -21,23 +21,13 @@ import {
 
 const SECRET = 'a secret that stays the same for both of them';
 
-/** Two processes on one database. */
-async function startTwo(t: Parameters<typeof startService>[0]): Promise<[Service, Service]> {
-  const beside = { database: await testDatabase(), secretKey: newSecretKey() };
-  const first = await startService(t, { beside });
-  // Whatever is issued names the first one's address.
-  const second = await startService(t, { beside, env: { BASE_URL: first.baseUrl } });
-  t.after(() => beside.database.drop());
-  return [first, { ...second, issuer: (id) => first.issuer(id).replace(first.baseUrl, second.listensAt) }];
-}
-
 /** Within the second that other processes have ("at once", decisions). */
 async function soon<T>(expected: T, read: () => Promise<T>): Promise<void> {
   const until = Date.now() + 1000;
   for (;;) {
     const found = await read();
     if (Date.now() > until || JSON.stringify(found) === JSON.stringify(expected)) return assert.deepEqual(found, expected);
-    await wait(20);
+    await delay(20);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Signing keys and their rotation: RFC 7517, OpenID Connect Core section 10.1.1; decisions, "signing". */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { verificationKeys } from '../../src/oauth/keys.ts';
 import { Keyring } from '../../src/secrets.ts';
@@ -10,8 +10,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { removeExpired } from '../../src/store/expiry.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { moveClock } from '../support/clock.ts';
-import { testDatabase } from '../support/database.ts';
-import { newSecretKey, type Service, startService } from '../support/service.ts';
+import { type Service, startService, startTwo } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { createClient, post, SIGNED_OUT, type TestClient, tokensFor } from './relying-party.ts';
 
@@ -107,17 +106,8 @@ test('a server that signs with two algorithms rotates both', async (t) => {
   assert.equal(decodeProtectedHeader(await issue(service, client)).kid, signing.kid);
 });
 
-async function twoProcesses(t: TestContext): Promise<[Service, Service]> {
-  const beside = { database: await testDatabase(), secretKey: newSecretKey() };
-  afterwards(t, () => beside.database.drop());
-  const first = await startService(t, { beside });
-  // One service to the outside: both have the same issuers, and each is reached where it listens.
-  const second = await startService(t, { beside, env: { BASE_URL: first.baseUrl } });
-  return [first, { ...second, issuer: (id) => first.issuer(id).replace(first.baseUrl, second.listensAt) }];
-}
-
 test('while keys are rotated at two processes, every token verifies, by keys that were cached before the rotation too (OpenID Connect Core section 10.1.1)', async (t) => {
-  const services = await twoProcesses(t);
+  const services = await startTwo(t);
   const client = await machine(services[0]);
   let rotating = true;
   const kids = new Set<string | undefined>();
@@ -146,7 +136,7 @@ test('while keys are rotated at two processes, every token verifies, by keys tha
 });
 
 test('twenty rotations at once: each moves on by one key, and one is active', async (t) => {
-  const services = await twoProcesses(t);
+  const services = await startTwo(t);
   await services[0].api('POST', '/authorizationServers', { id: 'curve', name: 'Curve', signingAlg: 'ES256' });
   const rotations = Array.from({ length: 20 }, (_, turn) =>
     (services[turn % 2] ?? services[0]).api('POST', '/authorizationServers/curve/credentials/lifecycle/keyRotate', { use: 'sig' }),

@@ -1,0 +1,163 @@
+/** The token response field by field, what each grant requires, and scopes on refresh (RFC 6749 sections 4.1.3, 5.1, 5.2 and 6). */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { moveClock } from '../support/clock.ts';
+import { onServer } from '../support/database.ts';
+import { startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
+import {
+  answerOf,
+  authorizeUrl,
+  CALLBACK,
+  challengeOf,
+  createClient,
+  type JsonAnswer,
+  post,
+  type TestClient,
+  tokensFor,
+  userinfo,
+  verifier,
+} from './relying-party.ts';
+
+const SERVERS = ['built-in', 'default'] as const;
+const SCOPE = 'openid profile email offline_access';
+
+async function signedIn(t: TestContext, serverId: string, settings: Record<string, unknown> = {}) {
+  const service = await startService(t);
+  const [user, client] = [await service.createUser(), await createClient(service, settings)];
+  const browser = new UserAgent(service.baseUrl);
+  const tokens = async (scope = SCOPE, by: TestClient = client) => (await tokensFor(service, browser, user, by, { serverId, scope })).body;
+  const token = (form: Record<string, string>, by: TestClient = client, at: string = serverId) => post(service, at, 'token', by, form);
+  const refresh = (value: string, more: Record<string, string> = {}, by: TestClient = client, at: string = serverId) =>
+    token({ grant_type: 'refresh_token', refresh_token: value, ...more }, by, at);
+  return { service, user, client, browser, tokens, token, refresh };
+}
+
+function assertRefused({ status, headers, body }: JsonAnswer, error: string, what: string): void {
+  assert.deepEqual([status, body.error], [400, error], `${what}: ${JSON.stringify(body)}`);
+  assert.ok(body.error_description.length > 0, what);
+  assert.deepEqual([headers.get('content-type'), headers.get('cache-control')], ['application/json;charset=UTF-8', 'no-store'], what);
+}
+
+const ALWAYS = ['access_token', 'expires_in', 'scope', 'token_type'];
+const words = (text: string): string[] => text.split(' ').sort();
+
+for (const serverId of SERVERS) {
+  test(`the token response holds exactly the fields of its scopes, with the lifetime of the server: ${serverId} server (RFC 6749 section 5.1)`, async (t) => {
+    const { service, client, tokens, refresh } = await signedIn(t, serverId);
+    const path = `/authorizationServers/${serverId}`;
+    const { name, description, audiences, accessTokenFormat } = (await service.api('GET', path)).body;
+    const settings = { name, description, accessTokenFormat, ...(serverId === 'built-in' ? {} : { audiences }) };
+    const changed = await service.api('PUT', path, { ...settings, accessTokenLifetimeMinutes: 7 });
+    assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    for (const [scope, more] of [
+      ['profile', []],
+      ['openid profile', ['id_token']],
+      ['profile offline_access', ['refresh_token']],
+      ['openid profile offline_access', ['id_token', 'refresh_token']],
+    ] as const) {
+      const answer = await tokens(scope);
+      const fields = [...ALWAYS, ...more].sort();
+      assert.deepEqual(Object.keys(answer).sort(), fields, scope);
+      assert.deepEqual([answer.token_type, answer.expires_in, words(answer.scope)], ['Bearer', 420, words(scope)], scope);
+      const { body: told } = await post(service, serverId, 'introspect', client, { token: answer.access_token });
+      assert.deepEqual([told.exp - told.iat, told.scope], [answer.expires_in, answer.scope], scope);
+      if (answer.refresh_token === undefined) continue;
+      assert.match(answer.refresh_token, /^[A-Za-z0-9_-]{32,}$/, 'opaque');
+      const refreshed = await refresh(answer.refresh_token);
+      assert.deepEqual(Object.keys(refreshed.body).sort(), fields, `${scope}, refreshed`);
+      assert.deepEqual([refreshed.body.token_type, refreshed.body.expires_in, refreshed.body.scope], ['Bearer', 420, answer.scope], scope);
+    }
+  });
+
+  test(`each grant names what it needs; what is missing or empty is invalid_request, what is unknown invalid_grant: ${serverId} server (RFC 6749 section 5.2)`, async (t) => {
+    const { client, browser, service, tokens, token } = await signedIn(t, serverId);
+    const { refresh_token: refreshToken } = await tokens();
+    const code = { grant_type: 'authorization_code', code: 'unknown', redirect_uri: CALLBACK };
+    for (const [what, form, error] of [
+      ['no code', { grant_type: 'authorization_code', redirect_uri: CALLBACK }, 'invalid_request'],
+      ['an empty code', { ...code, code: '' }, 'invalid_request'],
+      ['no redirect_uri', { grant_type: 'authorization_code', code: 'unknown' }, 'invalid_request'],
+      ['an empty redirect_uri', { ...code, redirect_uri: '' }, 'invalid_request'],
+      ['an unknown code', code, 'invalid_grant'],
+      ['a refresh token for a code', { ...code, code: refreshToken }, 'invalid_grant'],
+      ['no refresh token', { grant_type: 'refresh_token' }, 'invalid_request'],
+      ['an empty refresh token', { grant_type: 'refresh_token', refresh_token: '' }, 'invalid_request'],
+      ['an unknown refresh token', { grant_type: 'refresh_token', refresh_token: 'unknown' }, 'invalid_grant'],
+      ['control characters', { grant_type: 'refresh_token', refresh_token: 'a\u0000b' }, 'invalid_grant'],
+    ] as const) {
+      assertRefused(await token(form), error, what);
+    }
+    const proof = verifier();
+    const url = authorizeUrl(service, serverId, { client_id: client.clientId, scope: SCOPE, code_challenge: challengeOf(proof) });
+    const { code: fresh = '' } = answerOf(await browser.visit(url));
+    const right = { grant_type: 'authorization_code', code: fresh, code_verifier: proof };
+    assertRefused(await token(right), 'invalid_request', 'a right code without its redirect_uri');
+    assertRefused(await token({ grant_type: 'refresh_token', refresh_token: fresh }), 'invalid_grant', 'a code for a refresh token');
+    assert.equal((await token({ ...right, redirect_uri: CALLBACK })).status, 200, 'none of it used the code up');
+  });
+
+  test(`a refresh narrows the scope and never widens it: ${serverId} server (RFC 6749 section 6)`, async (t) => {
+    const { service, tokens, refresh } = await signedIn(t, serverId, { refresh_token: { rotation_type: 'STATIC' } });
+    const { refresh_token: token } = await tokens('openid profile offline_access');
+    for (const scope of ['openid profile email', 'email', 'openid nonsense', 'profile openid offline_access phone']) {
+      assertRefused(await refresh(token, { scope }), 'invalid_scope', scope);
+    }
+    for (const scope of ['profile', 'openid', 'offline_access profile', 'openid profile offline_access']) {
+      const { status, body } = await refresh(token, { scope });
+      assert.equal(status, 200, `${scope}: ${JSON.stringify(body)}`);
+      assert.deepEqual(words(body.scope), words(scope));
+      assert.equal('id_token' in body, scope.includes('openid'), `${scope}: an ID token only with openid`);
+      assert.equal((await userinfo(service, serverId, body.access_token)).status, scope.includes('profile') ? 200 : 403, scope);
+    }
+    const whole = await refresh(token);
+    assert.deepEqual(words(whole.body.scope), words('openid profile offline_access'), 'without a scope that of the original grant');
+  });
+
+  test(`a refresh token is bound to its application and its server, and an attempt by another does not use it up: ${serverId} server (RFC 6749 section 10.4)`, async (t) => {
+    const { service, tokens, refresh, client } = await signedIn(t, serverId);
+    const other = await createClient(service);
+    const spa = await createClient(service, {}, { token_endpoint_auth_method: 'none' });
+    const all = await tokens();
+    for (const by of [other, spa]) assertRefused(await refresh(all.refresh_token, {}, by), 'invalid_grant', 'by another application');
+    const elsewhere = serverId === 'built-in' ? 'default' : 'built-in';
+    assertRefused(await refresh(all.refresh_token, {}, client, elsewhere), 'invalid_grant', 'at another server');
+    for (const name of ['access_token', 'id_token']) assertRefused(await refresh(all[name]), 'invalid_grant', name);
+    assert.equal((await refresh(all.refresh_token)).status, 200);
+  });
+}
+
+test('a refresh token slides by 30 days and ends 90 days after the sign-in (decisions, "lifetimes")', async (t) => {
+  const { tokens, refresh } = await signedIn(t, 'default');
+  let { refresh_token: token } = await tokens();
+  for (const day of [29, 58, 87]) {
+    moveClock(t, 29 * 86_400);
+    const { status, body } = await refresh(token);
+    assert.equal(status, 200, `day ${day}: ${JSON.stringify(body)}`);
+    token = body.refresh_token;
+  }
+  moveClock(t, 3 * 86_400 + 60);
+  assertRefused(await refresh(token), 'invalid_grant', 'on day 90');
+});
+
+test('a failure inside is server_error in the promised form, and tells nothing of what failed', async (t) => {
+  const { service, client, tokens } = await signedIn(t, 'default');
+  const all = await tokens();
+  const rename = (from: string, to: string) => onServer(service.database.url, (sql) => sql.query(`ALTER TABLE ${from} RENAME TO ${to}`));
+  await rename('oidc_payload', 'oidc_payload_away');
+  for (const [endpoint, form] of [
+    ['token', { grant_type: 'refresh_token', refresh_token: all.refresh_token }],
+    ['introspect', { token: all.refresh_token }],
+    ['revoke', { token: all.refresh_token }],
+  ] as const) {
+    const { status, headers, body } = await post(service, 'default', endpoint, client, form);
+    assert.deepEqual([status, body.error, Object.keys(body).sort()], [500, 'server_error', ['error', 'error_description']], endpoint);
+    assert.deepEqual([headers.get('content-type'), headers.get('cache-control')], ['application/json;charset=UTF-8', 'no-store'], endpoint);
+    assert.doesNotMatch(body.error_description, /relation|oidc_payload|select|insert|\bat \//i, endpoint);
+  }
+  const opened = await userinfo(service, 'default', all.access_token);
+  assert.deepEqual([opened.status, opened.body.error], [500, 'server_error']);
+  await rename('oidc_payload_away', 'oidc_payload');
+  const after = await post(service, 'default', 'token', client, { grant_type: 'refresh_token', refresh_token: all.refresh_token });
+  assert.equal(after.status, 200, 'what failed was not half done');
+});
