@@ -5,7 +5,7 @@
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import ipaddr from 'ipaddr.js';
-import { Agent, type RequestInit, type Response, fetch as request } from 'undici';
+import { Agent, Headers, type RequestInit, type Response, fetch as request } from 'undici';
 import type { Config } from '../config.ts';
 
 export const TIMEOUT_MS = 5000;
@@ -17,10 +17,15 @@ export class OutboundRefused extends Error {
   override readonly name = 'OutboundRefused';
 }
 
+const GLOBAL_UNICAST = /^[23][0-9a-f]{3}:/;
+
 /** Is this an address of the public internet (IANA special-purpose registries, RFC 6890)? @param address IPv4 or IPv6, without brackets */
 export function isPublicAddress(address: string): boolean {
   // `process` also takes the IPv4 address out of an IPv4-mapped one; the other ways to wrap one (NAT64, 6to4, Teredo) are ranges of their own.
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  // Of IPv6 only 2000::/3 is given out; `unicast` is also what nobody has a use for.
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || GLOBAL_UNICAST.test(parsed.toString()));
 }
 
 type Lookup = (
@@ -67,7 +72,14 @@ export function createOutbound({ allowPrivateNetwork }: Pick<Config, 'allowPriva
 
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
-    const response = await request(url, { ...init, signal, redirect: 'manual', dispatcher: agent });
+    const headers = new Headers(init.headers);
+    headers.set('accept-encoding', 'identity');
+    const response = await request(url, { ...init, headers, signal, redirect: 'manual', dispatcher: agent });
+    // What is packed is bounded before it is unpacked only.
+    if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') {
+      await response.body?.cancel();
+      throw new OutboundRefused(`${new URL(url).origin} answered in an encoding`);
+    }
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
       throw new OutboundRefused(`${new URL(url).origin} answered with a redirect`);

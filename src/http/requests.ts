@@ -32,7 +32,8 @@ export function clientAddress(req: IncomingMessage, proxies: Config['trustProxy'
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  return forwarded.at(-proxies) ?? forwarded[0] ?? direct;
+  // Some proxies add the port, of which each connection has another.
+  return (forwarded.at(-proxies) ?? forwarded[0] ?? direct).replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 }
 
 /** What a proxy adds to a request: Forwarded (RFC 7239 section 4), Via (RFC 9110 section 7.6.3) and their informal kin. */

@@ -66,8 +66,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     isPrintable(kid) ? state.read(() => findSigningKey(database.knex, server.id, kid)) : undefined,
   );
   const format = accessTokenFormat(server, issuer, keyOf, () => provider);
-  const access = accessRules(parts.policies, server, (userId) => state.read(() => listGroupIds(database.knex, userId)));
   const assigned = (applicationId: string, userId: string) => state.read(() => isAssigned(database.knex, applicationId, userId));
+  const access = accessRules(parts.policies, server, (userId) => state.read(() => listGroupIds(database.knex, userId)), assigned);
   const consent = promptRules(
     server,
     scopes,
@@ -155,9 +155,15 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   };
 
   const provider = new Provider(issuer, configuration);
-  touchUndocumented(provider, formPostMode(deps.pages), async (token) => {
-    if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
-    await access.judgeToken(token);
+  touchUndocumented(provider, {
+    formPost: formPostMode(deps.pages),
+    async judge(token) {
+      if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
+      await access.judgeToken(token);
+    },
+    beforeSecret(clientId) {
+      if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
+    },
   });
   const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, authenticate: deps.authenticate });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);

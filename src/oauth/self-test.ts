@@ -42,11 +42,11 @@ export async function selfTest(): Promise<void> {
     features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
-  touchUndocumented(
-    provider,
-    async () => {},
-    async () => void asked.push('judgement'),
-  );
+  touchUndocumented(provider, {
+    formPost: async () => {},
+    judge: async () => void asked.push('judgement'),
+    beforeSecret: () => {},
+  });
 
   const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
   const ClientModel = provider.Client as unknown as new (

@@ -75,7 +75,7 @@ function programEndpoint({ state, format, log, database, wrongSecrets }: StepsPa
 
 /** authorize, logout, discovery and keys. */
 function browserEndpoint(parts: StepsParts) {
-  const { server, scopes, keys, state, log, pages, clients, outbound, config } = parts;
+  const { server, scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
   const mergeRequestObject = requestObjects({
     issuer: state.issuer,
     outbound,
@@ -85,7 +85,13 @@ function browserEndpoint(parts: StepsParts) {
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
       const giveDevice = noteDevice(ctx, config);
-      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, server.profile, mergeRequestObject);
+      if (ctx.path === ROUTES.authorization) {
+        const guard = {
+          before: (clientId: string) => wrongSecrets.refuseBarred(ctx, clientId),
+          failed: (clientId: string) => state.read(() => wrongSecrets.note(ctx, clientId)),
+        };
+        await prepareAuthorization(ctx, scopes, server.profile, (query) => mergeRequestObject(query, guard));
+      }
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       giveDevice();

@@ -22,7 +22,11 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
   readonly IdToken: { readonly prototype: IssuableIdToken };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
   readonly Client: {
-    readonly prototype: { compareClientSecret(actual: string): boolean; responseTypeAllowed(responseType: string): boolean };
+    readonly prototype: {
+      readonly clientId: string;
+      compareClientSecret(actual: string): boolean;
+      responseTypeAllowed(responseType: string): boolean;
+    };
     readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
   };
 }
@@ -32,8 +36,15 @@ const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 /** A response mode of ours in place of the library's. @param fields the authorization response */
 export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
 
-/** @param judge asked before an access or refresh token is issued, with what may still be changed of it */
-export function touchUndocumented(provider: Provider, formPost: ResponseMode, judge: (token: IssuedToken) => Promise<void>): void {
+export interface Touches {
+  readonly formPost: ResponseMode;
+  /** Asked before an access or refresh token is issued, with what may still be changed of it. */
+  judge(token: IssuedToken): Promise<void>;
+  /** Asked before a client's secret is compared. @throws when it is not heard */
+  beforeSecret(clientId: string): void;
+}
+
+export function touchUndocumented(provider: Provider, { formPost, judge, beforeSecret }: Touches): void {
   const { OIDCContext, Client, IdToken, ...models } = internalsOf(provider);
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
@@ -54,6 +65,7 @@ export function touchUndocumented(provider: Provider, formPost: ResponseMode, ju
   // Beside its newest secret an application may hold an older one, so that secrets are rotated without an outage.
   const { compareClientSecret } = Client.prototype;
   Client.prototype.compareClientSecret = function compareEach(actual) {
+    beforeSecret(this.clientId);
     return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
   };
 

@@ -3,6 +3,7 @@
  * while. From elsewhere its right secret works all the same, and costs no more than a look into this process's memory.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { TooManyFailuresHere } from './errors.ts';
@@ -24,26 +25,36 @@ export class WrongSecrets {
   constructor(readonly parts: WrongSecretsParts) {}
 
   /**
-   * Judges the answer to a client that had to prove itself, before it leaves and before anything is written: while it is barred a right secret
-   * looks like a wrong one. Another process learns of it by the next wrong one that it is sent.
+   * To be asked before a secret is compared, so that a barred application learns nothing of it, and nothing is carried out for it.
    * @throws {TooManyFailuresHere}
    */
+  refuseBarred(ctx: Context, clientId: string): void {
+    const until = this.#barred.get(this.#keyOf(ctx, clientId));
+    if (until !== undefined && until > Date.now()) throw refusal(ctx, Math.ceil((until - Date.now()) / 1000));
+  }
+
+  /** Notes a wrong secret. Another process learns of a bar by the next wrong one that it is sent. @throws {TooManyFailuresHere} */
+  async note(ctx: Context, clientId: string): Promise<void> {
+    const seconds = await this.parts.count(clientId, this.parts.addressOf(ctx.req));
+    if (seconds === undefined) return;
+    this.#barred.set(this.#keyOf(ctx, clientId), Date.now() + seconds * 1000);
+    throw refusal(ctx, seconds);
+  }
+
+  /** Judges the answer to a client that had to prove itself, before it leaves and before anything is written. @throws {TooManyFailuresHere} */
   async judge(ctx: KoaContextWithOIDC): Promise<void> {
     const client = ctx.oidc?.client;
     if (client === undefined || client.tokenEndpointAuthMethod === 'none') return;
-    const address = this.parts.addressOf(ctx.req);
-    const key = `${client.clientId} ${address}`;
-    const until = this.#barred.get(key);
-    if (until !== undefined && until > Date.now()) throw refusal(ctx, Math.ceil((until - Date.now()) / 1000));
-    if (ctx.status !== 401 || (ctx.body as { error?: unknown }).error !== 'invalid_client') return;
-    const seconds = await this.parts.count(client.clientId, address);
-    if (seconds === undefined) return;
-    this.#barred.set(key, Date.now() + seconds * 1000);
-    throw refusal(ctx, seconds);
+    this.refuseBarred(ctx, client.clientId);
+    if (ctx.status === 401 && (ctx.body as { error?: unknown }).error === 'invalid_client') await this.note(ctx, client.clientId);
+  }
+
+  #keyOf(ctx: Context, clientId: string): string {
+    return `${clientId} ${this.parts.addressOf(ctx.req)}`;
   }
 }
 
-function refusal(ctx: KoaContextWithOIDC, seconds: number): TooManyFailuresHere {
+function refusal(ctx: Context, seconds: number): TooManyFailuresHere {
   ctx.remove('WWW-Authenticate');
   return new TooManyFailuresHere(seconds);
 }

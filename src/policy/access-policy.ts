@@ -114,6 +114,9 @@ function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
   return fitsScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
 }
 
+/** A day: for so long a retired key is still published. */
+const LONGEST_ACCESS_TOKEN = 86_400;
+
 const seconds = (minutes: number | undefined, otherwise: number): number => (minutes === undefined ? otherwise : minutes * 60);
 
 /** @param server the lifetimes that hold where the rule sets none */
@@ -122,7 +125,7 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
   const decided = (policy: AccessPolicy | undefined, rule: AccessRule | undefined): AccessDecision => {
     const token = rule?.actions.token;
     const lifetimes = {
-      accessTokenSeconds: seconds(token?.accessTokenLifetimeMinutes, server.accessTokenSeconds),
+      accessTokenSeconds: Math.min(LONGEST_ACCESS_TOKEN, seconds(token?.accessTokenLifetimeMinutes, server.accessTokenSeconds)),
       refreshTokenSeconds: seconds(token?.refreshTokenLifetimeMinutes, server.refreshTokenSeconds),
       refreshTokenWindowSeconds: seconds(token?.refreshTokenWindowMinutes, server.refreshTokenWindowSeconds),
     };

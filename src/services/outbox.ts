@@ -46,7 +46,7 @@ export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
 /** Begins to deliver. @returns a way to end it, after what is under way */
 export function sendOutbox({ database, log, carriers, count }: OutboxParts): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<Promise<void>, OutboxEntry>();
 
   async function attempt(entry: OutboxEntry, carrier: Carrier): Promise<Outcome> {
     try {
@@ -60,10 +60,10 @@ export function sendOutbox({ database, log, carriers, count }: OutboxParts): { s
         await postponeEntry(database.knex, entry, later(pause), reason);
         return 'failed';
       }
-      const event = carrier.givenUp(entry.payload);
-      log.warn({ kind: entry.kind, attempts: entry.attempts, reason, targets: event.targets }, 'a delivery was given up');
+      const event = describeLost(carrier, entry);
+      log.warn({ kind: entry.kind, attempts: entry.attempts, reason, targets: event?.targets }, 'a delivery was given up');
       await database.transaction(async (trx) => {
-        if (await removeEntry(trx, entry)) await recordEvent(trx, { ...event, request: SYSTEM, failure: reason });
+        if ((await removeEntry(trx, entry)) && event !== undefined) await recordEvent(trx, { ...event, request: SYSTEM, failure: reason });
       });
       return 'given_up';
     }
@@ -83,12 +83,13 @@ export function sendOutbox({ database, log, carriers, count }: OutboxParts): { s
   /** @returns whether there may be more */
   async function sendDue(): Promise<boolean> {
     const limit = MOST_AT_ONCE - underWay.size;
-    const entries = await claimDue(database.knex, { kinds: Object.keys(carriers), now: present(), until: later(TAKEN_FOR), limit });
+    const busy = [...underWay.values()].map(({ orderingKey }) => orderingKey);
+    const entries = await claimDue(database.knex, { kinds: Object.keys(carriers), busy, now: present(), until: later(TAKEN_FOR), limit });
     for (const entry of entries) {
       const sending = send(entry).finally(() => underWay.delete(sending));
-      underWay.add(sending);
+      underWay.set(sending, entry);
     }
-    return entries.length === limit;
+    return entries.length > 0;
   }
 
   const done = (async () => {
@@ -96,7 +97,7 @@ export function sendOutbox({ database, log, carriers, count }: OutboxParts): { s
       let pause = EVERY;
       try {
         if (await sendDue()) {
-          await Promise.race(underWay);
+          await Promise.race(underWay.keys());
           continue;
         }
       } catch (error) {
@@ -105,7 +106,7 @@ export function sendOutbox({ database, log, carriers, count }: OutboxParts): { s
       }
       await wait(pause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
-    await Promise.all(underWay);
+    await Promise.all(underWay.keys());
   })();
   return {
     stop() {
@@ -113,6 +114,15 @@ export function sendOutbox({ database, log, carriers, count }: OutboxParts): { s
       return done;
     },
   };
+}
+
+/** @returns undefined for an entry that cannot even be read: it must not be tried for ever */
+function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Carrier['givenUp']> | undefined {
+  try {
+    return carrier.givenUp(payload);
+  } catch {
+    return undefined;
+  }
 }
 
 const later = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);

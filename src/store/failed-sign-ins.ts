@@ -47,10 +47,15 @@ export async function saveFailedAttempts(trx: Executor, counted: Counted | undef
   } else await trx('user_devices').where({ user_id: counted.userId, device_hash: counted.deviceHash }).update(row);
 }
 
+/** Of one user: a browser without a memory would add one at each sign-in. */
+const MOST_DEVICES = 20;
+
 /** The user signed in with this browser: from now on it is counted by itself. */
 export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {
   const row = { user_id: userId, device_hash: deviceHash, failed_sign_ins: 0, sign_in_locks: 0, locked_until: null, expires_at: expiresAt };
   await trx('user_devices').insert(row).onConflict(['user_id', 'device_hash']).merge();
+  const newest = trx('user_devices').where({ user_id: userId }).orderBy('expires_at', 'desc').limit(MOST_DEVICES).select('device_hash');
+  await trx('user_devices').where({ user_id: userId }).whereNotIn('device_hash', newest).delete();
 }
 
 /** Ends every lock of the user and begins all counts anew; his browsers stay known. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { createOutbound, isPublicAddress, LARGEST_ANSWER, OutboundRefused } from '../../src/http/outbound.ts';
 import { listen } from '../support/listen.ts';
 
@@ -27,7 +28,7 @@ describe('requests to addresses that others choose (SSRF; RFC 7591 section 5)', 
     ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.0.9', '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1'],
     ...['192.0.2.1', '192.168.1.1', '198.18.0.1', '198.51.100.7', '203.0.113.9', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
     ...['::', '::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001::1', 'fe80::1', 'fc00::1', 'fd12::1'],
-    ...['fec0::1', 'ff02::1', '2001:db8::1', '100::1', '::127.0.0.1', 'nonsense', ''],
+    ...['fec0::1', 'ff02::1', '2001:db8::1', '100::1', '4000::1', '100:0:0:1::1', '::127.0.0.1', 'nonsense', ''],
   ];
   for (const address of special) {
     it(`takes ${address || 'nothing'} for no public address`, () => assert.equal(isPublicAddress(address), false));
@@ -76,6 +77,17 @@ describe('requests to addresses that others choose (SSRF; RFC 7591 section 5)', 
     await assert.rejects(async () => (await open(`http://127.0.0.1:${announced.port}/`)).text());
     const largest = await serverOf(t, (_req, res) => res.end('x'.repeat(LARGEST_ANSWER)));
     assert.equal((await (await open(`http://127.0.0.1:${largest.port}/`)).text()).length, LARGEST_ANSWER);
+  });
+
+  it('takes no packed answer: it could be a thousand times as large', async (t) => {
+    let accepted: string | undefined;
+    const packed = gzipSync('x'.repeat(10_000_000));
+    const { port } = await serverOf(t, (req, res) => {
+      accepted = String(req.headers['accept-encoding']);
+      res.setHeader('content-encoding', 'gzip').end(packed);
+    });
+    await assert.rejects(open(`http://127.0.0.1:${port}/`), isRefusal);
+    assert.equal(accepted, 'identity');
   });
 
   it('gives up when its caller does, and on schemes that are no web', async (t) => {

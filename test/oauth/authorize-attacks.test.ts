@@ -101,7 +101,7 @@ test('markup in a parameter is escaped on every page that shows it, and arrives 
   assert.ok(posted.text.includes(`<input type="hidden" name="state" value="${escaped}">`), posted.text);
 });
 
-test('a line break or another control character in a parameter is refused on a page, and reaches no header', async (t) => {
+test('a line break or another control character in a parameter is invalid_request by redirect, on a page where it is in the address, and reaches no header', async (t) => {
   const service = await startService(t);
   await service.api('PUT', '/authorizationServers/default', { name: 'default', profile: 'openid' });
   const { clientId } = await createClient(service, EVERYTHING);
@@ -124,7 +124,16 @@ test('a line break or another control character in a parameter is refused on a p
         const request = authorizeUrl(service, serverId, { client_id: clientId, [name]: `a${lineBreak}b` });
         const page = await visit(service, request);
         const title = `${name}: ${JSON.stringify(lineBreak)}`;
-        assert.deepEqual([page.status, page.url.origin], [400, service.baseUrl], title);
+        if (name === 'redirect_uri' || name === 'client_id')
+          assert.deepEqual([page.status, page.url.origin], [400, service.baseUrl], title);
+        else {
+          assert.equal(page.url.origin + page.url.pathname, CALLBACK, title);
+          assert.deepEqual(
+            [answerOf(page).error, answerOf(page).state],
+            ['invalid_request', name === 'state' ? undefined : 'some-state'],
+            title,
+          );
+        }
         isClean(page, title);
       }
     }

@@ -123,6 +123,27 @@ for (const serverId of SERVERS) {
     }
   });
 
+  test(`whoever confirms is signed out, and sent to the address only where hint or client_id names its application: ${serverId} server`, async (t) => {
+    const { client, other, url, hasSession, signIn, hints } = await world(t, serverId);
+    const ids = { client: client.clientId, other: other.clientId, unknown: 'nobody' };
+    for (const { hint, uri, named } of ROWS.filter((row) => row.with === 'asks')) {
+      const agent = await signIn();
+      const asked = await agent.visit(
+        url({
+          ...(hint === undefined ? {} : { id_token_hint: hints[hint] }),
+          ...(uri === undefined ? {} : { post_logout_redirect_uri: uri }),
+          ...(named === undefined ? {} : { client_id: ids[named] }),
+          state: 'bye',
+        }),
+      );
+      const { url: arrived } = await agent.submit(asked, 'logout-form');
+      const what = JSON.stringify({ hint, uri, named });
+      if (uri !== undefined && (hint ?? named) !== undefined) assert.equal(arrived.href, `${uri}?state=bye`, what);
+      else assert.equal(arrived.pathname, '/signin', what);
+      assert(!(await hasSession(agent)), what);
+    }
+  });
+
   test(`a hint that expired long ago ends the session of its subject, and asks in another’s: ${serverId} server (RP-Initiated Logout 1.0 section 2)`, async (t) => {
     const { url, hasSession, signIn, hints } = await world(t, serverId);
     moveClock(t, 2 * 86_400);

@@ -79,6 +79,7 @@ test('signed requests at the authorize endpoint', async (t) => {
     ['the audience of another server', () => ({ server: 'default' })],
     ['no iat', () => ({ claims: { iat: undefined } })],
     ['an iat of the future', () => ({ claims: { iat: now() + 3600, exp: now() + 7200 } })],
+    ['an exp of far away', () => ({ claims: { jti: 'far', exp: 8e12 } })],
     ['no exp', () => ({ claims: { exp: undefined } })],
     ['an exp just over', () => ({ claims: { exp: now() } })],
     ['an nbf to come', () => ({ claims: { nbf: now() + 60 } })],
@@ -213,7 +214,8 @@ test('signed requests at the authorize endpoint', async (t) => {
     const url = authorizeUrl(service, 'built-in', { client_id: bySecret.clientId, request: await object() });
     url.searchParams.append('request', 'again');
     assert.equal(answerOf(await new UserAgent(service.baseUrl).visit(url)).error, 'invalid_request');
-    assert.equal((await ask(await object({ claims: { login_hint: 'a\u0000b' } }))).page.status, 400);
+    assert.equal((await ask(await object({ claims: { login_hint: 'a\u0000b' } }))).answer.error, 'invalid_request');
+    assert.equal((await ask(await object({ claims: { redirect_uri: 'a\u0000b' } }))).page.status, 400);
     assert.equal((await ask(await object({ claims: { scope: 'openid nonsense' } }))).answer.error, 'invalid_scope');
     assert.equal((await ask(await object({ claims: { state: 'a b' } }))).answer.error, 'invalid_request');
   });

@@ -143,14 +143,17 @@ test('a refresh token slides by 30 days and ends 90 days after the sign-in (deci
 test('a failure inside is server_error in the promised form, and tells nothing of what failed', async (t) => {
   const { service, client, tokens } = await signedIn(t, 'default');
   const all = await tokens();
+  const machine = await service.createApp({ application_type: 'service' });
   const rename = (from: string, to: string) => onServer(service.database.url, (sql) => sql.query(`ALTER TABLE ${from} RENAME TO ${to}`));
   await rename('oidc_payload', 'oidc_payload_away');
-  for (const [endpoint, form] of [
-    ['token', { grant_type: 'refresh_token', refresh_token: all.refresh_token }],
-    ['introspect', { token: all.refresh_token }],
-    ['revoke', { token: all.refresh_token }],
+  for (const [endpoint, by, form] of [
+    ['token', client, { grant_type: 'refresh_token', refresh_token: all.refresh_token }],
+    // Here nothing is read: it is the writing that fails.
+    ['token', machine, { grant_type: 'client_credentials' }],
+    ['introspect', client, { token: all.refresh_token }],
+    ['revoke', client, { token: all.refresh_token }],
   ] as const) {
-    const { status, headers, body } = await post(service, 'default', endpoint, client, form);
+    const { status, headers, body } = await post(service, 'default', endpoint, by, form);
     assert.deepEqual([status, body.error, Object.keys(body).sort()], [500, 'server_error', ['error', 'error_description']], endpoint);
     assert.deepEqual([headers.get('content-type'), headers.get('cache-control')], ['application/json;charset=UTF-8', 'no-store'], endpoint);
     assert.doesNotMatch(body.error_description, /relation|oidc_payload|select|insert|\bat \//i, endpoint);

@@ -14,7 +14,9 @@ test('of twenty who ask at once each gets other entries, the longest due first, 
   const database = await openDatabase({ connection, onError: () => {} });
   afterwards(t, () => database.close());
   const entry = { ordering_key: 'x', payload: {}, created: at(0) };
-  await database.knex('outbox').insert(Array.from({ length: 200 }, (_, due) => ({ ...entry, kind: 'known', due: at(due) })));
+  await database
+    .knex('outbox')
+    .insert(Array.from({ length: 200 }, (_, due) => ({ ...entry, ordering_key: `x${due}`, kind: 'known', due: at(due) })));
   await database.knex('outbox').insert({ ...entry, kind: 'unknown', due: at(0) });
   const claim = (now: number, limit: number) =>
     claimDue(database.knex, { kinds: ['known', 'another'], now: at(now), until: at(now + 15), limit });
@@ -43,4 +45,19 @@ test('of twenty who ask at once each gets other entries, the longest due first, 
     (await claim(214, 500)).map(({ seq }) => seq),
     [other.seq],
   );
+});
+
+test('one receiver has few at a time, and none while it is busy: it holds up nobody else', async (t) => {
+  const { connection, drop } = await testDatabase();
+  afterwards(t, drop);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const entry = { kind: 'known', payload: {}, created: at(0) };
+  const waiting = Array.from({ length: 50 }, () => ({ ...entry, ordering_key: 'slow', due: at(0) }));
+  await database.knex('outbox').insert([...waiting, { ...entry, ordering_key: 'quick', due: at(1) }]);
+  const claim = async (busy: string[]) =>
+    (await claimDue(database.knex, { kinds: ['known'], busy, now: at(2), until: at(20), limit: 20 })).map(({ orderingKey }) => orderingKey);
+  assert.deepEqual((await claim([])).sort(), ['quick', 'slow', 'slow', 'slow']);
+  assert.deepEqual(await claim(['slow']), []);
+  assert.deepEqual(await claim([]), ['slow', 'slow', 'slow']);
 });

@@ -34,6 +34,8 @@ const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt
 const NOT_PARAMETERS = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sub']);
 /** How far an application's clock may be ahead, in seconds. */
 const CLOCK_SKEW = 60;
+/** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
+const LONGEST_LIFE = 86_400;
 
 export interface RequestObjectRules {
   readonly issuer: string;
@@ -42,6 +44,12 @@ export interface RequestObjectRules {
   /** Marks a `jti` as processed until then (epoch seconds), at once. @returns false when it was processed before */
   claim(clientId: string, jti: string, until: number): Promise<boolean>;
   readonly outbound: Outbound;
+}
+
+/** Who counts wrong secrets, for the request under way. Both refuse an application that is not heard from there. */
+export interface SecretGuard {
+  before(clientId: string): void;
+  failed(clientId: string): Promise<void>;
 }
 
 export interface Merged {
@@ -72,11 +80,13 @@ export function requestObjects(rules: RequestObjectRules) {
     return keys;
   }
 
-  async function verify(jwt: string, client: AdapterPayload): Promise<JWTPayload> {
+  async function verify(jwt: string, client: AdapterPayload, guard: SecretGuard): Promise<JWTPayload> {
     const { alg = '', typ } = headerOf(jwt);
     if (!REQUEST_OBJECT_ALGS.includes(alg)) throw refuse('the request object is not signed by an algorithm that is supported');
     if (!TYPES.includes(typ)) throw refuse('the request object is a JWT of another type');
     const keys = keysOf(client, alg);
+    const bySecret = BY_SECRET.includes(alg);
+    if (bySecret) guard.before(client.client_id ?? '');
     const options = {
       algorithms: [alg],
       issuer: client.client_id ?? '',
@@ -87,15 +97,17 @@ export function requestObjects(rules: RequestObjectRules) {
     try {
       return (await verifyByAny(jwt, keys, options)).payload;
     } catch (cause) {
+      if (bySecret && cause instanceof joseErrors.JWSSignatureVerificationFailed) await guard.failed(client.client_id ?? '');
       throw refuse('the request object has expired or is invalid', cause);
     }
   }
 
   /** @throws {errors.InvalidRequestObject} */
-  async function read(jwt: string, query: Parameters): Promise<Parameters> {
+  async function read(jwt: string, query: Parameters, guard: SecretGuard): Promise<Parameters> {
     const client = typeof query.client_id === 'string' ? await rules.findClient(query.client_id) : undefined;
     if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
-    const payload = await verify(jwt, client);
+    const payload = await verify(jwt, client, guard);
+    if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long');
     if ((payload.iat ?? 0) > epochSeconds() + CLOCK_SKEW) throw refuse('the request object comes from the future');
     // RFC 9101 section 10.8: so that no client assertion (RFC 7523) passes for a request.
     if (payload.sub === client.client_id) throw refuse('the request object must not have the client_id as its subject');
@@ -109,12 +121,12 @@ export function requestObjects(rules: RequestObjectRules) {
   }
 
   /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
-  return async ({ request, ...query }: Parameters): Promise<Merged> => {
+  return async ({ request, ...query }: Parameters, guard: SecretGuard): Promise<Merged> => {
     if (request === undefined) return { parameters: query, refusal: undefined };
     if (Array.isArray(request))
       return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice') };
     try {
-      return { parameters: { ...query, ...(await read(request, query)) }, refusal: undefined };
+      return { parameters: { ...query, ...(await read(request, query, guard)) }, refusal: undefined };
     } catch (error) {
       if (!(error instanceof errors.OIDCProviderError)) throw error;
       // Only where and how to tell the refusal is taken from what could not be trusted; the redirect URI must be registered all the same.

@@ -52,11 +52,19 @@ async function takeParametersFromForm(ctx: Context): Promise<void> {
 }
 
 /** No parameter of OAuth or OpenID Connect holds a control character (RFC 6749 appendix A), and PostgreSQL cannot store the first of them. */
-function refuseUnprintable(parameters: Parameters): void {
-  const bad = Object.entries(parameters).filter(([name, value]) => ![name, ...[value ?? []].flat()].every(isPrintable));
-  const { claims } = parameters;
-  const escaped = typeof claims === 'string' && /\\u00[01]/i.test(claims);
-  if (bad.length > 0 || escaped) throw new errors.InvalidRequest('a parameter contains control characters');
+function takeUnprintable(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const isBad = (name: string, value: Parameters[string]): boolean => {
+    // In JSON they can be written in other characters.
+    const isEscaped = name === 'claims' && typeof value === 'string' && /\\u00[01]/i.test(value);
+    return isEscaped || ![name, ...[value ?? []].flat()].every(isPrintable);
+  };
+  const bad = Object.entries(parameters).filter(([name, value]) => isBad(name, value));
+  if (bad.length === 0) return undefined;
+  const refusal = new errors.InvalidRequest('a parameter contains control characters');
+  // Without these two nobody knows where the refusal is to be told.
+  if (bad.some(([name]) => name === 'client_id' || name === 'redirect_uri' || !isPrintable(name))) throw refusal;
+  for (const [name] of bad) parameters[name] = undefined;
+  return refusal;
 }
 
 /** What OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider refuses it too, but without a description. */
@@ -74,7 +82,7 @@ function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | unde
 /**
  * Prepares a request to the authorize endpoint.
  * @param merge puts a signed request's parameters over those of the query
- * @throws {errors.InvalidRequest} a body that is no form, or too large
+ * @throws {errors.InvalidRequest} a body that is no form, or too large; control characters where the refusal cannot be told by redirect
  */
 export async function prepareAuthorization(
   ctx: Context,
@@ -83,11 +91,11 @@ export async function prepareAuthorization(
   merge: (query: Parameters) => Promise<Merged>,
 ): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
-  refuseUnprintable(ctx.query as Parameters);
-  const { parameters, refusal: refused } = await merge(ctx.query as Parameters);
-  refuseUnprintable(parameters);
+  const query: Parameters = { ...ctx.query };
+  const unprintable = takeUnprintable(query);
+  const { parameters, refusal: refused } = await merge(query);
+  const refusal = unprintable ?? refused ?? takeUnprintable(parameters) ?? takeNotOffered(parameters);
   const prepared = withDefaults(parameters, scopes, profile);
-  const refusal = refused ?? takeNotOffered(prepared);
   const { nonce, state } = parameters;
   ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal } satisfies AsRequested;
   ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;

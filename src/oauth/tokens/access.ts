@@ -2,10 +2,11 @@
  * The server's access policies at work: an authorization request, and every access and refresh token before it is issued, is judged by
  * policy/access-policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
  */
-import { errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type AccessGrantType, type AccessPolicy, decideAccess, dependsOnGroups, type TokenLifetimes } from '../../policy/access-policy.ts';
 import { currentRequest } from '../adapter/request-state.ts';
 import { words } from '../authorize/scope.ts';
+import { clientSettings } from '../client-settings.ts';
 
 /** What is known of a token that is about to be issued. */
 export interface IssuedToken {
@@ -29,6 +30,12 @@ export interface AccessRules {
 const grantTypeOf = ({ kind, gty }: IssuedToken): AccessGrantType =>
   kind === 'ClientCredentials' ? 'client_credentials' : (words(gty)[0] as AccessGrantType);
 
+/** A refresh that asks for less is judged by what it asks for: its refresh token keeps the whole scope, for another time. */
+function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
+  const isRefresh = kind === 'RefreshToken' && words(gty).includes('refresh_token');
+  return (isRefresh ? Provider.ctx?.oidc.params?.scope : undefined) ?? scope;
+}
+
 /** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
 function grantTypesOf(responseType: unknown): AccessGrantType[] {
   const types = words(responseType);
@@ -42,11 +49,13 @@ function grantTypesOf(responseType: unknown): AccessGrantType[] {
  * @param policies those in force, in the order of their priority
  * @param server the lifetimes that hold where a rule sets none
  * @param readGroups asked once a request, and only where a rule names groups
+ * @param isAssigned asked of applications that are open only to whom they are assigned
  */
 export function accessRules(
   policies: readonly AccessPolicy[],
   server: TokenLifetimes,
   readGroups: (userId: string) => Promise<readonly string[]>,
+  isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
   const lifetimes = new WeakMap<object, TokenLifetimes>();
@@ -67,7 +76,13 @@ export function accessRules(
 
   return {
     async judgeToken(token) {
-      lifetimes.set(token, await decide(token.clientId ?? '', token.accountId, grantTypeOf(token), token.scope));
+      const { clientId = '', accountId } = token;
+      // Asked again: whoever was taken from an application gets no new tokens of it by an old code or refresh token.
+      const client = Provider.ctx?.oidc.client;
+      const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
+      if (isClosed && !(await isAssigned(clientId, accountId)))
+        throw new errors.AccessDenied('the user is not assigned to the application');
+      lifetimes.set(token, await decide(clientId, accountId, grantTypeOf(token), scopeOf(token)));
     },
 
     async judgeRequest({ oidc: { client, account, params } }) {
