@@ -142,20 +142,21 @@ describe('every operation of the management API', () => {
         }
       });
 
-      it('is closed to callers without a token, with an unknown one, and with roles that do not reach so far', async () => {
-        const valid = await validCall(declared);
-        if (access === 'anyone') return;
-        const before = await eventCount();
-        const as = (headers: Record<string, string>) => api.call(method, addressOf(path, valid), valid.body, headers);
-        for (const authorization of ['', 'SSWS', `SSWS ${randomToken()}`, `Bearer ${api.admin.token}`]) {
-          isRefused(await as({ authorization }), 401, 'E0000011');
-        }
-        isRefused(await as(asWhom('nobody')), 401, 'E0000011');
-        if (changes && access !== 'own') isRefused(await as(asWhom('reader')), 403, 'E0000006');
-        if (access === 'service') isRefused(await as(asWhom('org')), 403, 'E0000006');
-        else if (path.includes(':')) isRefused(await as(asWhom('org')), 404, 'E0000007');
-        assert.equal(await eventCount(), before, 'nothing was changed');
-      });
+      if (access !== 'anyone') {
+        it('is closed to callers without a token, with an unknown one, and with roles that do not reach so far', async () => {
+          const valid = await validCall(declared);
+          const before = await eventCount();
+          const as = (headers: Record<string, string>) => api.call(method, addressOf(path, valid), valid.body, headers);
+          for (const authorization of ['', 'SSWS', `SSWS ${randomToken()}`, `Bearer ${api.admin.token}`]) {
+            isRefused(await as({ authorization }), 401, 'E0000011');
+          }
+          isRefused(await as(asWhom('nobody')), 401, 'E0000011');
+          if (changes && access !== 'own') isRefused(await as(asWhom('reader')), 403, 'E0000006');
+          if (access === 'service') isRefused(await as(asWhom('org')), 403, 'E0000006');
+          else if (path.includes(':')) isRefused(await as(asWhom('org')), 404, 'E0000007');
+          assert.equal(await eventCount(), before, 'nothing was changed');
+        });
+      }
 
       if (path.includes(':')) {
         it('answers ids that do not exist with 404, whatever characters they have', async () => {

@@ -196,4 +196,43 @@ describe('logs (management API, "Resources")', () => {
       assert.equal((await api.call(method, `/logs/${randomUUID()}`)).status, 404);
     }
   });
+
+  it('begins seven days ago where nothing else is said', async () => {
+    const { knex } = api.services.database;
+    const { seq } = await knex('audit_events').orderBy('seq').first('seq');
+    await knex('audit_events')
+      .where({ seq })
+      .update({ published: new Date(Date.now() - 8 * 86_400_000), display_message: 'long ago' });
+    const all = async (query: string) => (await api.call<{ displayMessage: string }[]>('GET', `/logs?limit=200${query}`)).body;
+    const isThere = async (query: string) => (await all(query)).some(({ displayMessage }) => displayMessage === 'long ago');
+    assert.deepEqual([await isThere(''), await isThere('&since=2000-01-01T00:00:00Z')], [false, true]);
+    assert.equal(await isThere(`&until=${new Date(Date.now() - 86_400_000).toISOString()}`), true);
+  });
+
+  it('lets two search at a time, so that the others have connections left; who must wait is told so', async () => {
+    const { knex } = api.services.database;
+    const trx = await knex.transaction();
+    await trx.raw('LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE');
+    const waiting: Promise<{ status: number }>[] = [];
+    const search = () => api.call('GET', '/logs?q=x');
+    const blocked = async () => {
+      const { rows } = await knex.raw(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0].n as number;
+    };
+    for (const turn of [1, 2]) {
+      waiting.push(search());
+      while ((await blocked()) < turn);
+    }
+    const refused = await search();
+    assert.deepEqual([refused.status, refused.body.errorCode, refused.headers.get('retry-after')], [429, 'E0000047', '1']);
+    assert.equal((await api.call('GET', '/users')).status, 200);
+    await trx.rollback();
+    assert.deepEqual(
+      (await Promise.all(waiting)).map(({ status }) => status),
+      [200, 200],
+    );
+    assert.equal((await search()).status, 200);
+  });
 });

@@ -215,6 +215,11 @@ test('signed requests at the authorize endpoint', async (t) => {
     url.searchParams.append('request', 'again');
     assert.equal(answerOf(await new UserAgent(service.baseUrl).visit(url)).error, 'invalid_request');
     assert.equal((await ask(await object({ claims: { login_hint: 'a\u0000b' } }))).answer.error, 'invalid_request');
+    const forged = await object({ claims: { state: 'a\u0000b', login_hint: 'a\u0000b' }, key: randomBytes(64) });
+    assert.deepEqual(
+      [(await ask(forged, { state: undefined })).answer.error, (await ask(forged)).answer.state],
+      ['invalid_request_object', 'some-state'],
+    );
     assert.equal((await ask(await object({ claims: { redirect_uri: 'a\u0000b' } }))).page.status, 400);
     assert.equal((await ask(await object({ claims: { scope: 'openid nonsense' } }))).answer.error, 'invalid_scope');
     assert.equal((await ask(await object({ claims: { state: 'a b' } }))).answer.error, 'invalid_request');

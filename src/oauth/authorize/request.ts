@@ -94,7 +94,9 @@ export async function prepareAuthorization(
   const query: Parameters = { ...ctx.query };
   const unprintable = takeUnprintable(query);
   const { parameters, refusal: refused } = await merge(query);
-  const refusal = unprintable ?? refused ?? takeUnprintable(parameters) ?? takeNotOffered(parameters);
+  // Each is asked, for each also takes out what the library must not see; the first is told.
+  const refusals = [unprintable, refused, takeUnprintable(parameters), takeNotOffered(parameters)];
+  const refusal = refusals.find((found) => found !== undefined);
   const prepared = withDefaults(parameters, scopes, profile);
   const { nonce, state } = parameters;
   ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal } satisfies AsRequested;
