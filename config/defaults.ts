@@ -14,6 +14,10 @@ export const LIFETIMES = {
   interaction: 3600,
   /** How long a browser is known in which its user signed in. */
   device: 365 * 86_400,
+  /** A key signs for so long, where a server rotates its keys by itself … */
+  signingKey: 90 * 86_400,
+  /** … and the one that follows was in the JWKS for so long before: relying parties that keep what they fetched look again within a day. */
+  nextKeyKnown: 86_400,
   /** A retired signing key stays in the JWKS while a token that it signed may live: the longest access token lives for a day … */
   retiredKeyPublished: 86_400 + 60,
   /** … and then it verifies logout hints, which may have expired (OpenID Connect RP-Initiated Logout 1.0 section 2). */

@@ -31,11 +31,14 @@ import { authenticateApiToken } from './services/api-tokens.ts';
 import { NOBODY } from './services/audit.ts';
 import { listAuthorizationServers } from './services/authorization-servers.ts';
 import type { Services } from './services/dependencies.ts';
+import { eventHookDelivery } from './services/event-hook-delivery.ts';
 import { countWrongSecret, networkOf } from './services/failure-limits.ts';
 import { sendOutbox } from './services/outbox.ts';
 import { SettingsCache } from './services/settings-cache.ts';
 import { authenticate } from './services/sign-in.ts';
 import { systemClient } from './services/system-applications.ts';
+import { endOwnSession } from './services/user-sessions.ts';
+import { EVENT_HOOK } from './store/audit.ts';
 import { isUnavailable } from './store/failures.ts';
 import { BACKCHANNEL_LOGOUT } from './store/protocol-state.ts';
 import { findUserById } from './store/users.ts';
@@ -72,6 +75,10 @@ export function createApp(services: Services): App {
     requestId,
     clients: new ClientDirectory(database, keyring),
     authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
+    async endSession({ uid, userId }, req) {
+      const login = (await findUserById(database.knex, userId))?.login ?? userId;
+      await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
+    },
     wrongSecrets: new WrongSecrets({
       addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
       count: (clientId, address) => countWrongSecret(services, clientId, address),
@@ -118,7 +125,7 @@ export function createApp(services: Services): App {
   );
   koa.use(securityHeaders(config));
   koa.use(publicFiles);
-  koa.use(managementApi(services, { pages }));
+  koa.use(managementApi(services, { pages, sessions }));
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
   // An authorization server that cannot be reached fails before any of its pages: whoever visits it gets this service's own.
   const failures = new WeakMap<IncomingMessage, unknown>();
@@ -185,7 +192,7 @@ export function createApp(services: Services): App {
       sendOutbox({
         database,
         log,
-        carriers: { [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound) },
+        carriers: { [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound), [EVENT_HOOK]: eventHookDelivery(services, outbound) },
         count: observer.countDelivery,
       }),
     stopAccepting() {

@@ -31,6 +31,7 @@ export const newId = (prefix: string): string => `${prefix}_${randomBase62(20)}`
 /** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #secrets: readonly Buffer[];
   readonly #newest: Buffer;
   readonly #sealing: { id: string; key: Buffer };
   /** Keys that sign cookies, the newest first. */
@@ -42,6 +43,7 @@ export class Keyring {
     const [newest] = secrets;
     const [sealing] = derived;
     if (newest === undefined || sealing === undefined) throw new Error('a keyring needs a key');
+    this.#secrets = secrets;
     this.#newest = newest;
     this.#sealing = sealing;
     this.#keys = new Map(derived.map(({ id, key }) => [id, key]));
@@ -51,6 +53,11 @@ export class Keyring {
   /** @returns a key of 32 bytes for one purpose, derived from the newest secret (HKDF, RFC 5869) */
   keyFor(purpose: string): Buffer {
     return derive(this.#newest, purpose);
+  }
+
+  /** For what is signed and must be recognised after a rotation: the keys of one purpose by the ids of their secrets, the newest first. */
+  keysFor(purpose: string): ReadonlyMap<string, Buffer> {
+    return new Map(this.#secrets.map((secret) => [keyId(secret), derive(secret, purpose)]));
   }
 
   /**

@@ -6,6 +6,8 @@ import type { Config } from './config.ts';
 import { connect, type Foundation, openKeyring } from './foundation.ts';
 import { type OpenThings, StartFailure } from './lifecycle.ts';
 import { selfTest } from './oauth/self-test.ts';
+import { sealAuditLog } from './services/audit-seals.ts';
+import { rotateInTime } from './services/key-rotation.ts';
 import { sweepExpired } from './store/expiry.ts';
 import { openNotifications } from './store/notifications.ts';
 
@@ -31,8 +33,12 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   await listen(server, config);
   const sweeper = sweepExpired(database, log);
   open.add(() => sweeper.stop());
+  const rotation = rotateInTime({ database, notifications, keyring, log });
+  open.add(() => rotation.stop());
   const sender = app.sendOutbox();
   open.add(() => sender.stop());
+  const sealer = sealAuditLog({ database, keyring, log });
+  open.add(() => sealer.stop());
   open.add(() => {
     log.info('stopping');
     app.stopAccepting();

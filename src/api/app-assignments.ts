@@ -1,12 +1,18 @@
-/** `apps/{id}/users` and `apps/{id}/groups`: to whom an application is assigned. */
+/** `apps/{id}/users` and `apps/{id}/groups`: to whom an application is assigned. A user is assigned by PUT, or by POST as Okta's SDKs do it. */
 import { z } from 'zod';
 import { assign, getAssignment, listAssignments, unassign } from '../services/application-assignments.ts';
+import { text } from '../services/text.ts';
 import type { AssigneeKind, Assignment } from '../store/application-assignments.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
 const assignment = z.object({ id: z.string(), created: time, lastUpdated: time, _links: links });
-const userAssignment = assignment.extend({ scope: z.literal('USER'), credentials: z.object({ userName: z.string() }) });
+const userAssignment = assignment.extend({
+  scope: z.literal('USER'),
+  status: z.literal('ACTIVE'),
+  statusChanged: time,
+  credentials: z.object({ userName: z.string() }),
+});
 const groupAssignment = assignment.extend({ profile: z.object({ name: z.string() }) });
 
 interface Kind<P extends z.ZodType<{ id: string }>, R extends z.ZodType> {
@@ -18,17 +24,19 @@ interface Kind<P extends z.ZodType<{ id: string }>, R extends z.ZodType> {
   present(found: Assignment, common: z.input<typeof assignment>): z.input<R>;
 }
 
+const commonOf = (applicationId: string, kind: AssigneeKind, found: Assignment, baseUrl: string): z.input<typeof assignment> => ({
+  id: found.id,
+  created: writeTime(found.created),
+  lastUpdated: writeTime(found.created),
+  _links: { self: { href: `${baseUrl}/api/v1/apps/${applicationId}/${kind}s/${found.id}` } },
+});
+
 function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>(declared: Kind<P, R>): readonly Endpoint[] {
   const { kind, params, assigneeId, response } = declared;
   const all = `/apps/:id/${kind}s`;
   const one = `${all}/:${kind}Id`;
   const present = (applicationId: string, found: Assignment, baseUrl: string) =>
-    declared.present(found, {
-      id: found.id,
-      created: writeTime(found.created),
-      lastUpdated: writeTime(found.created),
-      _links: { self: { href: `${baseUrl}/api/v1/apps/${applicationId}/${kind}s/${found.id}` } },
-    });
+    declared.present(found, commonOf(applicationId, kind, found, baseUrl));
   return [
     listing({
       path: all,
@@ -75,13 +83,34 @@ function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>
   ];
 }
 
+const presentUserAssignment = ({ name }: Assignment, common: z.input<typeof assignment>): z.input<typeof userAssignment> => ({
+  ...common,
+  scope: 'USER',
+  status: 'ACTIVE',
+  statusChanged: common.created,
+  credentials: { userName: name },
+});
+
 export const appAssignments: readonly Endpoint[] = [
   ...assignmentsOf({
     kind: 'user',
     params: idParams.extend({ userId: z.string().min(1) }),
     assigneeId: ({ userId }) => userId,
     response: userAssignment,
-    present: ({ name }, common) => ({ ...common, scope: 'USER' as const, credentials: { userName: name } }),
+    present: presentUserAssignment,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/apps/:id/users',
+    access: 'service',
+    summary: 'Assign an application to a user',
+    params: idParams,
+    body: z.strictObject({ id: text({ least: 1 }) }),
+    response: userAssignment,
+    handler: async ({ services, params, body, request }) => {
+      const found = await assign(services, params.id, { kind: 'user', id: body.id }, request);
+      return presentUserAssignment(found, commonOf(params.id, 'user', found, services.config.baseUrl));
+    },
   }),
   ...assignmentsOf({
     kind: 'group',

@@ -1,6 +1,6 @@
 /** `apps/{id}/credentials/secrets`: two secrets may be valid at once, so that an application changes from one to the other without an outage. */
 import { z } from 'zod';
-import { createSecret, deleteSecret, listApplicationSecrets } from '../services/application-secrets.ts';
+import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from '../services/application-secrets.ts';
 import { clientSecret } from '../services/application-settings.ts';
 import type { SecretFacts } from '../store/applications.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
@@ -10,6 +10,7 @@ import { idParams, time, writeTime } from './fields.ts';
 const secret = z.object({ id: z.string(), status: z.literal('ACTIVE'), created: time, lastUpdated: time });
 
 const path = '/apps/:id/credentials/secrets';
+const secretParams = idParams.extend({ secretId: z.string().min(1) });
 
 export const appSecrets: readonly Endpoint[] = [
   endpoint({
@@ -37,11 +38,20 @@ export const appSecrets: readonly Endpoint[] = [
     handler: async ({ services, params }) => (await listApplicationSecrets(services, params.id)).map(present),
   }),
   endpoint({
+    method: 'GET',
+    path: `${path}/:secretId`,
+    access: 'service',
+    summary: 'Read a secret, without its value',
+    params: secretParams,
+    response: secret,
+    handler: async ({ services, params }) => present(await getSecret(services, params.id, params.secretId)),
+  }),
+  endpoint({
     method: 'DELETE',
     path: `${path}/:secretId`,
     access: 'service',
     summary: 'Delete a secret; the last one stays',
-    params: idParams.extend({ secretId: z.string().min(1) }),
+    params: secretParams,
     handler: async ({ services, params, request }) => {
       await deleteSecret(services, params.id, params.secretId, request);
       return undefined;

@@ -28,10 +28,18 @@ const appBody = z.strictObject({
         .optional(),
     })
     .optional(),
-  settings: z.strictObject({ oauthClient: z.strictObject(clientFields).optional() }).optional(),
+  settings: z
+    .strictObject({
+      implicitAssignment: z
+        .boolean()
+        .optional()
+        .meta({ description: "Okta's word for the assignment; counts where oauthClient.assignment is absent" }),
+      oauthClient: z.strictObject(clientFields).optional(),
+    })
+    .optional(),
 });
 
-const app = z.object({
+export const app = z.object({
   id: z.string(),
   name: z.literal('oidc_client'),
   label: z.string(),
@@ -48,6 +56,7 @@ const app = z.object({
     }),
   }),
   settings: z.object({
+    implicitAssignment: z.boolean().meta({ description: 'Is it assigned to everyone?' }),
     oauthClient: z.object({
       application_type: z.string(),
       redirect_uris: z.array(z.string()),
@@ -94,11 +103,13 @@ export const apps: readonly Endpoint[] = [
     path: '/apps',
     access: 'service',
     summary: 'Create an application; its secret is told this once',
+    query: z.object({ activate: z.enum(['true', 'false']).default('true') }),
     body: appBody,
     response: app,
-    handler: async ({ services, body, request }) => {
-      const { application, secret } = await createApplication(services, inputOf(body), request);
-      return present(application, services.config.baseUrl, secret);
+    handler: async ({ services, query, body, request }) => {
+      const input = { ...inputOf(body), activate: query.activate === 'true' };
+      const { application, secret } = await createApplication(services, input, request);
+      return presentApp(application, services.config.baseUrl, secret);
     },
   }),
   listing({
@@ -109,7 +120,7 @@ export const apps: readonly Endpoint[] = [
     item: app,
     handler: async ({ services, query: { limit, after, ...search } }) => {
       const { items, next } = await listApplications(services, search, { limit, after });
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
+      return { items: items.map((found) => presentApp(found, services.config.baseUrl)), next };
     },
   }),
   endpoint({
@@ -119,7 +130,7 @@ export const apps: readonly Endpoint[] = [
     summary: 'Read an application',
     params: idParams,
     response: app,
-    handler: async ({ services, params }) => present(await getApplication(services, params.id), services.config.baseUrl),
+    handler: async ({ services, params }) => presentApp(await getApplication(services, params.id), services.config.baseUrl),
   }),
   endpoint({
     method: 'PUT',
@@ -135,7 +146,7 @@ export const apps: readonly Endpoint[] = [
         throw validation([{ field: 'credentials.oauthClient.client_id', message: 'cannot be changed' }]);
       }
       const { application, secret } = await updateApplication(services, params.id, input, request);
-      return present(application, services.config.baseUrl, secret);
+      return presentApp(application, services.config.baseUrl, secret);
     },
   }),
   endpoint({
@@ -158,10 +169,12 @@ export const apps: readonly Endpoint[] = [
 /** The API has part of the settings among the credentials. */
 function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
   const { client_id: id, client_secret: secret, ...authentication } = credentials?.oauthClient ?? {};
-  return { id, label, secret, settings: { ...authentication, ...settings?.oauthClient } };
+  const { implicitAssignment, oauthClient } = settings ?? {};
+  const implied = implicitAssignment === undefined ? undefined : implicitAssignment ? ('EVERYONE' as const) : ('ASSIGNED' as const);
+  return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient?.assignment ?? implied } };
 }
 
-function present(application: Application, baseUrl: string, secret?: string): z.input<typeof app> {
+export function presentApp(application: Application, baseUrl: string, secret?: string): z.input<typeof app> {
   const { token_endpoint_auth_method, pkce_required, ...settings } = application.settings;
   return {
     id: application.id,
@@ -172,7 +185,7 @@ function present(application: Application, baseUrl: string, secret?: string): z.
     lastUpdated: writeTime(application.lastUpdated),
     signOnMode: 'OPENID_CONNECT',
     credentials: { oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required } },
-    settings: { oauthClient: settings },
+    settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: settings },
     _links: { self: { href: `${baseUrl}/api/v1/apps/${application.id}` } },
   };
 }

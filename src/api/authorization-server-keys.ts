@@ -1,6 +1,6 @@
 /** `authorizationServers/{id}/credentials/…`: the keys that a server signs with (RFC 7517), their public members only, and their rotation. */
 import { z } from 'zod';
-import { listServerKeys, rotateSigningKeys } from '../services/signing-keys.ts';
+import { getServerKey, listServerKeys, rotateSigningKeys } from '../services/signing-keys.ts';
 import type { SigningKey } from '../store/signing-keys.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
 import { idParams, time, writeTime } from './fields.ts';
@@ -34,6 +34,15 @@ export const authorizationServerKeys: readonly Endpoint[] = [
     params: idParams,
     response: z.array(key),
     handler: async ({ services, params }) => (await listServerKeys(services, params.id)).map(present),
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${path}/keys/:keyId`,
+    access: 'service',
+    summary: 'Read a signing key',
+    params: idParams.extend({ keyId: z.string().min(1) }),
+    response: key,
+    handler: async ({ services, params }) => present(await getServerKey(services, params.id, params.keyId)),
   }),
   endpoint({
     method: 'POST',

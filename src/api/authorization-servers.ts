@@ -1,11 +1,14 @@
-/** `authorizationServers`, as Okta's Authorization Servers API shows them. Keys are in authorization-server-keys.ts; scopes, claims, policies and deletion are not here yet. */
+/** `authorizationServers`, as Okta's Authorization Servers API shows them. What belongs to one has files of its own. */
 
 import { z } from 'zod';
-import { issuerOf } from '../policy/server-id.ts';
+import { LIFETIMES } from '../../config/defaults.ts';
+import { nextRotation } from '../policy/key-rotation.ts';
+import { BUILT_IN, DEFAULT, issuerOf } from '../policy/server-id.ts';
 import {
   createAuthorizationServer,
+  deleteAuthorizationServer,
   getAuthorizationServer,
-  listAuthorizationServers,
+  pageAuthorizationServers,
   setServerStatus,
   updateAuthorizationServer,
 } from '../services/authorization-servers.ts';
@@ -14,8 +17,9 @@ import { keysInUse } from '../services/signing-keys.ts';
 import { text } from '../services/text.ts';
 import type { AuthorizationServer, ServerStatus } from '../store/authorization-servers.ts';
 import type { KeyInUse } from '../store/signing-keys.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
-import { idParams, links, time, writeTime } from './fields.ts';
+import { lifecycleLinks, linksOf } from './authorization-server-policies.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
+import { idParams, time, writeTime, writeTimeOrNull } from './fields.ts';
 
 const serverSettings = z.strictObject({
   name: text({ least: 1 }),
@@ -28,6 +32,14 @@ const serverSettings = z.strictObject({
   /** At most ten years. */
   refreshTokenLifetimeMinutes: z.int().min(1).max(5_256_000).exactOptional(),
   signingAlg: z.enum(['RS256', 'ES256']).exactOptional(),
+  credentials: z
+    .strictObject({
+      // Okta's SDKs say what the keys are for.
+      signing: z
+        .strictObject({ use: z.literal('sig').exactOptional(), rotationMode: z.enum(['AUTO', 'MANUAL']).exactOptional() })
+        .exactOptional(),
+    })
+    .exactOptional(),
 });
 
 const newServer = serverSettings.extend({ id: z.string().exactOptional() });
@@ -43,14 +55,24 @@ const server = z.object({
   accessTokenLifetimeMinutes: z.number(),
   refreshTokenLifetimeMinutes: z.number(),
   signingAlg: z.string(),
-  /** Keys are rotated by call. */
   credentials: z.object({
-    signing: z.object({ kid: z.string(), rotationMode: z.literal('MANUAL'), lastRotated: time, nextRotation: z.null() }),
+    /** MANUAL: keys are rotated by call alone, and nextRotation is null. */
+    signing: z.object({ kid: z.string(), rotationMode: z.enum(['AUTO', 'MANUAL']), lastRotated: time, nextRotation: time.nullable() }),
   }),
   status: z.enum(['ACTIVE', 'INACTIVE']),
+  /** The one that every service begins with, for its own APIs. */
+  default: z.boolean(),
+  /** Every issuer is below the service's own address. */
+  issuerMode: z.literal('ORG_URL'),
   created: time,
   lastUpdated: time,
-  _links: links,
+  _links: lifecycleLinks.extend({
+    metadata: z.array(z.object({ name: z.string(), href: z.url() })),
+    scopes: z.object({ href: z.url() }),
+    claims: z.object({ href: z.url() }),
+    policies: z.object({ href: z.url() }),
+    rotateKey: z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) }),
+  }),
 });
 
 const changeStatus = (step: string, status: ServerStatus): Endpoint =>
@@ -81,15 +103,16 @@ export const authorizationServers: readonly Endpoint[] = [
       return presentOne(services, created);
     },
   }),
-  endpoint({
-    method: 'GET',
+  listing({
     path: '/authorizationServers',
     access: 'service',
-    summary: 'List the authorization servers, oldest first',
-    response: z.array(server),
-    handler: async ({ services }) => {
+    summary: 'List the authorization servers, oldest first; q is what name or audience contains',
+    query: { q: text().optional() },
+    item: server,
+    handler: async ({ services, query }) => {
+      const { items, next } = await pageAuthorizationServers(services, query);
       const keys = await keysInUse(services);
-      return (await listAuthorizationServers(services)).map((found) => present(found, keys.get(found.id), services.config.baseUrl));
+      return { items: items.map((found) => present(found, keys.get(found.id), services.config.baseUrl)), next };
     },
   }),
   endpoint({
@@ -112,15 +135,28 @@ export const authorizationServers: readonly Endpoint[] = [
     handler: async ({ services, params, body, request }) =>
       presentOne(services, await updateAuthorizationServer(services, params.id, settingsOf(body), request)),
   }),
+  endpoint({
+    method: 'DELETE',
+    path: '/authorizationServers/:id',
+    access: 'service',
+    summary: 'Delete an authorization server with all that belongs to it, whether it is active or not; its tokens end with it',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteAuthorizationServer(services, params.id, request);
+      return undefined;
+    },
+  }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),
 ];
 
 /** The API counts in minutes and lists its one audience. */
 function settingsOf(body: z.output<typeof serverSettings>) {
-  const { audiences, accessTokenLifetimeMinutes: access, refreshTokenLifetimeMinutes: refresh, ...settings } = body;
+  const { audiences, accessTokenLifetimeMinutes: access, refreshTokenLifetimeMinutes: refresh, credentials, ...settings } = body;
+  const rotationMode = credentials?.signing?.rotationMode;
   return {
     ...settings,
+    ...(rotationMode !== undefined && { rotationMode }),
     ...(audiences !== undefined && { audience: audiences[0] }),
     ...(access !== undefined && { accessTokenSeconds: access * 60 }),
     ...(refresh !== undefined && { refreshTokenSeconds: refresh * 60 }),
@@ -132,23 +168,36 @@ const presentOne = async (services: Services, found: AuthorizationServer) =>
 
 function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl: string): z.input<typeof server> {
   if (key === undefined) throw new Error(`authorization server ${found.id} has no key to sign with`);
+  const href = `${baseUrl}/api/v1/authorizationServers/${found.id}`;
+  const issuer = issuerOf(baseUrl, found.id);
+  const { kid, activated, nextCreated } = key;
+  const due = nextRotation(found.rotationMode, { activated, nextCreated: nextCreated ?? undefined }, LIFETIMES);
   return {
     id: found.id,
     name: found.name,
     description: found.description,
     audiences: [found.audience],
-    issuer: issuerOf(baseUrl, found.id),
+    issuer,
     profile: found.profile,
     accessTokenFormat: found.accessTokenFormat,
     accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
     refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
     signingAlg: found.signingAlg,
     credentials: {
-      signing: { kid: key.kid, rotationMode: 'MANUAL', lastRotated: writeTime(key.activated), nextRotation: null },
+      signing: { kid, rotationMode: found.rotationMode, lastRotated: writeTime(activated), nextRotation: writeTimeOrNull(due ?? null) },
     },
     status: found.status,
     created: writeTime(found.created),
     lastUpdated: writeTime(found.lastUpdated),
-    _links: { self: { href: `${baseUrl}/api/v1/authorizationServers/${found.id}` } },
+    default: found.id === DEFAULT,
+    issuerMode: 'ORG_URL',
+    _links: {
+      ...linksOf(href, { status: found.status, system: found.id === BUILT_IN }),
+      metadata: ['oauth-authorization-server', 'openid-configuration'].map((name) => ({ name, href: `${issuer}/.well-known/${name}` })),
+      scopes: { href: `${href}/scopes` },
+      claims: { href: `${href}/claims` },
+      policies: { href: `${href}/policies` },
+      rotateKey: { href: `${href}/credentials/lifecycle/keyRotate`, hints: { allow: ['POST'] } },
+    },
   };
 }

@@ -11,6 +11,7 @@ import type { Services } from '../services/dependencies.ts';
 import { parse } from '../services/parsing.ts';
 import { isPrintable } from '../services/text.ts';
 import type { Page, Window } from '../store/paging.ts';
+import type { Browser } from './browser.ts';
 import { wholeNumber } from './fields.ts';
 import { carryOutOnce } from './idempotency.ts';
 import { parseBody } from './validation.ts';
@@ -23,6 +24,8 @@ export interface Call<Params, Query, Body> {
   readonly services: Services;
   /** Who calls and from where. */
   readonly request: RequestContext;
+  /** The browser that calls, for operations that know their caller by its session. */
+  readonly browser: Browser;
   /** Says where the list goes on (`Link`, RFC 8288). */
   continueAt(after: number): void;
 }
@@ -134,6 +137,7 @@ async function carryOut(declared: Endpoint, ctx: Context, services: Services): P
     body: declared.body && parseBody(declared.body, declared.readBefore ?? declared.response, given),
     services,
     request: ctx.state.caller.request,
+    browser: ctx.state.browser,
     continueAt: (after) => {
       next = after;
     },

@@ -1,4 +1,4 @@
-/** `groups`, as Okta's Groups API shows the groups that people make: every one is of its type `OKTA_GROUP`, the word that its SDKs read. */
+/** `groups`, as Okta's Groups API shows the groups that people make: every one is of its type `OKTA_GROUP`, the word that its SDKs read. And `users/{id}/groups`. */
 import { z } from 'zod';
 import {
   addGroupMember,
@@ -8,6 +8,7 @@ import {
   getGroup,
   listGroupMembers,
   listGroups,
+  listUserGroups,
   removeGroupMember,
   updateGroup,
 } from '../services/groups.ts';
@@ -115,6 +116,17 @@ export const groups: readonly Endpoint[] = [
     handler: async ({ services, params, request }) => {
       await removeGroupMember(services, params.id, params.userId, request);
       return undefined;
+    },
+  }),
+  listing({
+    path: '/users/:id/groups',
+    access: 'service',
+    summary: 'List the groups of a user, oldest first',
+    params: idParams,
+    item: group,
+    handler: async ({ services, params, query, request }) => {
+      const { items, next } = await listUserGroups(services, params.id, query, request);
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
     },
   }),
 ];

@@ -9,21 +9,32 @@ import { TooManyFailures } from '../services/failure-limits.ts';
 import { isUnavailable } from '../store/failures.ts';
 import { apiTokens } from './api-tokens.ts';
 import { apps } from './apps.ts';
+import { assignedApps } from './assigned-apps.ts';
 import { asVisitor, authenticate, authorize } from './authentication.ts';
 import { authn } from './authn.ts';
+import { authorizationServerClaims } from './authorization-server-claims.ts';
 import { authorizationServerKeys } from './authorization-server-keys.ts';
+import { authorizationServerPolicies } from './authorization-server-policies.ts';
+import { authorizationServerPolicyRules } from './authorization-server-policy-rules.ts';
+import { authorizationServerScopes } from './authorization-server-scopes.ts';
+import { authorizationServerSimulation } from './authorization-server-simulation.ts';
 import { authorizationServers } from './authorization-servers.ts';
 import { readBody } from './body.ts';
+import { type BrowserSessions, browserOf } from './browser.ts';
 import { departments } from './departments.ts';
 import { type ApiDescription, DOCS_PATH, docsPage } from './docs.ts';
 import { answer, type Endpoint } from './endpoint.ts';
+import { eventHooks } from './event-hooks.ts';
 import { groups } from './groups.ts';
+import { idps } from './idps.ts';
 import { logs } from './logs.ts';
 import { members } from './members.ts';
 import { describeApi, OPENAPI_PATH } from './openapi.ts';
 import { organizations } from './organizations.ts';
 import { rateLimit } from './rate-limit.ts';
+import { sessions as browserSession } from './sessions.ts';
 import { settings } from './settings.ts';
+import { userDataExport } from './user-data.ts';
 import { userGrants } from './user-grants.ts';
 import { userLifecycle } from './user-lifecycle.ts';
 import { userRoles } from './user-roles.ts';
@@ -41,23 +52,38 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...userGrants,
   ...apps,
   ...groups,
+  ...assignedApps,
   ...authorizationServers,
   ...authorizationServerKeys,
+  ...authorizationServerScopes,
+  ...authorizationServerClaims,
+  ...authorizationServerPolicies,
+  ...authorizationServerPolicyRules,
+  ...authorizationServerSimulation,
+  ...idps,
   ...apiTokens,
   ...logs,
+  ...userDataExport,
+  ...eventHooks,
   ...settings,
   ...authn,
+  ...browserSession,
 ];
 
 export interface ManagementApiOptions {
   /** Draws the readable description. */
   readonly pages: Pages;
+  /** Of browsers, for the operations that need no token. */
+  readonly sessions: BrowserSessions;
   /** Of one token, or one address without a token. */
   readonly callsPerMinute?: number;
 }
 
 /** @returns a middleware that answers everything under /api/v1 and leaves the rest to the next */
-export function managementApi(services: Services, { pages, callsPerMinute = CALLS_PER_MINUTE }: ManagementApiOptions): Middleware {
+export function managementApi(
+  services: Services,
+  { pages, sessions, callsPerMinute = CALLS_PER_MINUTE }: ManagementApiOptions,
+): Middleware {
   const router = new Router({ prefix: BASE, sensitive: true, strict: true });
   const limit = rateLimit(services, callsPerMinute);
   const countCaller: Middleware = async (ctx, next) => {
@@ -91,6 +117,7 @@ export function managementApi(services: Services, { pages, callsPerMinute = CALL
   return async (ctx, next) => {
     if (ctx.path !== BASE && !ctx.path.startsWith(`${BASE}/`)) return next();
     ctx.set('Cache-Control', 'no-store');
+    ctx.state.browser = browserOf(ctx, sessions, services.config.baseUrl);
     try {
       await routes(ctx, async () => {
         throw unmatched(ctx, router);

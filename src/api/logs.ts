@@ -1,28 +1,10 @@
 /** `logs`: the audit events, as Okta's System Log API shows them. They are read here and nothing else. */
 import { z } from 'zod';
+import { describeEvent, logEvent } from '../services/log-events.ts';
 import { readLogs } from '../services/logs.ts';
 import { text } from '../services/text.ts';
-import type { StoredEvent } from '../store/audit.ts';
 import { type Endpoint, listing } from './endpoint.ts';
-import { moment, time, writeTime } from './fields.ts';
-
-const party = z.object({ id: z.string(), type: z.string(), displayName: z.string() });
-
-const event = z.object({
-  uuid: z.uuid(),
-  published: time,
-  eventType: z.string().meta({ description: 'e.g. user.lifecycle.create' }),
-  severity: z.enum(['INFO', 'WARN', 'ERROR']),
-  displayMessage: z.string(),
-  actor: party.meta({ description: 'Who did it' }),
-  client: z.object({ ipAddress: z.string().nullable(), userAgent: z.string().nullable() }),
-  outcome: z.object({ result: z.enum(['SUCCESS', 'FAILURE']), reason: z.string().nullable() }),
-  target: z.array(party).meta({ description: 'To what it was done' }),
-  transaction: z.object({ id: z.string().nullable() }).meta({ description: 'The request, as in X-Request-Id' }),
-  debugContext: z
-    .object({ before: z.unknown().optional(), after: z.unknown().optional() })
-    .meta({ description: 'Of a change: the resource as it was and as it is now, without secrets' }),
-});
+import { moment } from './fields.ts';
 
 export const logs: readonly Endpoint[] = [
   listing({
@@ -39,19 +21,10 @@ export const logs: readonly Endpoint[] = [
       q: text().optional().meta({ description: 'Words that are all somewhere in the event' }),
       sortOrder: z.enum(['ASCENDING', 'DESCENDING']).default('ASCENDING').meta({ description: 'DESCENDING: newest first' }),
     },
-    item: event,
+    item: logEvent,
     handler: async ({ services, query: { since, until, filter, q, sortOrder, ...window } }) => {
       const { items, next } = await readLogs(services, { since, until, filter, q, newestFirst: sortOrder === 'DESCENDING' }, window);
-      return { items: items.map(present), next };
+      return { items: items.map(describeEvent), next };
     },
   }),
 ];
-
-const present = ({ published, client, outcome, transactionId, ...rest }: StoredEvent): z.input<typeof event> => ({
-  ...rest,
-  target: [...rest.target],
-  published: writeTime(published),
-  client: { ipAddress: client.ipAddress ?? null, userAgent: client.userAgent ?? null },
-  outcome: { result: outcome.result, reason: outcome.reason ?? null },
-  transaction: { id: transactionId },
-});

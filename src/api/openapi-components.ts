@@ -1,7 +1,7 @@
 /** What of the management API's description is the same whatever the endpoints are: introduction, tags, error bodies, headers. */
 import { z } from 'zod';
 
-export const INTRODUCTION = `The management API of Gatehouse. Every call but the reading of this document and \`authn\` carries an API token:
+export const INTRODUCTION = `The management API of Gatehouse. Every call but the reading of this document, \`authn\` and \`sessions/me\` carries an API token:
 \`Authorization: SSWS <token>\`. A body may send back the fields that an answer carried (id, created, _links); they are ignored,
 any other unknown field is refused. Times are written like \`2026-11-21T01:02:03.000Z\`. Lists come in pages; the header Link of an
 answer has the address of the next page. Parameters of the query that an operation does not know are ignored.`;
@@ -13,10 +13,13 @@ export const TAGS: Readonly<Record<string, string>> = {
   groups: 'Groups of users.',
   apps: 'Applications: the clients of OpenID Connect and OAuth 2.0, their secrets, and whom they are assigned to.',
   authorizationServers: 'Authorization servers: each an issuer of its own, with its tokens and lifetimes.',
+  idps: 'Identity providers: OpenID Connect and OAuth 2.0 servers elsewhere by which users sign in, and who is whom there.',
   'api-tokens': 'What calls of this API are signed with. A token has the present roles of the user who created it.',
   logs: 'What happened, who did it and from where.',
+  eventHooks: 'Addresses that are told of events, signed as Standard Webhooks says.',
   settings: 'What holds for the whole service.',
   authn: 'Sign-in by API, in place of the sign-in page.',
+  sessions: 'The session of the browser that calls, known by its cookie and not by an API token.',
   description: 'This description itself.',
 };
 

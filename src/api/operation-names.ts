@@ -4,7 +4,7 @@ import type { Endpoint } from './endpoint.ts';
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 const pascal = (segment: string): string => segment.split(/[-_]/).map(capitalized).join('');
-const singular = (segment: string): string => segment.replace(/s$/, '');
+const singular = (segment: string): string => segment.replace(/ies$/, 'y').replace(/s$/, '');
 const plural = (segment: string): string => (segment.endsWith('s') ? segment : `${segment}s`);
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
 

@@ -72,6 +72,20 @@ export const settings: readonly Endpoint[] = [
       termsUrl: z.string().nullable(),
     }),
   ),
+  ...both(
+    'audit',
+    'how long the audit log is kept',
+    z.strictObject({
+      retentionDays: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .nullable()
+        .exactOptional()
+        .meta({ description: 'Events older than so many days are removed; null: never' }),
+    }),
+    z.object({ retentionDays: z.int().nullable() }),
+  ),
 ];
 
 function isHttpsAddress(value: string): boolean {

@@ -44,11 +44,16 @@ export const users: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Create a user',
     query: z.object({ activate: z.enum(['true', 'false']).default('true') }),
-    body: newUser,
+    body: newUser.safeExtend({
+      groupIds: z
+        .array(text({ least: 1 }))
+        .max(20)
+        .optional(),
+    }),
     response: user,
     handler: async ({ services, query, body, request }) => {
-      const { profile, credentials, orgId, depId } = body;
-      const input = { profile, ...givenPassword(credentials), orgId, depId, activate: query.activate === 'true' };
+      const { profile, credentials, orgId, depId, groupIds } = body;
+      const input = { profile, ...givenPassword(credentials), orgId, depId, groupIds, activate: query.activate === 'true' };
       return presentUser(await createUser(services, input, request), services.config.baseUrl);
     },
   }),

@@ -64,9 +64,7 @@ export class AuthorizationServers {
     if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
     if (kept !== undefined && performance.now() - kept.checkedAt < FRESH) return kept.built;
-    const building = this.#building.get(id) ?? this.#load(id).finally(() => this.#building.delete(id));
-    this.#building.set(id, building);
-    return building;
+    return this.#building.get(id) ?? this.#begin(id);
   }
 
   async builtIn(): Promise<BuiltServer> {
@@ -79,6 +77,8 @@ export class AuthorizationServers {
   changed(change: Change | 'everything'): void {
     const { clients } = this.parts;
     this.#changes += 1;
+    // A load under way may have read what was before: whoever asks from now on begins another.
+    this.#building.clear();
     if (change === 'everything') clients.forgetAll();
     if (change === 'everything' || change.kind === 'settings') {
       this.#kept.forEach((kept) => {
@@ -102,6 +102,10 @@ export class AuthorizationServers {
       refuseMethod(res, methods);
       return true;
     }
+    if (req.method === 'OPTIONS' && !isPreflight(req)) {
+      tellMethods(res, methods);
+      return true;
+    }
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     // oidc-provider finds its mount path here, as express would leave it.
@@ -109,6 +113,14 @@ export class AuthorizationServers {
     req.url = destination.path + (query < 0 ? '' : url.slice(query));
     await built.callback(req, res);
     return true;
+  }
+
+  #begin(id: string): Promise<BuiltServer | undefined> {
+    const building = this.#load(id).finally(() => {
+      if (this.#building.get(id) === building) this.#building.delete(id);
+    });
+    this.#building.set(id, building);
+    return building;
   }
 
   async #load(id: string): Promise<BuiltServer | undefined> {
@@ -147,6 +159,15 @@ function refuseProgram(res: ServerResponse, path: string): boolean {
   res.writeHead(404, { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
   res.end(JSON.stringify({ error: 'invalid_request', error_description: 'there is no such authorization server' }));
   return true;
+}
+
+/** Is it the CORS protocol's question (Fetch standard, section 3.2.2)? oidc-provider answers that one, and no other OPTIONS. */
+const isPreflight = ({ headers }: IncomingMessage): boolean =>
+  headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+
+/** RFC 9110 section 9.3.7. */
+function tellMethods(res: ServerResponse, methods: readonly string[]): void {
+  res.writeHead(204, { Allow: methods.join(', '), 'Cache-Control': 'no-store' }).end();
 }
 
 /** RFC 9110 section 15.5.6. */

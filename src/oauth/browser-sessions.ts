@@ -17,6 +17,19 @@ export interface BrowserSessionParts {
   readonly keyring: Keyring;
 }
 
+export interface BrowserSession {
+  /** Names the session inside the service, and opens nothing. */
+  readonly uid: string;
+  readonly accountId: string;
+  readonly login: string;
+  /** How the user was authenticated (RFC 8176). */
+  readonly amr: readonly string[];
+  /** Epoch seconds. */
+  readonly signedInAt: number;
+  /** Epoch seconds; later when it is used. */
+  readonly expiresAt: number;
+}
+
 export function createBrowserSessions({ servers, database, config, keyring }: BrowserSessionParts) {
   const { names, long } = cookies(config, keyring);
   const read = async (req: IncomingMessage, res: ServerResponse) => {
@@ -27,11 +40,19 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
 
   return {
     /** @returns undefined also when its user may not sign in any more */
-    async current(req: IncomingMessage, res: ServerResponse): Promise<{ readonly accountId: string } | undefined> {
+    async current(req: IncomingMessage, res: ServerResponse): Promise<BrowserSession | undefined> {
       const { session } = await read(req, res);
       if (session.accountId === undefined) return undefined;
       const user = await findUserById(database.knex, session.accountId);
-      return user !== undefined && isActive(user) ? { accountId: user.id } : undefined;
+      if (user === undefined || !isActive(user)) return undefined;
+      const { uid, amr = [], loginTs: signedInAt = 0, exp: expiresAt = 0 } = session;
+      return { uid, accountId: user.id, login: user.login, amr, signedInAt, expiresAt };
+    },
+
+    /** Takes the cookie from the browser; the session that it named is ended elsewhere. */
+    async forget(req: IncomingMessage, res: ServerResponse): Promise<void> {
+      const { ctx } = await read(req, res);
+      ctx.cookies.set(names?.session ?? '', null, { ...long });
     },
 
     /**

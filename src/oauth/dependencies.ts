@@ -22,6 +22,8 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
+  /** Ends the browser's session at its user's wish, with the audit event. */
+  endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;
 }

@@ -3,14 +3,14 @@
  * all servers and no token. Without a hint that names the session's user it asks first, so that no foreign page can sign a user out.
  */
 import { createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt } from 'jose';
 import { type Client, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import type { Config } from '../config.ts';
 import { type Keyring, sameSecret } from '../secrets.ts';
 import { isPostLogoutUriRegistered } from '../store/applications.ts';
 import type { Database } from '../store/database.ts';
-import { deleteSession } from '../store/protocol-state.ts';
 import { applicationOrigins } from './application-origins.ts';
 import { clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
@@ -23,6 +23,8 @@ export interface LogoutParts {
   readonly keyring: Keyring;
   readonly config: Config;
   readonly database: Database;
+  /** With its audit event. */
+  endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
 }
 
 const PARAMETERS = ['id_token_hint', 'post_logout_redirect_uri', 'state', 'client_id', 'ui_locales'] as const;
@@ -47,8 +49,6 @@ interface Hint {
 /** @throws {errors.InvalidRequest} when it is no ID token of this server; an expired one is good enough */
 async function readHint(provider: Provider, hint: string): Promise<Hint> {
   try {
-    const { typ } = decodeProtectedHeader(hint);
-    if (typ !== undefined && typ.toUpperCase() !== 'JWT') throw new Error('a token of another kind');
     const { aud } = decodeJwt(hint);
     const client = typeof aud === 'string' ? await provider.Client.find(aud) : undefined;
     if (client === undefined) throw new Error('unknown audience');
@@ -88,7 +88,7 @@ const confirmation = (keyring: Keyring, sessionUid: string): string =>
 
 /** Answers `GET` and `POST {oauth_base}/logout`. */
 export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
-  const { provider, pages, keyring, config, database } = parts;
+  const { provider, pages, keyring, config, database, endSession } = parts;
   ctx.set('Cache-Control', 'no-store');
   // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
   const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readForm(ctx)) } : ctx.query);
@@ -121,7 +121,7 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
       uiLocales: parameters.ui_locales,
     });
   }
-  await deleteSession(database.pool, session.uid);
+  await endSession({ uid: session.uid, userId: session.accountId }, ctx.req);
   const { names, long } = cookies(config, keyring);
   ctx.cookies.set(names?.session ?? '', null, { ...long });
   return go(confirmed ? vouched : parameters.post_logout_redirect_uri);

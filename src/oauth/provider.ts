@@ -3,12 +3,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
+import { announcedClaims } from '../policy/custom-claims.ts';
 import { issuerOf } from '../policy/server-id.ts';
 import type { SignInSettings } from '../services/settings.ts';
 import { openSigningKeys } from '../services/signing-keys.ts';
 import { isPrintable } from '../services/text.ts';
 import { isAssigned } from '../store/application-assignments.ts';
 import type { AuthorizationServerParts } from '../store/authorization-servers.ts';
+import { readBelongings } from '../store/claims.ts';
 import { rememberedScopes } from '../store/consents.ts';
 import { listGroupIds } from '../store/groups.ts';
 import { findSigningKey } from '../store/signing-keys.ts';
@@ -19,12 +21,13 @@ import { ReplayAdapter } from './adapter/replay-adapter.ts';
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
 import { checkClaims } from './authorize/claims.ts';
+import { answersBySession } from './authorize/ended-session.ts';
 import { formPostMode } from './authorize/form-post.ts';
 import { checkNonce } from './authorize/nonce.ts';
 import { promptRules } from './authorize/prompts.ts';
 import { asRequested } from './authorize/request.ts';
 import { REQUEST_OBJECT_ALGS } from './authorize/request-object.ts';
-import { checkScope } from './authorize/scope.ts';
+import { checkScope, words } from './authorize/scope.ts';
 import { signInBySessionToken } from './authorize/session-token.ts';
 import { checkState } from './authorize/state.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
@@ -37,11 +40,12 @@ import { showProtocolError } from './pages.ts';
 import { stepsAround } from './steps.ts';
 import { accessRules } from './tokens/access.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
-import { CLAIMS_BY_SCOPE, findAccount } from './tokens/account.ts';
+import { claimsByScope, findAccount } from './tokens/account.ts';
 import { clientCredentialsScope } from './tokens/client-credentials-scope.ts';
 import { mayIntrospect } from './tokens/introspection.ts';
 import { lifetimes, longestSession } from './tokens/lifetimes.ts';
 import { rotateRefreshToken } from './tokens/refresh-rotation.ts';
+import { serverClaims } from './tokens/server-claims.ts';
 import { touchUndocumented } from './undocumented.ts';
 
 /** What a server is built from. */
@@ -65,7 +69,15 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const keyOf = verificationKeys(parts.keys, async (kid) =>
     isPrintable(kid) ? state.read(() => findSigningKey(database.knex, server.id, kid)) : undefined,
   );
-  const format = accessTokenFormat(server, issuer, keyOf, () => provider);
+  const readAccount = (id: string) => state.read(() => findUserById(database.knex, id));
+  const claims = serverClaims({
+    serverId: server.id,
+    claims: parts.claims,
+    log: deps.log,
+    readAccount,
+    readBelongings: (userId) => state.read(() => readBelongings(database.knex, userId)),
+  });
+  const format = accessTokenFormat(server, issuer, keyOf, () => provider, claims.forAccessToken);
   const assigned = (applicationId: string, userId: string) => state.read(() => isAssigned(database.knex, applicationId, userId));
   const access = accessRules(parts.policies, server, (userId) => state.read(() => listGroupIds(database.knex, userId)), assigned);
   const consent = promptRules(
@@ -75,7 +87,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     assigned,
     access.judgeRequest,
   );
-  const accounts = findAccount(server.profile, (id) => state.read(() => findUserById(database.knex, id)));
+  const accounts = findAccount(server.profile, readAccount, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server, access, signIn);
   const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
@@ -93,7 +105,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
     routes: ROUTES,
     scopes: [...scopeNames],
-    claims: CLAIMS_BY_SCOPE,
+    claims: claimsByScope(announcedClaims(parts.claims)),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg },
@@ -137,7 +149,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     extraParams: {
       state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, server.profile)),
       nonce: (ctx) => onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, server.profile)),
-      scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopeNames)),
+      scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
       idp: null,
       idp_scope: null,
       // The last: what is wrong with a request uses no token up.
@@ -156,9 +168,16 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
 
   const provider = new Provider(issuer, configuration);
   touchUndocumented(provider, {
+    signingAlgs: offer.signingAlgs,
     formPost: formPostMode(deps.pages),
     async judge(token) {
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
+      // A scope that was deleted since is granted no more.
+      if (token.kind === 'AccessToken')
+        token.scope =
+          words(token.scope)
+            .filter((name) => scopeNames.has(name))
+            .join(' ') || undefined;
       await access.judgeToken(token);
     },
     beforeSecret(clientId) {
@@ -168,9 +187,10 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, authenticate: deps.authenticate });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
+  provider.on('authorization.success', answersBySession);
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
-  provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, format, ...deps }));
+  provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, format, claims, ...deps }));
   return { ...parts, issuer, provider, state, callback: provider.callback() };
 }
 

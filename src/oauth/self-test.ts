@@ -3,7 +3,7 @@
  * that moves the ground is noticed before the first user does.
  */
 import { strict as assert } from 'node:assert';
-import { createLocalJWKSet } from 'jose';
+import { createLocalJWKSet, SignJWT } from 'jose';
 import { type Client, errors, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
@@ -23,7 +23,13 @@ const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'E
 /** @throws {assert.AssertionError} naming the touch that lost its hold */
 export async function selfTest(): Promise<void> {
   const asked: string[] = [];
-  const format = accessTokenFormat(SERVER, ISSUER, createLocalJWKSet({ keys: [] }), () => provider);
+  const format = accessTokenFormat(
+    SERVER,
+    ISSUER,
+    createLocalJWKSet({ keys: [] }),
+    () => provider,
+    async () => ({}),
+  );
   const provider: Provider = new Provider(ISSUER, {
     adapter: Nowhere as never,
     ttl: {
@@ -43,6 +49,7 @@ export async function selfTest(): Promise<void> {
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
   touchUndocumented(provider, {
+    signingAlgs: new Set([SELF_TEST_KEY.alg]),
     formPost: async () => {},
     judge: async () => void asked.push('judgement'),
     beforeSecret: () => {},
@@ -84,9 +91,17 @@ export async function selfTest(): Promise<void> {
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
   assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
+
+  const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
+  const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };
+  const before = { clientId: 'self-test', idTokenSignedResponseAlg: 'RS256' };
+  const signed = await hint().setProtectedHeader({ alg: 'ES256', kid: SELF_TEST_KEY.kid }).sign(SELF_TEST_KEY);
+  await IdToken.validate(signed, before).catch(() => assert.fail('oidc-provider: hints of another algorithm are refused'));
+  const bySecret = await hint().setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from('newest'));
+  await assert.rejects(IdToken.validate(bySecret, before), 'oidc-provider: a hint that is signed by a secret is accepted');
 }
 
-/** A throw-away key: this provider never signs. */
+/** A throw-away key: nothing that this provider signs leaves it. */
 const SELF_TEST_KEY = {
   kty: 'EC',
   crv: 'P-256',

@@ -2,17 +2,22 @@
 import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import { isOriginRegistered } from '../store/allowed-origins.ts';
-import type { AuthorizationServer, Scope } from '../store/authorization-servers.ts';
+import type { AuthorizationServer } from '../store/authorization-servers.ts';
+import { SessionEnded } from '../store/protocol-writes.ts';
+import type { Scope } from '../store/scopes.ts';
 import type { SigningKey } from '../store/signing-keys.ts';
 import { findUserById } from '../store/users.ts';
 import { beginRequest } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
+import { askAgain } from './authorize/ended-session.ts';
 import { prepareAuthorization } from './authorize/request.ts';
 import { requestObjects } from './authorize/request-object.ts';
 import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { noteDevice } from './device.ts';
+import { withholdScopes } from './discovery.ts';
+import { fillEmptySecret } from './empty-secret.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 import { withholdUnpublished } from './keys.ts';
 import { answerLogout } from './logout.ts';
@@ -20,6 +25,7 @@ import { showError } from './pages.ts';
 import type { AccessTokenFormat } from './tokens/access-token-format.ts';
 import { completeIntrospection } from './tokens/introspection.ts';
 import { prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
+import type { ServerClaims } from './tokens/server-claims.ts';
 
 export interface StepsParts extends ProviderParts {
   readonly provider: Provider;
@@ -28,6 +34,7 @@ export interface StepsParts extends ProviderParts {
   readonly keys: readonly SigningKey[];
   readonly state: ServerState;
   readonly format: AccessTokenFormat;
+  readonly claims: ServerClaims;
 }
 
 type Next = () => Promise<void>;
@@ -43,13 +50,14 @@ export function stepsAround(parts: StepsParts): Middleware {
 }
 
 /** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
-function programEndpoint({ state, format, log, database, wrongSecrets }: StepsParts) {
+function programEndpoint({ state, format, claims, log, database, wrongSecrets }: StepsParts) {
   const findUser = (id: string) => state.read(() => findUserById(database.knex, id));
 
   /** @returns the presented token when it may be an ID token */
   async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
     ctx.req.headers.accept = 'application/json';
+    if (ctx.path !== ROUTES.userinfo) fillEmptySecret(ctx);
     if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection);
     return undefined;
@@ -61,7 +69,7 @@ function programEndpoint({ state, format, log, database, wrongSecrets }: StepsPa
       await next();
       if (ctx.path !== ROUTES.userinfo) await state.read(() => wrongSecrets.judge(ctx));
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
-        await completeIntrospection(ctx, presented === undefined ? undefined : await format.idTokenClaims(presented), findUser);
+        await completeIntrospection(ctx, presented, { format, findUser, claimsOf: claims.ofAccessToken });
       }
       await commitWrites(ctx, state);
     } catch (error) {
@@ -95,12 +103,17 @@ function browserEndpoint(parts: StepsParts) {
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       giveDevice();
+      withholdScopes(ctx, scopes);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       await commitWrites(ctx, state);
     } catch (error) {
       // Neither a redirect nor a cookie may leave for what was not written.
       ctx.remove('Location');
       ctx.remove('Set-Cookie');
+      if (error instanceof SessionEnded) {
+        askAgain(ctx);
+        return;
+      }
       if (error instanceof errors.OIDCProviderError && error.expose) {
         await showError(pages, ctx, { status: error.statusCode, code: error.error, description: error.error_description ?? '' });
         return;

@@ -2,6 +2,7 @@
  * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
  * fails loudly after an upgrade, and a line in deviations.ts.
  */
+import { decodeProtectedHeader } from 'jose';
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
@@ -19,7 +20,10 @@ interface IssuableIdToken {
 }
 
 interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
-  readonly IdToken: { readonly prototype: IssuableIdToken };
+  readonly IdToken: {
+    readonly prototype: IssuableIdToken;
+    validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
+  };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
   readonly Client: {
     readonly prototype: {
@@ -37,6 +41,8 @@ const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
 
 export interface Touches {
+  /** The algorithms that the server has keys for. */
+  readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
   /** Asked before an access or refresh token is issued, with what may still be changed of it. */
   judge(token: IssuedToken): Promise<void>;
@@ -44,7 +50,7 @@ export interface Touches {
   beforeSecret(clientId: string): void;
 }
 
-export function touchUndocumented(provider: Provider, { formPost, judge, beforeSecret }: Touches): void {
+export function touchUndocumented(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: Touches): void {
   const { OIDCContext, Client, IdToken, ...models } = internalsOf(provider);
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
@@ -94,6 +100,15 @@ export function touchUndocumented(provider: Provider, { formPost, judge, beforeS
     const accessToken = this.ctx && accessTokens.get(this.ctx);
     if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
     return issue.call(this, options);
+  };
+
+  // An ID token stays a hint when the server or the application has changed the algorithm since: any of a key of this server counts, no secret does.
+  const { validate } = IdToken;
+  IdToken.validate = async function byAnyKey(token, { clientId }) {
+    const { alg = '', typ = 'JWT' } = decodeProtectedHeader(token);
+    if (typ.toUpperCase() !== 'JWT') throw new Error('a token of another kind');
+    if (!signingAlgs.has(alg)) throw new Error('signed by no key of this server');
+    return validate.call(this, token, { clientId, idTokenSignedResponseAlg: alg });
   };
 }
 

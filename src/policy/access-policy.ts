@@ -4,15 +4,22 @@
  */
 
 /** The grant types that a rule may name. A refresh is judged as the grant that it continues. */
-export type AccessGrantType = 'authorization_code' | 'implicit' | 'password' | 'client_credentials';
+export const ACCESS_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials'] as const;
+export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 
-const EVERYONE = 'EVERYONE';
+/** In a policy's list of clients: whichever it is. */
+export const ALL_CLIENTS = 'ALL_CLIENTS';
+/** In a rule's list of groups: whoever it is. */
+export const EVERYONE = 'EVERYONE';
+/** In a rule's lists of grant types and of scopes: whichever it is. */
+export const ANY = '*';
 
+/** Who or what is meant. Nobody and nothing where it is empty: a list whose last name was taken out must not come to mean everyone. */
 interface Listed {
-  readonly include?: readonly string[];
+  readonly include: readonly string[];
 }
 
-/** Absent or empty: whatever it is. */
+/** A condition that is absent restricts nothing. */
 export interface RuleConditions {
   /** One of the users, or a member of one of the groups; the word EVERYONE among the groups is everyone. */
   readonly people?: { readonly users?: Listed; readonly groups?: Listed };
@@ -24,6 +31,7 @@ export interface RuleConditions {
 export interface RuleActions {
   readonly token?: {
     readonly accessTokenLifetimeMinutes?: number;
+    /** 0: as long as any may live, see `LONGEST_REFRESH_TOKEN`. */
     readonly refreshTokenLifetimeMinutes?: number;
     readonly refreshTokenWindowMinutes?: number;
   };
@@ -90,32 +98,34 @@ export interface AccessDecision {
   readonly reasons: readonly AccessStep[];
 }
 
-const restricts = (listed: Listed | undefined): listed is Required<Listed> => (listed?.include?.length ?? 0) > 0;
-const names = ({ include }: Required<Listed>, value: string): boolean => include.includes(value);
+const names = ({ include }: Listed, value: string): boolean => include.includes(value);
 
-/** Does a rule name people? Without a user it then fits nobody. */
-function fitsPeople({ people }: RuleConditions, user: AccessFacts['user']): boolean {
-  const { users, groups } = people ?? {};
-  if (!restricts(users) && !restricts(groups)) return true;
-  if (restricts(groups) && names(groups, EVERYONE)) return true;
+/** Without a user a rule that names people fits only where it names everyone. */
+function fitsPeople({ people: { users, groups } = {} }: RuleConditions, user: AccessFacts['user']): boolean {
+  if (users === undefined && groups === undefined) return true;
+  if (groups !== undefined && names(groups, EVERYONE)) return true;
   if (user === undefined) return false;
-  return (restricts(users) && names(users, user.id)) || (restricts(groups) && user.groupIds.some((id) => names(groups, id)));
+  return (users !== undefined && names(users, user.id)) || (groups !== undefined && user.groupIds.some((id) => names(groups, id)));
 }
 
+const fitsGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): boolean =>
+  grantTypes === undefined || names(grantTypes, ANY) || names(grantTypes, type);
+
+/** An empty list does not fit a request for no scope either. */
 const fitsScopes = ({ scopes }: RuleConditions, requested: readonly string[]): boolean =>
-  !restricts(scopes) || names(scopes, '*') || requested.every((scope) => names(scopes, scope));
+  scopes === undefined || names(scopes, ANY) || (scopes.include.length > 0 && requested.every((scope) => names(scopes, scope)));
 
 /** @returns why the rule does not fit, or that it does */
 function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
-  if (restricts(conditions.grantTypes) && !names(conditions.grantTypes, '*') && !names(conditions.grantTypes, facts.grantType)) {
-    return 'the rule is for another grant type';
-  }
+  if (!fitsGrantType(conditions, facts.grantType)) return 'the rule is for another grant type';
   if (!fitsPeople(conditions, facts.user)) return 'the rule is for other people';
   return fitsScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
 }
 
 /** A day: for so long a retired key is still published. */
 const LONGEST_ACCESS_TOKEN = 86_400;
+/** Ten years, in seconds. */
+const LONGEST_REFRESH_TOKEN = 315_360_000;
 
 const seconds = (minutes: number | undefined, otherwise: number): number => (minutes === undefined ? otherwise : minutes * 60);
 
@@ -126,14 +136,14 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
     const token = rule?.actions.token;
     const lifetimes = {
       accessTokenSeconds: Math.min(LONGEST_ACCESS_TOKEN, seconds(token?.accessTokenLifetimeMinutes, server.accessTokenSeconds)),
-      refreshTokenSeconds: seconds(token?.refreshTokenLifetimeMinutes, server.refreshTokenSeconds),
+      refreshTokenSeconds: seconds(token?.refreshTokenLifetimeMinutes, server.refreshTokenSeconds) || LONGEST_REFRESH_TOKEN,
       refreshTokenWindowSeconds: seconds(token?.refreshTokenWindowMinutes, server.refreshTokenWindowSeconds),
     };
     return { allowed: rule !== undefined, policy, rule, lifetimes, reasons };
   };
 
   for (const policy of policies) {
-    if (!policy.clients.includes('ALL_CLIENTS') && !policy.clients.includes(facts.clientId)) {
+    if (!policy.clients.includes(ALL_CLIENTS) && !policy.clients.includes(facts.clientId)) {
       reasons.push({ policy: policy.name, reason: 'the policy is for other clients' });
       continue;
     }
@@ -152,4 +162,27 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
 
 /** Can the user's groups change the decision? When not, they need not be read. */
 export const dependsOnGroups = (policies: readonly AccessPolicy[]): boolean =>
-  policies.some(({ rules }) => rules.some(({ conditions }) => conditions.people?.groups?.include?.some((group) => group !== EVERYONE)));
+  policies.some(({ rules }) => rules.some(({ conditions }) => conditions.people?.groups?.include.some((group) => group !== EVERYONE)));
+
+/** Whose names stand in a rule's conditions and may be deleted while they do. */
+export type PersonKind = 'user' | 'group';
+
+/** @returns the conditions without that name; a list that was its alone stays, empty */
+export function withoutPerson(conditions: RuleConditions, kind: PersonKind, id: string): RuleConditions {
+  const { people } = conditions;
+  const list = kind === 'user' ? 'users' : 'groups';
+  const include = people?.[list]?.include;
+  return include === undefined
+    ? conditions
+    : { ...conditions, people: { ...people, [list]: { include: include.filter((one) => one !== id) } } };
+}
+
+/**
+ * The order in which policies or rules are looked at, with one of them put in its place.
+ * @param ids the others too, in their order
+ * @param priority from 1 on; undefined or beyond the others: the last
+ */
+export function inOrder(ids: readonly string[], id: string, priority: number | undefined): string[] {
+  const others = ids.filter((other) => other !== id);
+  return others.toSpliced(priority === undefined ? others.length : priority - 1, 0, id);
+}

@@ -1,5 +1,7 @@
 /** The ids of authorization servers, the issuers made of them, and which id a custom server may have: no word that the built-in server answers. */
 export const BUILT_IN = 'built-in';
+/** The first custom one, which every service begins with. */
+export const DEFAULT = 'default';
 
 /** The issuer of a server (RFC 8414 section 2): the built-in one has no segment of its own. */
 export const issuerOf = (baseUrl: string, serverId: string): string => `${baseUrl}/oauth/v1${serverId === BUILT_IN ? '' : `/${serverId}`}`;

@@ -9,7 +9,7 @@ import {
   insertAssignment,
   listAssignments as listRows,
 } from '../store/application-assignments.ts';
-import { type Application, findApplicationById } from '../store/applications.ts';
+import { type Application, findApplicationById, listApplicationsOfGroup, listApplicationsOpenTo } from '../store/applications.ts';
 import type { Executor } from '../store/database.ts';
 import { findGroup } from '../store/groups.ts';
 import type { Page, Window } from '../store/paging.ts';
@@ -17,6 +17,8 @@ import { findUserById } from '../store/users.ts';
 import { applicationTarget, getApplication } from './applications.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { getGroup } from './groups.ts';
+import { findVisibleUser } from './user-reach.ts';
 
 /** A user or a group. */
 export interface Assignee {
@@ -70,6 +72,23 @@ export async function listAssignments(
 ): Promise<Page<Assignment>> {
   await getApplication(services, applicationId);
   return listRows(services.database.knex, applicationId, kind, window);
+}
+
+/** The applications that are assigned to a group, oldest first. @throws {ApiError} not found */
+export async function listGroupApplications(services: Services, groupId: string, window: Window): Promise<Page<Application>> {
+  const { id } = await getGroup(services, groupId);
+  return listApplicationsOfGroup(services.database.knex, id, window);
+}
+
+/** The applications that a user may begin to sign in to, oldest first. @throws {ApiError} not found */
+export async function listOpenApplications(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<Application>> {
+  const { id } = await findVisibleUser(services.database.knex, idOrLogin, request);
+  return listApplicationsOpenTo(services.database.knex, id, window);
 }
 
 async function findBoth(trx: Executor, applicationId: string, assignee: Assignee): Promise<[Application, Target]> {

@@ -46,6 +46,13 @@ export async function listApplicationSecrets(services: Services, applicationId: 
   return listSecrets(services.database.knex, applicationId);
 }
 
+/** @throws {ApiError} not found: application or secret */
+export async function getSecret(services: Services, applicationId: string, secretId: string): Promise<SecretFacts> {
+  const found = (await listApplicationSecrets(services, applicationId)).find(({ id }) => id === secretId);
+  if (found === undefined) throw notFound(secretId, 'ClientSecret');
+  return found;
+}
+
 /** @throws {ApiError} not found: application or secret; wrong state: it is the last one, an application of the service itself */
 export async function deleteSecret(services: Services, applicationId: string, secretId: string, request: RequestContext): Promise<void> {
   await changeApplication(services, applicationId, async (trx, application) => {

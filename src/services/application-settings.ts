@@ -29,9 +29,11 @@ const isLoopback = (value: string) => isLoopbackHost(new URL(value).hostname);
 const webUri = absoluteUri.refine(isWeb, 'must begin with https:// or http://').optional();
 
 /** An address that the service calls or sends secrets to. */
-const guardedUri = absoluteUri
-  .refine((value) => isHttps(value) || (isWeb(value) && isLoopback(value)), 'must be https, or http on a loopback address')
-  .optional();
+export const calledUri = absoluteUri.refine(
+  (value) => isHttps(value) || (isWeb(value) && isLoopback(value)),
+  'must be https, or http on a loopback address',
+);
+const guardedUri = calledUri.optional();
 
 /** Schemes that browsers execute or read files with. */
 const DANGEROUS_SCHEMES = new Set(['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'about:']);

@@ -34,6 +34,7 @@ import { credentialFields } from './application-settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
+import { takeOutClient } from './policy-names.ts';
 import { isPrintable } from './text.ts';
 
 export interface ApplicationInput {
@@ -46,6 +47,8 @@ export interface ApplicationInput {
 export interface NewApplication extends ApplicationInput {
   /** The client_id; absent: generated. */
   readonly id?: string | undefined;
+  /** false: INACTIVE, may not be used yet; true unless given. */
+  readonly activate?: boolean | undefined;
   /** Belongs to the service itself and may be neither changed nor deleted. */
   readonly system?: boolean;
 }
@@ -67,10 +70,11 @@ export async function createApplication(
 ): Promise<ApplicationWithSecret> {
   const settings = settingsOf(input);
   const now = present();
-  const { id = newId('app'), label, system = false } = input;
+  const { id = newId('app'), label, activate = true, system = false } = input;
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
     throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
-  const application: Application = { id, label, status: 'ACTIVE', system, settings, created: now, lastUpdated: now };
+  const status = activate ? 'ACTIVE' : 'INACTIVE';
+  const application: Application = { id, label, status, system, settings, created: now, lastUpdated: now };
   const secret = usesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 
   await services.database.transaction(async (trx) => {
@@ -153,7 +157,7 @@ export async function setApplicationStatus(
   status: ApplicationStatus,
   request: RequestContext,
 ): Promise<void> {
-  const [step, verb] = status === 'ACTIVE' ? ['activate', 'Activate'] : ['deactivate', 'Deactivate'];
+  const [step, verb] = status === 'ACTIVE' ? (['activate', 'Activate'] as const) : (['deactivate', 'Deactivate'] as const);
   await changeApplication(services, id, async (trx, before) => {
     if (before.status === status) return;
     await updateRow(trx, id, { status, lastUpdated: present() });
@@ -175,6 +179,7 @@ export async function setApplicationStatus(
  */
 export async function deleteApplication(services: Services, id: string, request: RequestContext): Promise<void> {
   await changeApplication(services, id, async (trx, before) => {
+    await takeOutClient(services, trx, id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
       eventType: 'application.lifecycle.delete',

@@ -1,6 +1,7 @@
 /** Writes what happened, who did it and from where, in the transaction of the change itself. Event types are named as in Okta's System Log. */
 import { present } from '../clock.ts';
 import type { Role } from '../policy/administration.ts';
+import type { EventType } from '../policy/event-types.ts';
 import { insertAuditEvent } from '../store/audit.ts';
 import type { Executor } from '../store/database.ts';
 
@@ -31,8 +32,7 @@ export const SYSTEM: RequestContext = {
 export const NOBODY: Actor = { id: 'unknown', type: 'User', displayName: 'unknown' };
 
 export interface Event {
-  /** `<noun>.<noun>.<verb>`, e.g. `user.lifecycle.create`. */
-  readonly eventType: string;
+  readonly eventType: EventType;
   readonly displayMessage: string;
   readonly request: RequestContext;
   readonly targets?: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];

@@ -4,20 +4,26 @@ import { type ScopeSeed, STANDARD_SCOPES } from '../../config/authorization-serv
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import { conflict, notFound, validation, wrongState } from '../errors.ts';
+import { ALL_CLIENTS } from '../policy/access-policy.ts';
+import type { EventType } from '../policy/event-types.ts';
 import { BUILT_IN, serverIdProblem } from '../policy/server-id.ts';
 import { newId, randomBase62 } from '../secrets.ts';
 import {
   type AuthorizationServer,
+  deleteServer,
   findServer,
-  insertScope,
   insertServer,
   listServers,
   lockServer,
+  pageServers,
   type ServerStatus,
   updateServer,
 } from '../store/authorization-servers.ts';
 import type { Executor } from '../store/database.ts';
+import type { Page, Window } from '../store/paging.ts';
 import { insertPolicy, insertPolicyRule } from '../store/policies.ts';
+import { insertScope } from '../store/scopes.ts';
+import { deleteServerState } from '../store/server-state.ts';
 import { hasActiveKey } from '../store/signing-keys.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -25,13 +31,21 @@ import { createSigningKeys, insertSigningKeys } from './signing-keys.ts';
 
 type Settings = Pick<
   AuthorizationServer,
-  'name' | 'description' | 'audience' | 'profile' | 'accessTokenFormat' | 'accessTokenSeconds' | 'refreshTokenSeconds' | 'signingAlg'
+  | 'name'
+  | 'description'
+  | 'audience'
+  | 'profile'
+  | 'accessTokenFormat'
+  | 'accessTokenSeconds'
+  | 'refreshTokenSeconds'
+  | 'signingAlg'
+  | 'rotationMode'
 >;
 
 export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
 
 /** What a server is when nothing is said about it. */
-const DEFAULTS: Omit<Settings, 'name' | 'audience'> = {
+const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'rotationMode'> = {
   description: '',
   profile: 'service',
   accessTokenFormat: 'jwt',
@@ -63,7 +77,7 @@ export async function seedAuthorizationServer(
 ): Promise<AuthorizationServer> {
   const { id, scopes, system, ...given } = input;
   const now = present();
-  const settings = { ...DEFAULTS, audience: `api://${id}`, ...withoutUndefined(given) };
+  const settings = { ...DEFAULTS, audience: `api://${id}`, rotationMode: 'AUTO' as const, ...withoutUndefined(given) };
   const keys = await createSigningKeys(settings.signingAlg, services.keyring);
   const { database, notifications } = services;
 
@@ -71,7 +85,7 @@ export async function seedAuthorizationServer(
     const row = { ...settings, id, system, refreshTokenWindowSeconds: LIFETIMES.refreshTokenWindow, status: 'ACTIVE' as const };
     const created = await insertServer(trx, { ...row, created: now, lastUpdated: now });
     if (created === undefined) throw conflict({ field: 'name', message: 'another authorization server has this name or id' });
-    for (const scope of scopes) await insertScope(trx, id, newId('scp'), asStandardScope(scope));
+    for (const scope of scopes) await insertScope(trx, id, asStandardScope(scope));
     await insertSigningKeys(trx, id, keys);
     await insertOpenPolicy(trx, id, now);
     await recordEvent(trx, {
@@ -95,12 +109,18 @@ export async function getAuthorizationServer(services: Services, id: string): Pr
   return server;
 }
 
+/** Oldest first. @param q what name or audience contains */
+export const pageAuthorizationServers = (
+  services: Services,
+  { q, ...window }: Window & { readonly q?: string | undefined },
+): Promise<Page<AuthorizationServer>> => pageServers(services.database.knex, q, window);
+
 /** All servers, oldest first. */
 export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
 
 /**
- * Replaces a server's settings; those not given return to their defaults.
- * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server changes its lifetimes and algorithm only
+ * Replaces a server's settings; those not given return to their defaults, but for the audience and whether its keys are rotated by themselves.
+ * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server changes its lifetimes, its algorithm and the rotation of its keys only
  */
 export async function updateAuthorizationServer(
   services: Services,
@@ -109,7 +129,7 @@ export async function updateAuthorizationServer(
   request: RequestContext,
 ): Promise<AuthorizationServer> {
   return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
-    const wanted = { ...DEFAULTS, audience: before.audience, ...withoutUndefined(input) };
+    const wanted = { ...DEFAULTS, audience: before.audience, rotationMode: before.rotationMode, ...withoutUndefined(input) };
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
     if (!(await hasActiveKey(trx, id, wanted.signingAlg))) {
       await insertSigningKeys(trx, id, await createSigningKeys(wanted.signingAlg, services.keyring));
@@ -125,11 +145,40 @@ export async function setServerStatus(
   status: ServerStatus,
   request: RequestContext,
 ): Promise<AuthorizationServer> {
-  const [type, message] = status === 'ACTIVE' ? ['oauth2.as.activated', 'Activate'] : ['oauth2.as.deactivated', 'Deactivate'];
+  const [type, message] =
+    status === 'ACTIVE' ? (['oauth2.as.activated', 'Activate'] as const) : (['oauth2.as.deactivated', 'Deactivate'] as const);
   return change(services, id, request, type, `${message} authorization server`, async () => {
     if (id === BUILT_IN) throw wrongState('the built-in authorization server is always active');
     return { status };
   });
+}
+
+/**
+ * Deletes a server with all that belongs to it. Its endpoints answer 404 from now on, and its tokens are worth nothing with the commit, whoever has its
+ * id later; their rows are removed after it.
+ * @throws {ApiError} not found; wrong state: one that the service began with
+ */
+export async function deleteAuthorizationServer(services: Services, id: string, request: RequestContext): Promise<void> {
+  const { database, notifications, log } = services;
+  const { key } = await database.transaction(async (trx) => {
+    const before = await lockServer(trx, id);
+    if (before === undefined) throw notFound(id, 'AuthorizationServer');
+    if (before.system) throw wrongState('the authorization server belongs to the service itself');
+    await deleteServer(trx, id);
+    await recordEvent(trx, {
+      eventType: 'oauth2.as.deleted',
+      displayMessage: 'Delete authorization server',
+      request,
+      targets: [target(before)],
+      before: described(before),
+    });
+    await notifications.publish(trx, { kind: 'server', id });
+    return before;
+  });
+  notifications.announce({ kind: 'server', id });
+  await deleteServerState(database.knex, key).catch((error: unknown) =>
+    log.warn({ err: error, serverId: id }, 'tokens of a deleted authorization server are left to their expiry'),
+  );
 }
 
 /** One change of a server: locked, written, told and announced. */
@@ -137,7 +186,7 @@ async function change(
   services: Services,
   id: string,
   request: RequestContext,
-  eventType: string,
+  eventType: EventType,
   displayMessage: string,
   decide: (trx: Executor, before: AuthorizationServer) => Promise<Partial<Settings & { status: ServerStatus }>>,
 ): Promise<AuthorizationServer> {
@@ -171,12 +220,14 @@ function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): vo
 
 async function insertOpenPolicy(trx: Executor, serverId: string, created: Date): Promise<void> {
   const policyId = newId('pol');
-  await insertPolicy(trx, { id: policyId, serverId, name: 'Everything', priority: 1, clients: ['ALL_CLIENTS'], created });
-  await insertPolicyRule(trx, { id: newId('rul'), policyId, name: 'Everyone', priority: 1, conditions: {}, actions: {}, created });
+  const first = { priority: 1, status: 'ACTIVE', created, lastUpdated: created } as const;
+  await insertPolicy(trx, { ...first, id: policyId, serverId, name: 'Everything', description: '', clients: [ALL_CLIENTS] });
+  await insertPolicyRule(trx, { ...first, id: newId('rul'), policyId, name: 'Everyone', conditions: {}, actions: {} });
 }
 
 const asStandardScope = (seed: ScopeSeed) => ({
   ...seed,
+  id: newId('scp'),
   consent: 'IMPLICIT' as const,
   isDefault: false,
   optional: false,

@@ -1,6 +1,6 @@
 /** What can be done with groups: sets of users by which applications are assigned and which claims tell (management API, `groups`). */
 import { present } from '../clock.ts';
-import { conflict, notFound } from '../errors.ts';
+import { conflict, notFound, validation } from '../errors.ts';
 import { newId } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { attributeTypes, type Filter } from '../store/filter.ts';
@@ -12,6 +12,7 @@ import {
   type Group,
   insertGroup,
   insertGroupMember,
+  listGroupsOf,
   listGroupMembers as listMemberRows,
   listGroups as listRows,
   lockGroup,
@@ -22,6 +23,8 @@ import { findUserById, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
+import { takeOutPerson } from './policy-names.ts';
+import { findVisibleUser } from './user-reach.ts';
 
 export type GroupProfile = Pick<Group, 'name' | 'description'>;
 
@@ -89,6 +92,7 @@ export async function deleteGroup(services: Services, id: string, request: Reque
   await services.database.transaction(async (trx) => {
     const before = await lockGroup(trx, id);
     if (before === undefined) throw notFound(id, 'Group');
+    await takeOutPerson(services, trx, 'group', id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
       eventType: 'group.lifecycle.delete',
@@ -104,6 +108,22 @@ export async function deleteGroup(services: Services, id: string, request: Reque
 export async function listGroupMembers(services: Services, id: string, window: Window): Promise<Page<User>> {
   await getGroup(services, id);
   return listMemberRows(services.database.knex, id, window);
+}
+
+/** The groups of a user, oldest first. @throws {ApiError} not found */
+export async function listUserGroups(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Group>> {
+  const { id } = await findVisibleUser(services.database.knex, idOrLogin, request);
+  return listGroupsOf(services.database.knex, id, window);
+}
+
+/** Makes a user who is created in the same transaction a member. @throws {ApiError} validation of `groupIds`: there is no such group */
+export async function joinGroups(trx: Executor, user: User, groupIds: readonly string[], request: RequestContext): Promise<void> {
+  for (const groupId of new Set(groupIds)) {
+    const group = await findGroup(trx, groupId);
+    const outcome = group === undefined ? 'missing' : await insertGroupMember(trx, groupId, user.id, user.created);
+    if (group === undefined || outcome === 'missing') throw validation([{ field: 'groupIds', message: `${groupId} does not exist` }]);
+    await recordMembership(trx, 'add', group, user, request);
+  }
 }
 
 /** A user who is a member already stays one. @throws {ApiError} not found: the group or the user */

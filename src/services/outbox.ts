@@ -1,6 +1,6 @@
 /**
  * Carries what the outbox holds to those it is for, behind the requests, in every process: each entry at least once, tried again with growing
- * pauses, and in no order. What an entry means is its carrier's business.
+ * pauses, in order where it is about an object (store/outbox.ts). What an entry means is its carrier's business.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
@@ -12,11 +12,11 @@ import type { Services } from './dependencies.ts';
 const EVERY = 1000;
 /** … and after one that failed, as while the database is away. */
 const AFTER_FAILURE = 5000;
-/** Deliveries under way in one process: one that does not answer holds up none but itself. */
+/** Deliveries of one kind under way in one process: those that are not answered hold up no other kind. */
 const MOST_AT_ONCE = 20;
 /** Seconds after which an entry that a process took is another's: longer than any delivery (http/outbound.ts). */
-const TAKEN_FOR = 15;
-/** Seconds to the next attempt; after the last of them it is given up. */
+export const TAKEN_FOR = 15;
+/** Seconds to the next attempt where the carrier says nothing else; after the last of them it is given up. */
 export const PAUSES: readonly number[] = [5, 30, 120, 600, 3600];
 
 /** The other side does not want it: no further attempt is made. */
@@ -35,6 +35,11 @@ export interface Carrier {
   deliver(payload: unknown): Promise<'delivered' | 'dropped'>;
   /** What the audit log says when it is given up. */
   givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
+  /**
+   * @param age seconds since the entry was written
+   * @returns seconds to the next attempt after so many that failed; undefined: it is given up
+   */
+  pauseAfter?(attempts: number, age: number): number | undefined;
 }
 
 export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
@@ -44,24 +49,34 @@ export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
 }
 
 /** Begins to deliver. @returns a way to end it, after what is under way */
-export function sendOutbox({ database, log, carriers, count }: OutboxParts): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const underWay = new Map<Promise<void>, OutboxEntry>();
+export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
+  const senders = Object.entries(parts.carriers).map(([kind, carrier]) => sendKind(parts, kind, carrier));
+  return {
+    async stop() {
+      await Promise.all(senders.map((sender) => sender.stop()));
+    },
+  };
+}
 
-  async function attempt(entry: OutboxEntry, carrier: Carrier): Promise<Outcome> {
+function sendKind({ database, log, count }: OutboxParts, kind: string, carrier: Carrier): { stop(): Promise<void> } {
+  const underWay = new Map<Promise<void>, OutboxEntry>();
+  let stopping = false;
+  let rest = new AbortController();
+
+  async function attempt(entry: OutboxEntry): Promise<Outcome> {
     try {
       const outcome = await carrier.deliver(entry.payload);
       await removeEntry(database.knex, entry);
       return outcome;
     } catch (error) {
       const reason = reasonOf(error);
-      const pause = error instanceof Undeliverable ? undefined : PAUSES[entry.attempts - 1];
+      const pause = error instanceof Undeliverable ? undefined : pauseAfter(carrier, entry);
       if (pause !== undefined) {
         await postponeEntry(database.knex, entry, later(pause), reason);
         return 'failed';
       }
       const event = describeLost(carrier, entry);
-      log.warn({ kind: entry.kind, attempts: entry.attempts, reason, targets: event?.targets }, 'a delivery was given up');
+      log.warn({ kind, attempts: entry.attempts, reason, targets: event?.targets }, 'a delivery was given up');
       await database.transaction(async (trx) => {
         if ((await removeEntry(trx, entry)) && event !== undefined) await recordEvent(trx, { ...event, request: SYSTEM, failure: reason });
       });
@@ -70,51 +85,54 @@ export function sendOutbox({ database, log, carriers, count }: OutboxParts): { s
   }
 
   async function send(entry: OutboxEntry): Promise<void> {
-    const carrier = carriers[entry.kind];
-    if (carrier === undefined) return;
     try {
-      count(entry.kind, await attempt(entry, carrier));
+      count(kind, await attempt(entry));
     } catch (error) {
       // It stays where it is, and is taken again.
-      log.warn({ err: error, kind: entry.kind }, 'the outcome of a delivery could not be noted');
+      log.warn({ err: error, kind }, 'the outcome of a delivery could not be noted');
     }
   }
 
-  /** @returns whether there may be more */
-  async function sendDue(): Promise<boolean> {
+  async function sendDue(): Promise<void> {
     const limit = MOST_AT_ONCE - underWay.size;
+    if (limit === 0) return;
     const busy = [...underWay.values()].map(({ orderingKey }) => orderingKey);
-    const entries = await claimDue(database.knex, { kinds: Object.keys(carriers), busy, now: present(), until: later(TAKEN_FOR), limit });
-    for (const entry of entries) {
-      const sending = send(entry).finally(() => underWay.delete(sending));
+    for (const entry of await claimDue(database.knex, { kinds: [kind], busy, now: present(), until: later(TAKEN_FOR), limit })) {
+      const sending = send(entry).finally(() => {
+        underWay.delete(sending);
+        // Its receiver may have more waiting.
+        rest.abort();
+      });
       underWay.set(sending, entry);
     }
-    return entries.length > 0;
   }
 
   const done = (async () => {
-    while (!stopping.signal.aborted) {
+    while (!stopping) {
       let pause = EVERY;
+      rest = new AbortController();
+      const { signal } = rest;
       try {
-        if (await sendDue()) {
-          await Promise.race(underWay.keys());
-          continue;
-        }
+        await sendDue();
       } catch (error) {
-        log.warn({ err: error }, 'the outbox could not be read');
+        log.warn({ err: error, kind }, 'the outbox could not be read');
         pause = AFTER_FAILURE;
       }
-      await wait(pause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      await wait(pause, undefined, { signal, ref: false }).catch(() => undefined);
     }
     await Promise.all(underWay.keys());
   })();
   return {
     stop() {
-      stopping.abort();
+      stopping = true;
+      rest.abort();
       return done;
     },
   };
 }
+
+const pauseAfter = (carrier: Carrier, { attempts, created }: OutboxEntry): number | undefined =>
+  carrier.pauseAfter === undefined ? PAUSES[attempts - 1] : carrier.pauseAfter(attempts, (present().getTime() - created.getTime()) / 1000);
 
 /** @returns undefined for an entry that cannot even be read: it must not be tried for ever */
 function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Carrier['givenUp']> | undefined {

@@ -23,15 +23,20 @@ const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
 /**
  * Compares a password with a stored hash, of argon2 or imported.
  * @param stored null where there is no such user or no password: takes the same time and is false
+ * @param begins called when it is this comparison's turn
  */
-export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
   if (stored === null || isArgon2(stored)) {
-    const matches = await inTurn(() => verify(stored ?? NOBODYS_HASH, composed(password)));
+    const matches = await inTurn(() => {
+      begins();
+      return verify(stored ?? NOBODYS_HASH, composed(password));
+    });
     return matches && stored !== null;
   }
   return inTurn(async () => {
+    begins();
     if (await verifyImportedHash(stored, password)) return true;
-    // A wrong password is refused no sooner than for a user who does not exist. For a right one, hashing anew takes as long.
+    // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing anew takes as long.
     await verify(NOBODYS_HASH, composed(password));
     return false;
   });

@@ -23,10 +23,17 @@ export interface Branding {
   readonly termsUrl: string | null;
 }
 
+/** What becomes of the audit log. */
+export interface AuditSettings {
+  /** null: it is kept for ever. */
+  readonly retentionDays: number | null;
+}
+
 export interface Settings {
   readonly 'sign-in': SignInSettings;
   readonly password: PasswordPolicy;
   readonly branding: Branding;
+  readonly audit: AuditSettings;
 }
 
 export type SettingsName = keyof Settings;
@@ -35,6 +42,7 @@ export const DEFAULTS: Settings = {
   'sign-in': { sessionIdleMinutes: LIFETIMES.sessionIdle / 60, sessionLifetimeDays: LIFETIMES.session / 86_400 },
   password: { minLength: SHORTEST_PASSWORD },
   branding: BRAND,
+  audit: { retentionDays: null },
 };
 
 const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({

@@ -10,6 +10,7 @@ import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
 import { findUserByLogin, findUserByUniqueEmail, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
+import { untilEven } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
@@ -42,8 +43,13 @@ export async function authenticate(
 ): Promise<SignedInUser | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
   const user = await findNamedUser(services.database.knex, credentials.username.trim());
-  const right = await verifyPassword(user?.passwordHash ?? null, credentials.password);
+  let begun = performance.now();
+  const right = await verifyPassword(user?.passwordHash ?? null, credentials.password, () => {
+    begun = performance.now();
+  });
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
+  // Whatever is decided, a right password during a lock too.
+  await untilEven(services.database, credentials.password, begun);
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
   await refuseBarredAddress(services, request.ipAddress);
 

@@ -1,14 +1,14 @@
 /**
  * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm that a server signs with, one key is
- * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed. When a rotation is
- * due is not decided here.
+ * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import { notFound } from '../errors.ts';
+import { isRotationDue } from '../policy/key-rotation.ts';
 import type { Keyring } from '../secrets.ts';
-import { findServer, lockServer } from '../store/authorization-servers.ts';
+import { type AuthorizationServer, findServer, lockServer } from '../store/authorization-servers.ts';
 import type { Executor } from '../store/database.ts';
 import {
   activateSigningKey,
@@ -20,8 +20,11 @@ import {
   type SigningAlg,
   type SigningKey,
 } from '../store/signing-keys.ts';
-import { type RequestContext, recordEvent } from './audit.ts';
+import { type RequestContext, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
+
+/** Keys are looked after behind the requests as well, where there is no configuration at hand. */
+type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
 
 const ORDER = { ACTIVE: 0, NEXT: 1, RETIRED: 2 } as const;
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const;
@@ -80,6 +83,13 @@ export async function listServerKeys(services: Services, serverId: string): Prom
   return (await listSigningKeys(knex, serverId)).sort(byStatus);
 }
 
+/** One of the keys that are kept. @throws {ApiError} not found: the server or the key */
+export async function getServerKey(services: Services, serverId: string, kid: string): Promise<SigningKey> {
+  const found = (await listServerKeys(services, serverId)).find((key) => key.kid === kid);
+  if (found === undefined) throw notFound(kid, 'SigningKey');
+  return found;
+}
+
 /** The key that each server, or one, signs with, by the server's id. */
 export async function keysInUse(services: Services, serverId?: string): Promise<ReadonlyMap<string, KeyInUse>> {
   return new Map((await listKeysInUse(services.database.knex, serverId)).map((key) => [key.serverId, key]));
@@ -92,22 +102,76 @@ export async function keysInUse(services: Services, serverId?: string): Promise<
  * @throws {ApiError} not found
  */
 export async function rotateSigningKeys(services: Services, serverId: string, request: RequestContext): Promise<SigningKey[]> {
-  const { database, notifications, keyring } = services;
+  return changeKeys(services, serverId, { request, displayMessage: 'Rotate signing keys' }, async (trx, pairs) => {
+    for (const { active, next } of pairs) await replaceKey(trx, serverId, active, next, services.keyring);
+    return true;
+  });
+}
+
+/**
+ * Looks after a server's keys: rotates those that are due, and announces a next one where there is none. Of several who do so at once one does it, the
+ * others find it done.
+ */
+export async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
+  const { keyring } = services;
+  await changeKeys(
+    services,
+    serverId,
+    { request: SYSTEM, displayMessage: 'Rotate signing keys in time' },
+    async (trx, pairs, { rotationMode }) => {
+      let changed = false;
+      for (const { active, next } of pairs) {
+        const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
+        if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
+        else if (isRotationDue(rotationMode, ages, LIFETIMES, present())) await replaceKey(trx, serverId, active, next, keyring);
+        else continue;
+        changed = true;
+      }
+      return changed;
+    },
+  );
+}
+
+async function replaceKey(
+  trx: Executor,
+  serverId: string,
+  { kid, alg }: SigningKey,
+  next: SigningKey | undefined,
+  keyring: Keyring,
+): Promise<void> {
+  await retireSigningKey(trx, kid, present());
+  if (next !== undefined) await activateSigningKey(trx, next.kid, present());
+  else await insertSigningKey(trx, serverId, await createSigningKey(alg, 'ACTIVE', keyring));
+  await insertSigningKey(trx, serverId, await createSigningKey(alg, 'NEXT', keyring));
+}
+
+interface KeyPair {
+  readonly active: SigningKey;
+  readonly next: SigningKey | undefined;
+}
+
+/**
+ * One change of a server's keys: locked, written, told and announced.
+ * @param change is given the keys of each algorithm; @returns whether it changed any
+ */
+async function changeKeys(
+  { database, notifications }: KeyServices,
+  serverId: string,
+  { request, displayMessage }: { readonly request: RequestContext; readonly displayMessage: string },
+  change: (trx: Executor, pairs: readonly KeyPair[], server: AuthorizationServer) => Promise<boolean>,
+): Promise<SigningKey[]> {
   const keys = await database.transaction(async (trx) => {
     const server = await lockServer(trx, serverId);
     if (server === undefined) throw notFound(serverId, 'AuthorizationServer');
     const before = await listSigningKeys(trx, serverId);
-    for (const { kid, alg } of before.filter(({ status }) => status === 'ACTIVE')) {
-      const next = before.find((key) => key.status === 'NEXT' && key.alg === alg);
-      await retireSigningKey(trx, kid, present());
-      if (next !== undefined) await activateSigningKey(trx, next.kid, present());
-      else await insertSigningKey(trx, serverId, await createSigningKey(alg, 'ACTIVE', keyring));
-      await insertSigningKey(trx, serverId, await createSigningKey(alg, 'NEXT', keyring));
-    }
+    const pairs = before
+      .filter(({ status }) => status === 'ACTIVE')
+      .map((active) => ({ active, next: before.find((key) => key.status === 'NEXT' && key.alg === active.alg) }));
+    if (!(await change(trx, pairs, server))) return before;
     const after = (await listSigningKeys(trx, serverId)).sort(byStatus);
     await recordEvent(trx, {
       eventType: 'app.oauth2.as.key.rollover',
-      displayMessage: 'Rotate signing keys',
+      displayMessage,
       request,
       targets: [{ id: serverId, type: 'AuthorizationServer', displayName: server.name }],
       before: { keys: before.map(described) },

@@ -4,8 +4,10 @@
  */
 import { present } from '../clock.ts';
 import { wrongState } from '../errors.ts';
+import type { EventType } from '../policy/event-types.ts';
 import { decideStep, endsActivity, type LifecycleStep, statusAt } from '../policy/user-lifecycle.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
+import { requestErasure } from '../store/audit-seals.ts';
 import type { Executor } from '../store/database.ts';
 import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
@@ -14,9 +16,10 @@ import { deleteUser as deleteRow, type User, updateUser } from '../store/users.t
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { createPasswordLink } from './one-time-links.ts';
+import { takeOutPerson } from './policy-names.ts';
 import { lockChangeableUser, userTarget } from './user-reach.ts';
 
-const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: string, displayMessage: string]>> = {
+const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, displayMessage: string]>> = {
   activate: ['user.lifecycle.activate', 'Activate user'],
   deactivate: ['user.lifecycle.deactivate', 'Deactivate user'],
   suspend: ['user.lifecycle.suspend', 'Suspend user'],
@@ -69,7 +72,9 @@ export async function deleteUser(services: Services, idOrLogin: string, request:
     const before = await lockChangeableUser(trx, idOrLogin, request);
     if (before.status !== 'DEPROVISIONED') return change(trx, before, 'deactivate', request);
     await endEverything(trx, before.id);
+    await takeOutPerson(services, trx, 'user', before.id, request);
     await deleteRow(trx, before.id);
+    await requestErasure(trx, before.id, present());
     await recordEvent(trx, {
       eventType: 'user.lifecycle.delete.initiated',
       displayMessage: 'Delete user',

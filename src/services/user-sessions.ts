@@ -1,5 +1,5 @@
 /** Ends what a user is signed in with, while he stays active. */
-import { endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
+import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -34,4 +34,25 @@ export async function clearSessions(
   });
   // What was being written meanwhile.
   await end(services.database.knex, id);
+}
+
+/**
+ * Ends the session of the browser that asks for it, on all servers; its tokens live on. One that has ended already is not ended again.
+ * @param session.uid as src/oauth knows it
+ */
+export async function endOwnSession(
+  { database }: Services,
+  session: { readonly uid: string; readonly userId: string; readonly login: string },
+  request: RequestContext,
+): Promise<void> {
+  const user = { id: session.userId, login: session.login };
+  await database.transaction(async (trx) => {
+    if (!(await endBrowserSession(trx, session.uid))) return;
+    await recordEvent(trx, {
+      eventType: 'user.session.end',
+      displayMessage: 'User logout',
+      request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
+      targets: [userTarget(user)],
+    });
+  });
 }

@@ -15,6 +15,7 @@ import { findTakenNames, insertUser, readUsers, type User, updateUser, userAttri
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
+import { joinGroups } from './groups.ts';
 import { hashPassword } from './passwords.ts';
 import { refusePoorPassword } from './settings.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
@@ -28,14 +29,16 @@ export interface NewUser extends GivenPassword {
   readonly orgId?: string | undefined;
   /** A department of `orgId`. */
   readonly depId?: string | undefined;
+  /** Groups to begin with. */
+  readonly groupIds?: readonly string[] | undefined;
   /** Administrator's roles to begin with. */
   readonly roles?: readonly Role[];
 }
 
 /**
- * Creates a user, with membership and roles, or nothing.
- * @throws {ApiError} conflict when the login is taken; validation when organization or department does not exist for the caller; forbidden when
- * he may not give roles
+ * Creates a user, with memberships and roles, or nothing.
+ * @throws {ApiError} conflict when the login is taken; validation when organization, department or group does not exist for the caller; forbidden
+ * when he may not give roles or groups
  */
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
   refuseOutOfReach(input, request);
@@ -57,6 +60,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
       targets: [userTarget(user)],
       after: { status: user.status, profile: profileOf(user), orgId: input.orgId, depId: input.depId, roles: input.roles },
     });
+    await joinGroups(trx, user, input.groupIds ?? [], request);
   });
   return user;
 }
@@ -169,11 +173,11 @@ async function refuseTakenNames(trx: Executor, user: User, request: RequestConte
 const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });
 const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
 
-/** An organization's administrator creates users in his own, without roles; another organization does not exist for him. @throws {ApiError} */
-function refuseOutOfReach({ orgId, roles = [] }: NewUser, request: RequestContext): void {
+/** An organization's administrator creates users in his own, without roles or groups; another organization does not exist for him. @throws {ApiError} */
+function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request: RequestContext): void {
   const reach = reachOf(request.roles ?? [], 'write');
   if (reach === 'everything') return;
-  if (roles.length > 0) throw forbidden();
+  if (roles.length > 0 || groupIds.length > 0) throw forbidden();
   if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
   if (!isWithin(reach, orgId)) throw orgMissing();
 }

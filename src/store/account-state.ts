@@ -5,13 +5,29 @@
 import { present } from '../clock.ts';
 import type { ConsentKey } from './consents.ts';
 import type { Executor } from './database.ts';
-import { endingSessions, MODELS } from './protocol-state.ts';
+import { endingSessions, lockingSessions, MODELS } from './protocol-state.ts';
 
-const END_SESSIONS = endingSessions('account_id = ?', '?');
+const LOCK_SESSIONS = lockingSessions('account_id = ?');
+const LOCK_SESSION = lockingSessions('uid = ?');
+const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
 
 /** Ends the user's browser sessions on all authorization servers; his tokens live on. Their applications are told of it. */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
-  await executor.raw(END_SESSIONS, [userId, present()]);
+  await executor.transaction(async (trx) => {
+    // One that began meanwhile is found by the next look.
+    for (;;) {
+      const { rows } = await trx.raw<{ rows: { uid: string }[] }>(LOCK_SESSIONS, [userId]);
+      if (rows.length === 0) return;
+      await trx.raw(END_SESSIONS, [rows.map(({ uid }) => uid), present()]);
+    }
+  });
+}
+
+/** Ends one browser session on all authorization servers, as `endBrowserSessions` does. @returns false when it has ended already */
+export async function endBrowserSession(trx: Executor, uid: string): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: unknown[] }>(LOCK_SESSION, [uid]);
+  if (rows.length > 0) await trx.raw(END_SESSIONS, [[uid], present()]);
+  return rows.length > 0;
 }
 
 /** Ends the user's codes, access tokens and refresh tokens, of all applications and servers. */

@@ -44,6 +44,8 @@ const APPLICATION: Columns<Application> = {
 export const APPLICATION_ATTRIBUTES: AttributeColumns = {
   id: { sql: 'id', type: 'text' },
   label: { sql: 'label', type: 'text' },
+  // The same for every one, as the API shows them.
+  name: { sql: `'oidc_client'`, type: 'text' },
   status: { sql: 'status', type: 'text' },
 };
 
@@ -92,6 +94,26 @@ export function listApplications(executor: Executor, filters: readonly Filter[],
   return readPage(query, APPLICATION, window);
 }
 
+/** Those that are assigned to the group, oldest first. */
+export function listApplicationsOfGroup(executor: Executor, groupId: string, window: Window): Promise<Page<Application>> {
+  const assigned = executor('application_groups').where({ group_id: groupId }).select('application_id');
+  return readPage(executor('applications').whereIn('id', assigned), APPLICATION, window);
+}
+
+/** Is it open to the user: to everyone, or assigned to him or to one of his groups? */
+const OPEN_TO_USER = `(settings->>'assignment' = 'EVERYONE'
+  OR id IN (SELECT application_id FROM application_users WHERE user_id = :userId)
+  OR id IN (SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId))`;
+
+/** The active ones that the user may sign in to and that have an address to begin at, oldest first; none of the service itself. */
+export function listApplicationsOpenTo(executor: Executor, userId: string, window: Window): Promise<Page<Application>> {
+  const query = executor('applications')
+    .where({ status: 'ACTIVE', system: false })
+    .whereRaw(`coalesce(settings->>'initiate_login_uri', settings->>'client_uri') IS NOT NULL`)
+    .whereRaw(OPEN_TO_USER, { userId });
+  return readPage(query, APPLICATION, window);
+}
+
 /** The oldest first. */
 export async function listSecrets(executor: Executor, applicationId: string): Promise<SecretFacts[]> {
   return executor('application_secrets').where({ application_id: applicationId }).orderBy('seq').select('id', 'created');
@@ -125,9 +147,21 @@ export async function findApplicationWithSecrets(
 
 /** Is this where any active application lets its users go after a logout? Compared exactly. */
 export async function isPostLogoutUriRegistered(executor: Executor, uri: string): Promise<boolean> {
-  const row = await executor('applications')
+  return isRegistered(executor, 'post_logout_redirect_uris', uri);
+}
+
+/**
+ * Does any active application have the value in this list of its settings? Found by an index, for which the planner must not know that one row is
+ * enough: it takes matches for frequent, and would read the table up to the first.
+ */
+export async function isRegistered(
+  executor: Executor,
+  list: 'allowed_origins' | 'post_logout_redirect_uris',
+  value: string,
+): Promise<boolean> {
+  const having = executor('applications')
     .where({ status: 'ACTIVE' })
-    .whereRaw(`settings->'post_logout_redirect_uris' @> ?::jsonb`, [JSON.stringify([uri])])
-    .first('id');
-  return row !== undefined;
+    .whereRaw(`settings->'${list}' @> ?::jsonb`, [JSON.stringify([value])])
+    .select('id');
+  return (await executor.withMaterialized('having', having).from('having').first('id')) !== undefined;
 }

@@ -1,13 +1,18 @@
-/** Authorization servers with their scopes, and all that one is built from. The only SQL on those two tables. */
+/** Authorization servers, and all that one is built from. The only SQL on that table. */
 import type { AccessPolicy } from '../policy/access-policy.ts';
+import type { ServerClaim } from '../policy/custom-claims.ts';
+import type { RotationMode } from '../policy/key-rotation.ts';
+import { listClaims } from './claims.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
+import { containing } from './filter.ts';
+import { type Page, readPage, type Window } from './paging.ts';
 import { listActivePolicies } from './policies.ts';
+import { listScopes, type Scope } from './scopes.ts';
 import { listSigningKeys, type SigningAlg, type SigningKey } from './signing-keys.ts';
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
-export type ScopeConsent = 'IMPLICIT' | 'REQUIRED' | 'FLEXIBLE';
 
 export interface AuthorizationServer {
   /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */
@@ -25,6 +30,8 @@ export interface AuthorizationServer {
   /** Sliding, from the last use on. */
   readonly refreshTokenWindowSeconds: number;
   readonly signingAlg: SigningAlg;
+  /** Are its keys rotated by themselves? */
+  readonly rotationMode: RotationMode;
   readonly status: ServerStatus;
   /** May not be deleted. */
   readonly system: boolean;
@@ -32,21 +39,11 @@ export interface AuthorizationServer {
   readonly lastUpdated: Date;
 }
 
-export interface Scope {
-  readonly name: string;
-  readonly displayName: string;
-  readonly description: string;
-  readonly consent: ScopeConsent;
-  readonly isDefault: boolean;
-  readonly optional: boolean;
-  readonly system: boolean;
-  readonly metadataPublish: 'ALL_CLIENTS' | 'NO_CLIENTS';
-}
-
 /** A server with everything a Provider is built from. */
 export interface AuthorizationServerParts {
   readonly server: AuthorizationServer;
   readonly scopes: readonly Scope[];
+  readonly claims: readonly ServerClaim[];
   readonly keys: readonly SigningKey[];
   /** Those in force. */
   readonly policies: readonly AccessPolicy[];
@@ -64,21 +61,11 @@ const SERVER: Columns<AuthorizationServer> = {
   refreshTokenSeconds: 'refresh_token_seconds',
   refreshTokenWindowSeconds: 'refresh_token_window_seconds',
   signingAlg: 'signing_alg',
+  rotationMode: 'rotation_mode',
   status: 'status',
   system: 'system',
   created: 'created',
   lastUpdated: 'last_updated',
-};
-
-const SCOPE: Columns<Scope> = {
-  name: 'name',
-  displayName: 'display_name',
-  description: 'description',
-  consent: 'consent',
-  isDefault: 'is_default',
-  optional: 'optional',
-  system: 'system',
-  metadataPublish: 'metadata_publish',
 };
 
 /** @returns the new server with the key the database gave it; undefined when its id or name is taken */
@@ -120,14 +107,27 @@ export async function listServers(executor: Executor): Promise<AuthorizationServ
   return executor('authorization_servers').select<AuthorizationServer[]>(SERVER).orderBy('key');
 }
 
-export async function insertScope(executor: Executor, serverId: string, id: string, scope: Scope): Promise<void> {
-  await executor('scopes').insert({ id, server_id: serverId, ...toRow<Scope>(SCOPE, scope) });
+/** Oldest first. @param q what name or audience contains, whatever the case of its letters */
+export function pageServers(executor: Executor, q: string | undefined, window: Window): Promise<Page<AuthorizationServer>> {
+  const query = executor('authorization_servers');
+  if (q !== undefined) query.whereRaw('(lower(name) LIKE lower(?) OR lower(audience) LIKE lower(?))', [containing(q), containing(q)]);
+  return readPage(query, SERVER, window, { by: 'key' });
+}
+
+/** Its keys, scopes, claims, policies and consents go with it. */
+export async function deleteServer(trx: Executor, id: string): Promise<void> {
+  await trx('authorization_servers').where({ id }).delete();
 }
 
 /** @returns undefined when there is no such server */
 export async function loadServerParts(executor: Executor, id: string): Promise<AuthorizationServerParts | undefined> {
   const server = await findServer(executor, id);
   if (server === undefined) return undefined;
-  const scopes = await executor('scopes').where({ server_id: id }).select<Scope[]>(SCOPE).orderBy('seq');
-  return { server, scopes, keys: await listSigningKeys(executor, id), policies: await listActivePolicies(executor, id) };
+  return {
+    server,
+    scopes: await listScopes(executor, id),
+    claims: await listClaims(executor, id),
+    keys: await listSigningKeys(executor, id),
+    policies: await listActivePolicies(executor, id),
+  };
 }

@@ -40,6 +40,11 @@ export async function forgetScopes(executor: Executor, key: ConsentKey, scopes: 
     .delete();
 }
 
+/** What anybody allowed of one scope of a server. */
+export async function forgetScope(executor: Executor, serverId: string, scope: string): Promise<void> {
+  await executor('consents').where({ server_id: serverId, scope }).delete();
+}
+
 /** @returns the scopes that were not remembered yet */
 export async function rememberScopes(executor: Executor, key: ConsentKey, scopes: readonly string[], created: Date): Promise<string[]> {
   if (scopes.length === 0) return [];

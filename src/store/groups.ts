@@ -30,6 +30,8 @@ export const GROUP_ATTRIBUTES: AttributeColumns = {
   'profile.description': { sql: 'description', type: 'text' },
   created: { sql: 'created', type: 'time' },
   lastUpdated: { sql: 'last_updated', type: 'time' },
+  // The same for every one, as the API shows them.
+  type: { sql: `'OKTA_GROUP'`, type: 'text' },
 };
 
 /** @returns false when another group has that name */
@@ -95,6 +97,12 @@ export async function deleteGroupMember(trx: Executor, groupId: string, userId: 
 export function listGroupMembers(executor: Executor, groupId: string, window: Window): Promise<Page<User>> {
   const query = executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
   return readPage(query, USER_AMONG_OTHERS, window, { by: 'users.seq' });
+}
+
+/** The groups that the user is a member of, oldest first. */
+export function listGroupsOf(executor: Executor, userId: string, window: Window): Promise<Page<Group>> {
+  const memberships = executor('group_members').where({ user_id: userId }).select('group_id');
+  return readPage(executor('groups').whereIn('id', memberships), GROUP, window);
 }
 
 /** @returns the ids of all groups that the user is a member of */

@@ -153,9 +153,16 @@ export async function deleteGrant(pool: pg.Pool, grantId: string): Promise<void>
 export const BACKCHANNEL_LOGOUT = 'backchannel-logout';
 
 /**
+ * Locks browser sessions that are about to be ended, in a statement before: what a request was writing about them is then written and seen, and no
+ * other writes about them any more. Sessions are locked before their clients, there as here.
+ * @param condition which sessions, in SQL
+ */
+export const lockingSessions = (condition: string): string =>
+  `SELECT uid FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition} ORDER BY uid FOR UPDATE`;
+
+/**
  * Ends browser sessions on all servers, and notes in the same statement which applications are to be told of it: those that want to be, at each
- * server where they had a part in the session. Of two who end one session only one notes it. The clients are locked first, as by a request that
- * saves the session.
+ * server where they had a part in the session. Of two who end one session only one notes it. They must have been locked in the same transaction.
  * @param condition which sessions, in SQL
  * @param now the placeholder of the present moment
  */
@@ -163,7 +170,7 @@ export const endingSessions = (condition: string, now: string): string => `WITH
   sessions AS (SELECT uid, account_id FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition}),
   clients AS (DELETE FROM browser_session_clients WHERE session_uid IN (SELECT uid FROM sessions)
     RETURNING session_uid, server_key, client_id, authorization_state->>'sid' AS sid),
-  ended AS (DELETE FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid IN (SELECT uid FROM sessions) AND (SELECT count(*) FROM clients) >= 0),
+  ended AS (DELETE FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid IN (SELECT uid FROM sessions)),
   present AS (SELECT ${now}::timestamptz AS moment)
   INSERT INTO outbox (kind, ordering_key, payload, created, due)
     SELECT '${BACKCHANNEL_LOGOUT}', c.client_id,
@@ -174,11 +181,25 @@ export const endingSessions = (condition: string, now: string): string => `WITH
       JOIN applications a ON a.id = c.client_id
     WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
 
+const LOCK_SESSION = { name: 'lock-session', text: lockingSessions('uid = $1') };
 const DELETE_SESSION = { name: 'delete-session', text: endingSessions('uid = $1', '$2') };
 
 /** Ends a browser session on all servers; its tokens live on. Its applications are told of it, see `endingSessions`. */
 export async function deleteSession(pool: pg.Pool, uid: string): Promise<void> {
-  await pool.query({ ...DELETE_SESSION, values: [uid, present()] });
+  const connection = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await connection.query('BEGIN');
+    await connection.query({ ...LOCK_SESSION, values: [uid] });
+    await connection.query({ ...DELETE_SESSION, values: [uid, present()] });
+    await connection.query('COMMIT');
+  } catch (error) {
+    // Whatever state it is in, nobody gets this connection, and its end undoes what was begun.
+    broken = error as Error;
+    throw error;
+  } finally {
+    connection.release(broken);
+  }
 }
 
 /**

@@ -39,6 +39,8 @@ export interface WriteSet {
   readonly extensions: readonly Extension[];
   readonly deletes: readonly StoredKey[];
   readonly sessionClients: readonly SessionClient[];
+  /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
+  readonly bySession: boolean;
 }
 
 /** The epoch hour that a row is swept in: a coarse bucket, so that a re-save seldom touches its index. */
@@ -49,15 +51,22 @@ export class AlreadyUsed extends Error {
   override readonly name = 'AlreadyUsed';
 }
 
+/** The session that a request answered for was ended meanwhile: nothing was written. */
+export class SessionEnded extends Error {
+  override readonly name = 'SessionEnded';
+}
+
 /**
  * Carries out everything a request writes as one statement, one round trip and one commit. The statement's shape depends on how many
  * of each there are, and so does its prepared name.
  * @throws {AlreadyUsed} when a use or an extension found nothing to use; then nothing was written
+ * @throws {SessionEnded} when the session was ended that the request answers for; then nothing was written
  */
 export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
   const statement = compose(set, now);
   if (statement === undefined) return;
-  const { rows } = await pool.query<{ conditions: number }>(statement);
+  const { rows } = await pool.query<{ conditions: number; held: number }>(statement);
+  if (set.bySession && rows[0]?.held !== set.sessions.length) throw new SessionEnded();
   if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
 }
 
@@ -86,8 +95,18 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
         WHERE ${where(extension)} AND expires_at > ${time(now)} RETURNING 1)`,
     );
   }
-  const met = conditions.length === 0 ? '0' : conditions.map((_, index) => `(SELECT count(*) FROM condition${index + 1})`).join(' + ');
-  const gate = conditions.length === 0 ? '' : ` WHERE ${met} = ${conditions.length}`;
+  // A session is locked before anything else of it is written, as by a logout: either that one sees what is written here, or this one sees its end.
+  set.sessions.forEach(({ uid }, index) => {
+    parts.push(
+      `held${index} AS MATERIALIZED (SELECT 1 FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid = ${put(uid ?? null, 'text')} FOR UPDATE)`,
+    );
+  });
+  const met = countOf('condition', conditions.length, 1);
+  const held = countOf('held', set.sessions.length);
+  const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
+  const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
+  const whileAnswering = set.bySession ? whileHeld : [];
+  const gate = onlyIf([...whileMet, ...whileAnswering]);
 
   if (set.inserts.length > 0) {
     const rows = set.inserts.map(
@@ -110,20 +129,27 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     );
   });
   set.deletes.forEach((key, index) => {
-    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${where(key)})`);
+    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileAnswering].join(' AND ')})`);
   });
   set.sessionClients.forEach((client, index) => {
     parts.push(
       `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
-        VALUES (${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
-          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')})
+        SELECT ${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
+          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')}${onlyIf(whileHeld)}
         ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour)`,
     );
   });
   if (parts.length === 0) return undefined;
   const counts = [set.inserts, set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map((list) => list.length);
-  return { name: `write-${counts.join('-')}`, text: `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions`, values };
+  const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
+  return { name: `write-${counts.join('-')}${set.bySession ? '-by-session' : ''}`, text, values };
 }
+
+/** How many rows the parts of this name have found, in SQL. @param first the number of the first of them */
+const countOf = (name: string, parts: number, first = 0): string =>
+  parts === 0 ? '0' : Array.from({ length: parts }, (_, index) => `(SELECT count(*) FROM ${name}${index + first})`).join(' + ');
+
+const onlyIf = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 
 /** Of values that could not be used: is one still there, so that it was used before, and not revoked? */
 export async function wasUsed(pool: pg.Pool, uses: readonly Use[]): Promise<boolean> {

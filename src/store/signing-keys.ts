@@ -1,4 +1,5 @@
 /** Signing keys of authorization servers and the states they pass through: NEXT, ACTIVE, RETIRED. The only SQL on that table. */
+import type { Knex } from 'knex';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
 
@@ -22,6 +23,8 @@ export interface KeyInUse {
   readonly serverId: string;
   readonly kid: string;
   readonly activated: Date;
+  /** Since when the key that follows is announced; null: none is yet. */
+  readonly nextCreated: Date | null;
 }
 
 const KEY: Columns<SigningKey> = {
@@ -65,12 +68,38 @@ export async function hasActiveKey(executor: Executor, serverId: string, alg: Si
   return (await executor('signing_keys').where({ server_id: serverId, alg, status: 'ACTIVE' }).first('kid')) !== undefined;
 }
 
+/** The key that follows the active one, of the same server and algorithm. */
+const followsActive = (on: Knex.JoinClause): void => {
+  on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
+};
+
+/** Servers with an active key that nothing follows yet, or that is due by these times and rotated by itself. */
+export async function listServersToTend(
+  executor: Executor,
+  { activatedBefore, announcedBefore }: { readonly activatedBefore: Date; readonly announcedBefore: Date },
+): Promise<string[]> {
+  return executor('signing_keys as k')
+    .join('authorization_servers as s', 's.id', 'k.server_id')
+    .leftJoin('signing_keys as n', followsActive)
+    .where('k.status', 'ACTIVE')
+    .where((either) =>
+      either
+        .whereNull('n.kid')
+        .orWhere((due) =>
+          due.where('s.rotation_mode', 'AUTO').where('k.activated', '<=', activatedBefore).where('n.created', '<=', announcedBefore),
+        ),
+    )
+    .distinct()
+    .pluck<string[]>('k.server_id');
+}
+
 /** Of every server, or of one, the key of its own algorithm. */
 export async function listKeysInUse(executor: Executor, serverId?: string): Promise<KeyInUse[]> {
   const query = executor('signing_keys as k')
     .join('authorization_servers as s', (on) => on.on('s.id', 'k.server_id').andOn('s.signing_alg', 'k.alg'))
+    .leftJoin('signing_keys as n', followsActive)
     .where('k.status', 'ACTIVE')
-    .select<KeyInUse[]>({ serverId: 's.id', kid: 'k.kid', activated: 'k.activated' });
+    .select<KeyInUse[]>({ serverId: 's.id', kid: 'k.kid', activated: 'k.activated', nextCreated: 'n.created' });
   return serverId === undefined ? query : query.where('s.id', serverId);
 }
 

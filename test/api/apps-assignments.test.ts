@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
-import { eventsOf, type Named, nextPage } from './administrators.ts';
+import { eventsOf, type Named, nextPage, tokenWith } from './administrators.ts';
 
 interface Assignment extends Named {
   created: string;
   lastUpdated: string;
   scope?: string;
+  status?: string;
+  statusChanged?: string;
   credentials?: { userName: string };
   profile?: { name: string };
   _links: { self: { href: string } };
@@ -16,7 +18,7 @@ const KINDS = [
   {
     kind: 'users',
     named: (name: string) => ({ profile: { login: name } }),
-    shown: (name: string) => ({ scope: 'USER', credentials: { userName: name } }),
+    shown: (name: string, since: string) => ({ scope: 'USER', status: 'ACTIVE', statusChanged: since, credentials: { userName: name } }),
     event: 'application.user_membership',
     idField: 'userId',
   },
@@ -59,7 +61,7 @@ for (const { kind, named, shown, event, idField } of KINDS) {
         id: first,
         created: assignment.created,
         lastUpdated: assignment.created,
-        ...shown('ada'),
+        ...shown('ada', assignment.created),
         _links: { self: { href: `${api.services.config.baseUrl}/api/v1/apps/${app}/${kind}/${first}` } },
       });
       assert.deepEqual((await api.call('GET', `/apps/${app}/${kind}/${first}`)).body, assignment);
@@ -93,6 +95,28 @@ for (const { kind, named, shown, event, idField } of KINDS) {
       assert.deepEqual(new Set(answers.map(({ status, body }) => `${status} ${body.created}`)).size, 1, 'the same assignment for all');
       assert.equal((await eventsOf(api, app)).length, 2);
     });
+
+    if (kind === 'users') {
+      it('is given by POST, too, as Okta has it; what an answer carries may be in the body', async () => {
+        const app = await createApp();
+        const id = await create('posted');
+        const post = (body: object) => api.call<Assignment>('POST', `/apps/${app}/users`, body);
+        const posted = await post({ id, scope: 'USER', credentials: { userName: 'posted' } });
+        assert.equal(posted.status, 200);
+        assert.deepEqual((await api.call('GET', `/apps/${app}/users/${id}`)).body, posted.body);
+        assert.deepEqual((await post({ id })).body, posted.body, 'once is enough');
+        assert.deepEqual((await eventsOf(api, app)).slice(1), [[`${event}.add`, undefined, { applicationId: app, userId: id }]]);
+        const reader = await tokenWith(api, 'READ_ONLY_ADMIN');
+        assert.equal((await api.call('POST', `/apps/${app}/users`, { id }, reader)).status, 403);
+        const refused = async (body: object) => {
+          const { status, body: refusal } = await api.call('POST', `/apps/${app}/users`, body);
+          return [status, refusal.errorCauses.map(({ errorSummary }) => errorSummary)];
+        };
+        assert.deepEqual(await refused({}), [400, ['id: is required']]);
+        assert.deepEqual(await refused({ id, profile: {} }), [400, ['profile: is not a field of this resource']]);
+        assert.deepEqual(await refused({ id: 'usr_unknown' }), [404, []]);
+      });
+    }
 
     it('goes with the application, and with whom it is assigned to', async () => {
       const app = await createApp();

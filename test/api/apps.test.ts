@@ -11,7 +11,7 @@ interface App {
   label: string;
   status: string;
   credentials: { oauthClient: { client_id: string; client_secret?: string; token_endpoint_auth_method: string; pkce_required: boolean } };
-  settings: { oauthClient: Record<string, unknown> };
+  settings: { implicitAssignment: boolean; oauthClient: Record<string, unknown> };
 }
 
 const CALLBACK = 'https://app.example/callback';
@@ -50,6 +50,34 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       refresh_token: { rotation_type: 'ROTATE', leeway: 30 },
     });
   });
+
+  it('is inactive from the beginning with activate=false', async () => {
+    const { status, body } = await api.call<App>('POST', '/apps?activate=false', withSettings({}));
+    assert.deepEqual([status, body.status], [200, 'INACTIVE']);
+    assert.equal((await api.call<App>('GET', `/apps/${body.id}`)).body.status, 'INACTIVE');
+    const refused = await api.call('POST', '/apps?activate=no', withSettings({}));
+    assert.deepEqual([refused.status, causes(refused)], [400, ['activate: must be true or false']]);
+  });
+
+  for (const [given, expected] of [
+    [{}, 'EVERYONE'],
+    [{ implicitAssignment: true }, 'EVERYONE'],
+    [{ implicitAssignment: false }, 'ASSIGNED'],
+    [{ implicitAssignment: true, assignment: 'ASSIGNED' }, 'ASSIGNED'],
+    [{ implicitAssignment: false, assignment: 'EVERYONE' }, 'EVERYONE'],
+  ] as const) {
+    it(`is assigned to ${expected} with ${JSON.stringify(given)}`, async () => {
+      const { implicitAssignment, ...rest } = { assignment: undefined, implicitAssignment: undefined, ...given };
+      const { label, settings } = withSettings(rest);
+      const { body } = await api.call<App>('POST', '/apps', { label, settings: { ...settings, implicitAssignment } });
+      assert.deepEqual([body.settings.implicitAssignment, body.settings.oauthClient.assignment], [expected === 'EVERYONE', expected]);
+      // Whoever knows only Okta's word sends back what he was shown.
+      const { assignment: _, ...oauthClient } = body.settings.oauthClient;
+      const sentBack = { label: 'Changed', settings: { implicitAssignment: body.settings.implicitAssignment, oauthClient } };
+      const { body: after } = await api.call<App>('PUT', `/apps/${body.id}`, sentBack);
+      assert.equal(after.settings.oauthClient.assignment, expected);
+    });
+  }
 
   it('tells the secret once, keeps it sealed, and leaves it out of the audit log', async () => {
     const secret = 'a secret of thirty-two characters or more';

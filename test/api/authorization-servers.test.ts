@@ -121,6 +121,46 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
     }
   });
 
+  it('lists the servers in pages, and those whose name or audience contains a text, whatever the case of its letters', async () => {
+    for (const turn of [1, 2, 3]) {
+      await api.call('POST', '/authorizationServers', { name: `Paging_100% ${turn}`, audiences: [`api://paged-${turn}`] });
+    }
+    const list = (query: string) => api.call<Server[]>('GET', `/authorizationServers?${query}`);
+    const names = async (q: string) => (await list(`q=${encodeURIComponent(q)}`)).body.map(({ name }) => name);
+    const all = ['Paging_100% 1', 'Paging_100% 2', 'Paging_100% 3'];
+    assert.deepEqual([await names('g_100%'), await names('PAGED-2'), await names('nothing')], [all, [all[1]], []]);
+    const first = await list('q=paging&limit=2');
+    assert.deepEqual(
+      first.body.map(({ name }) => name),
+      all.slice(0, 2),
+    );
+    const next = /<[^?]*\?([^>]*)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+    const second = await list(next);
+    assert.deepEqual([second.body.map(({ name }) => name), second.headers.get('link')], [all.slice(2), null]);
+  });
+
+  it('says in Okta’s names where everything is that belongs to a server', async () => {
+    const { body } = await api.call<Server & { default: boolean; issuerMode: string; _links: unknown }>('POST', '/authorizationServers', {
+      id: 'linked',
+      name: 'Linked',
+    });
+    const { baseUrl } = api.services.config;
+    const href = `${baseUrl}/api/v1/authorizationServers/linked`;
+    assert.deepEqual([body.default, body.issuerMode], [false, 'ORG_URL']);
+    assert.deepEqual(body._links, {
+      self: { href },
+      deactivate: { href: `${href}/lifecycle/deactivate`, hints: { allow: ['POST'] } },
+      metadata: ['oauth-authorization-server', 'openid-configuration'].map((name) => ({
+        name,
+        href: `${baseUrl}/oauth/v1/linked/.well-known/${name}`,
+      })),
+      scopes: { href: `${href}/scopes` },
+      claims: { href: `${href}/claims` },
+      policies: { href: `${href}/policies` },
+      rotateKey: { href: `${href}/credentials/lifecycle/keyRotate`, hints: { allow: ['POST'] } },
+    });
+  });
+
   for (const [method, path] of [
     ['GET', ''],
     ['PUT', ''],

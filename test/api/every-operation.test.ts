@@ -43,6 +43,16 @@ const addressOf = (path: string, { params = {}, query = {} }: ValidCall): string
   return search === '' ? filled : `${filled}?${search}`;
 };
 
+/** The session of the browser that calls, where an operation asks for it: the API alone has no sign-in (test/api/sessions-me.test.ts has). */
+const SIGNED_IN = {
+  uid: 'the session',
+  accountId: 'usr_1',
+  login: 'ada',
+  amr: ['pwd'],
+  signedInAt: 1_700_000_000,
+  expiresAt: 4_000_000_000,
+};
+
 /** A value no schema of this type takes. */
 const WRONG = { string: 4711, number: 'four', integer: 1.5, boolean: 'perhaps', array: 'one', object: 'one' } as const;
 
@@ -54,7 +64,7 @@ describe('every operation of the management API', () => {
   const tokens = new Map<string, string>();
 
   before(async () => {
-    api = await startManagementApi();
+    api = await startManagementApi({ sessions: { current: async () => SIGNED_IN, forget: async () => undefined } });
     make = makeWith(api);
     document = (await api.call<Document>('GET', '/openapi.json')).body;
     ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });

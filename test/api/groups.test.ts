@@ -198,6 +198,29 @@ describe('groups (management API, "Resources")', () => {
     assert.equal((await api.call('GET', '/groups/nothing/users')).status, 404);
   });
 
+  it('has a user from his creation on, by groupIds; by SUPER_ADMIN alone, and all or nothing', async () => {
+    const [first, second] = [await create('From the beginning'), await create('As well')];
+    const groupIds = [first.id, second.id, first.id];
+    const { body: user } = await api.call<Named>('POST', '/users', { profile: { login: 'joined' }, groupIds });
+    assert.deepEqual((await api.call<Group[]>('GET', `/users/${user.id}/groups`)).body, [first, second]);
+    const page = await api.call<Group[]>('GET', '/users/joined/groups?limit=1');
+    assert.deepEqual([page.body, (await api.call<Group[]>('GET', nextPage(page))).body], [[first], [second]]);
+    assert.deepEqual((await eventsOf(api, user.id)).slice(1), [
+      ['group.user_membership.add', undefined, { groupId: first.id, userId: user.id }],
+      ['group.user_membership.add', undefined, { groupId: second.id, userId: user.id }],
+    ]);
+
+    const body = { profile: { login: 'not joined' }, groupIds: [first.id, 'grp_unknown'] };
+    const unknown = await api.call('POST', '/users', body);
+    assert.deepEqual([unknown.status, causes(unknown)], [400, ['groupIds: grp_unknown does not exist']]);
+    const organization = await tokenWith(api, 'ORG_ADMIN');
+    const { body: orgs } = await api.call<{ organizations: { orgId: string }[] }>('GET', '/account/org', undefined, organization);
+    const inOrg = { profile: { login: 'not joined' }, orgId: orgs.organizations[0]?.orgId };
+    assert.equal((await api.call('POST', '/users', { ...inOrg, groupIds: [first.id] }, organization)).status, 403);
+    assert.equal((await api.call('GET', '/users/not%20joined')).status, 404);
+    assert.equal((await api.call('POST', '/users', { ...inOrg, groupIds: [] }, organization)).status, 200, 'none is what he may give');
+  });
+
   it('is deleted while users are added to it: none is left half done', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await create(`Short-lived ${round}`);

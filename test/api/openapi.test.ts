@@ -148,7 +148,7 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     assert.deepEqual(scheme, { type: 'apiKey', in: 'header', name: 'Authorization' });
     assert.match(description ?? '', /SSWS/);
     const open = Object.entries(served.body.paths).filter(([, item]) => Object.values(item).some(({ security }) => security !== undefined));
-    assert.deepEqual(open.map(([path]) => path).sort(), ['/authn', '/openapi.json']);
+    assert.deepEqual(open.map(([path]) => path).sort(), ['/authn', '/openapi.json', '/sessions/me']);
   });
 
   it('is what `npm run openapi` prints, without configuration or database', async () => {

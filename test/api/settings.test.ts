@@ -11,6 +11,7 @@ const DEFAULTS = {
   'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30 },
   password: { minLength: 8 },
   branding: { name: 'Gatehouse', supportUrl: null, privacyUrl: null, termsUrl: null },
+  audit: { retentionDays: null },
 };
 
 describe('settings (management API, "Resources")', () => {
@@ -26,6 +27,8 @@ describe('settings (management API, "Resources")', () => {
     ['password', { minLength: 128 }],
     ['branding', { name: '<b>Haus</b> بيت' }],
     ['branding', { supportUrl: 'https://help.example/#contact', privacyUrl: 'https://example.com/privacy', termsUrl: null }],
+    ['audit', { retentionDays: 1 }],
+    ['audit', { retentionDays: null }],
   ];
   for (const [name, set] of accepted) {
     it(`replaces ${name} by ${JSON.stringify(set)}; what is absent returns to its default`, async () => {
@@ -88,6 +91,8 @@ describe('settings (management API, "Resources")', () => {
     ['branding', { privacyUrl: 'javascript:alert(1)' }, ['privacyUrl: must be a URL that begins with https://']],
     ['branding', { termsUrl: 'https://user:pass@example.com/' }, ['termsUrl: must be a URL that begins with https://']],
     ['branding', { logo: 'x' }, ['logo: is not a field of this resource']],
+    ['audit', { retentionDays: 0 }, ['retentionDays: must be at least 1']],
+    ['audit', { retentionDays: 36_501 }, ['retentionDays: must be at most 36500']],
   ];
   for (const [name, set, expected] of refused) {
     it(`refuses ${name} ${JSON.stringify(set).slice(0, 60)}`, async () => {

@@ -3,9 +3,12 @@
  * story fails them, so a new endpoint brings its own.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { SYSTEM } from '../../src/services/audit.ts';
 import { rememberConsent } from '../../src/services/consents.ts';
 import { authenticate } from '../../src/services/sign-in.ts';
+import { answersChallenge, hookBody } from '../support/event-hooks.ts';
 import type { ManagementApi } from '../support/management-api.ts';
 
 export interface ValidCall {
@@ -28,6 +31,9 @@ export interface Make {
   app(): Promise<string>;
   server(): Promise<string>;
   token(): Promise<string>;
+  idp(): Promise<string>;
+  /** Its receiver answers challenges. */
+  hook(): Promise<string>;
   /** What a user allows on the consent dialog. @returns the ids of user and grant */
   grant(): Promise<{ id: string; grantId: string }>;
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
@@ -35,6 +41,29 @@ export interface Make {
 
 const unique = (what: string): string => `${what} ${randomBytes(6).toString('hex')}`;
 const redirectUris = { settings: { oauthClient: { redirect_uris: ['https://app.example/callback'] } } };
+
+const identityProvider = () => ({
+  name: unique('Provider'),
+  type: 'OIDC',
+  protocol: {
+    issuer: { url: 'https://idp.example' },
+    credentials: { client: { client_id: 'gatehouse', client_secret: 'known to the provider' } },
+  },
+});
+
+/** @returns the address of a receiver that is verified by whoever asks it; it ends with the process */
+async function challengeable(): Promise<string> {
+  const server = createServer(answersChallenge).listen(0, '127.0.0.1').unref();
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+}
+
+const aHook = () =>
+  hookBody('https://receiver.example/hook', ['user.lifecycle.create'], {
+    headers: [{ key: 'X-Tenant', value: 'tests' }],
+    authScheme: { type: 'HEADER', key: 'Authorization', value: 'Bearer 4711' },
+  });
 
 export function makeWith(api: ManagementApi): Make {
   const call: Make['call'] = async (method, path, body) => {
@@ -63,6 +92,8 @@ export function makeWith(api: ManagementApi): Make {
     app: () => idOf('/apps', { label: unique('App'), ...redirectUris }),
     server: () => idOf('/authorizationServers', { name: unique('Server') }),
     token: () => idOf('/api-tokens', { name: unique('Token') }),
+    idp: () => idOf('/idps', identityProvider()),
+    hook: async () => idOf('/eventHooks', hookBody(await challengeable(), ['user.lifecycle.create'])),
     async grant() {
       const key = { userId: await make.user(), applicationId: await make.app(), serverId: await make.server() };
       await rememberConsent(api.services, key, { asked: ['email'], allowed: ['email'] }, SYSTEM);
@@ -79,7 +110,7 @@ const onUser =
   (status?: Parameters<Make['user']>[0], rest: () => Omit<ValidCall, 'params'> = () => ({}), extra = {}): Story =>
   async (make) => ({ params: { id: await make.user(status, extra) }, ...rest() });
 const on =
-  (what: 'group' | 'app' | 'server' | 'token', rest: (make: Make) => Omit<ValidCall, 'params'> = () => ({})): Story =>
+  (what: 'group' | 'app' | 'server' | 'token' | 'idp' | 'hook', rest: (make: Make) => Omit<ValidCall, 'params'> = () => ({})): Story =>
   async (make) => ({ params: { id: await make[what]() }, ...rest(make) });
 
 const inOrg =
@@ -103,6 +134,66 @@ const withRole: Story = async (make) => {
   const { id: roleId } = await make.call('POST', `/users/${id}/roles`, { type: 'READ_ONLY_ADMIN' });
   return { params: { id, roleId: String(roleId) } };
 };
+
+const withSecret: Story = async (make) => {
+  const id = await make.app();
+  const { id: secretId } = await make.call('POST', `/apps/${id}/credentials/secrets`);
+  return { params: { id, secretId: String(secretId) } };
+};
+
+/** @param named is the user named in the path? */
+const linkedTo =
+  (named: boolean): Story =>
+  async (make) => {
+    const params = { id: await make.idp(), userId: await make.user() };
+    await make.call('POST', `/idps/${params.id}/users/${params.userId}`, { externalId: unique('subject') });
+    return { params: named ? params : { id: params.id } };
+  };
+
+const policyBody = () => ({ name: unique('Policy'), priority: 1, conditions: { clients: { include: ['ALL_CLIENTS'] } } });
+const ruleBody = () => ({
+  name: unique('Rule'),
+  conditions: {
+    people: { users: { include: [] }, groups: { include: ['EVERYONE'] } },
+    grantTypes: { include: ['authorization_code'] },
+    scopes: { include: ['openid'] },
+  },
+  actions: { token: { accessTokenLifetimeMinutes: 5, refreshTokenLifetimeMinutes: 60, refreshTokenWindowMinutes: 10 } },
+});
+
+const onPolicy =
+  (rest: () => Omit<ValidCall, 'params'> = () => ({})): Story =>
+  async (make) => {
+    const id = await make.server();
+    const { id: policyId } = await make.call('POST', `/authorizationServers/${id}/policies`, policyBody());
+    return { params: { id, policyId: String(policyId) }, ...rest() };
+  };
+
+const onRule =
+  (rest: () => Omit<ValidCall, 'params'> = () => ({})): Story =>
+  async (make) => {
+    const { params } = await onPolicy()(make);
+    const path = `/authorizationServers/${params?.id}/policies/${params?.policyId}/rules`;
+    const { id: ruleId } = await make.call('POST', path, ruleBody());
+    return { params: { ...params, ruleId: String(ruleId) }, ...rest() };
+  };
+
+const scopeOf = (): Record<string, unknown> => ({ name: unique('scope').replace(' ', ':'), consent: 'REQUIRED' });
+const claimOf = (): Record<string, unknown> => ({
+  name: unique('claim').replace(' ', '_'),
+  claimType: 'RESOURCE',
+  valueType: 'STATIC',
+  value: 'x',
+});
+
+/** @param part of an authorization server, made for the story */
+const onServerPart =
+  (part: 'scopes' | 'claims', parameter: string, made: () => Record<string, unknown>, body?: () => Record<string, unknown>): Story =>
+  async (make) => {
+    const id = await make.server();
+    const { id: partId } = await make.call('POST', `/authorizationServers/${id}/${part}`, made());
+    return { params: { id, [parameter]: String(partId) }, ...(body && { body: body() }) };
+  };
 
 export const STORIES: Readonly<Record<string, Story>> = {
   'POST /account/org': async () => ({ query: { orgName: unique('Org') } }),
@@ -157,10 +248,14 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'DELETE /users/:id/grants': onUser(),
   'GET /users/:id/grants/:grantId': async (make) => ({ params: await make.grant() }),
   'DELETE /users/:id/grants/:grantId': async (make) => ({ params: await make.grant() }),
+  'GET /users/:id/data': onUser(),
+  'GET /users/:id/data/events': onUser(),
   'GET /users/:id/roles': onUser(),
   'POST /users/:id/roles': onUser('ACTIVE', () => ({ body: { type: 'READ_ONLY_ADMIN' } })),
   'GET /users/:id/roles/:roleId': withRole,
   'DELETE /users/:id/roles/:roleId': withRole,
+  'GET /users/:id/groups': onUser(),
+  'GET /users/:id/appLinks': onUser(),
 
   'POST /groups': async () => ({ body: { profile: { name: unique('Group'), description: 'People' } } }),
   'GET /groups': none,
@@ -171,6 +266,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
     const { params } = await assigned('group', 'user', true)(make);
     return { params: { id: params?.id ?? '' } };
   },
+  'GET /groups/:id/apps': on('group'),
   'PUT /groups/:id/users/:userId': assigned('group', 'user', false),
   'DELETE /groups/:id/users/:userId': assigned('group', 'user', true),
 
@@ -187,12 +283,10 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /apps/:id/lifecycle/deactivate': on('app'),
   'POST /apps/:id/credentials/secrets': on('app'),
   'GET /apps/:id/credentials/secrets': on('app'),
-  'DELETE /apps/:id/credentials/secrets/:secretId': async (make) => {
-    const id = await make.app();
-    const { id: secretId } = await make.call('POST', `/apps/${id}/credentials/secrets`);
-    return { params: { id, secretId: String(secretId) } };
-  },
+  'GET /apps/:id/credentials/secrets/:secretId': withSecret,
+  'DELETE /apps/:id/credentials/secrets/:secretId': withSecret,
   'GET /apps/:id/users': on('app'),
+  'POST /apps/:id/users': async (make) => ({ params: { id: await make.app() }, body: { id: await make.user() } }),
   'PUT /apps/:id/users/:userId': assigned('app', 'user', false),
   'GET /apps/:id/users/:userId': assigned('app', 'user', true),
   'DELETE /apps/:id/users/:userId': assigned('app', 'user', true),
@@ -206,10 +300,71 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /authorizationServers/:id': on('server'),
   'PUT /authorizationServers/:id': on('server', () => ({ body: { name: unique('Server') } })),
   'GET /authorizationServers/:id/credentials/keys': on('server'),
+  'GET /authorizationServers/:id/credentials/keys/:keyId': async (make) => {
+    const { id, credentials } = await make.call('POST', '/authorizationServers', { name: unique('Server') });
+    return { params: { id: String(id), keyId: (credentials as { signing: { kid: string } }).signing.kid } };
+  },
   'POST /authorizationServers/:id/credentials/lifecycle/keyRotate': on('server', () => ({ body: { use: 'sig' } })),
+  'POST /authorizationServers/:id/scopes': on('server', () => ({ body: scopeOf() })),
+  'GET /authorizationServers/:id/scopes': on('server'),
+  'GET /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf),
+  'PUT /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf, scopeOf),
+  'DELETE /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf),
+  'POST /authorizationServers/:id/claims': on('server', () => ({ body: claimOf() })),
+  'GET /authorizationServers/:id/claims': async (make) => {
+    const id = await make.server();
+    await make.call('POST', `/authorizationServers/${id}/claims`, claimOf());
+    return { params: { id } };
+  },
+  'GET /authorizationServers/:id/claims/:claimId': onServerPart('claims', 'claimId', claimOf),
+  'PUT /authorizationServers/:id/claims/:claimId': onServerPart('claims', 'claimId', claimOf, claimOf),
+  'DELETE /authorizationServers/:id/claims/:claimId': onServerPart('claims', 'claimId', claimOf),
   'POST /authorizationServers/:id/lifecycle/activate': on('server'),
   'POST /authorizationServers/:id/lifecycle/deactivate': on('server'),
+  'DELETE /authorizationServers/:id': on('server'),
 
+  'POST /authorizationServers/:id/simulate': async (make) => ({
+    params: { id: await make.server() },
+    body: {
+      client_id: await make.app(),
+      user: await make.user(),
+      grant_type: 'authorization_code',
+      scopes: ['openid', 'email'],
+      prompt: 'login',
+    },
+  }),
+  'POST /authorizationServers/:id/policies': on('server', () => ({ body: policyBody() })),
+  'GET /authorizationServers/:id/policies': on('server'),
+  'GET /authorizationServers/:id/policies/:policyId': onPolicy(),
+  'PUT /authorizationServers/:id/policies/:policyId': onPolicy(() => ({ body: policyBody() })),
+  'DELETE /authorizationServers/:id/policies/:policyId': onPolicy(),
+  'POST /authorizationServers/:id/policies/:policyId/lifecycle/activate': onPolicy(),
+  'POST /authorizationServers/:id/policies/:policyId/lifecycle/deactivate': onPolicy(),
+  'POST /authorizationServers/:id/policies/:policyId/rules': onPolicy(() => ({ body: ruleBody() })),
+  'GET /authorizationServers/:id/policies/:policyId/rules': onPolicy(),
+  'GET /authorizationServers/:id/policies/:policyId/rules/:ruleId': onRule(),
+  'PUT /authorizationServers/:id/policies/:policyId/rules/:ruleId': onRule(() => ({ body: ruleBody() })),
+  'DELETE /authorizationServers/:id/policies/:policyId/rules/:ruleId': onRule(),
+  'POST /authorizationServers/:id/policies/:policyId/rules/:ruleId/lifecycle/activate': onRule(),
+  'POST /authorizationServers/:id/policies/:policyId/rules/:ruleId/lifecycle/deactivate': onRule(),
+
+  'POST /idps': async () => ({ body: identityProvider() }),
+  'GET /idps': none,
+  'GET /idps/:id': on('idp'),
+  'PUT /idps/:id': on('idp', () => ({ body: identityProvider() })),
+  'DELETE /idps/:id': on('idp'),
+  'POST /idps/:id/lifecycle/activate': on('idp'),
+  'POST /idps/:id/lifecycle/deactivate': on('idp'),
+  'GET /idps/:id/users': linkedTo(false),
+  'GET /idps/:id/users/:userId': linkedTo(true),
+  'POST /idps/:id/users/:userId': async (make) => ({
+    params: { id: await make.idp(), userId: await make.user() },
+    body: { externalId: unique('subject') },
+  }),
+  'DELETE /idps/:id/users/:userId': linkedTo(true),
+
+  'GET /sessions/me': none,
+  'DELETE /sessions/me': none,
   'POST /authn': async (make) => {
     const login = unique('user');
     await make.call('POST', '/users', { profile: { login }, ...PASSWORD });
@@ -221,6 +376,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /api-tokens/:id': on('token'),
   'DELETE /api-tokens/:id': on('token'),
 
+  'POST /eventHooks': async () => ({ body: aHook() }),
+  'GET /eventHooks': none,
+  'GET /eventHooks/:id': on('hook'),
+  'PUT /eventHooks/:id': on('hook', () => ({ body: aHook() })),
+  'DELETE /eventHooks/:id': on('hook'),
+  'POST /eventHooks/:id/lifecycle/activate': on('hook'),
+  'POST /eventHooks/:id/lifecycle/deactivate': on('hook'),
+  'POST /eventHooks/:id/lifecycle/verify': on('hook'),
+  'POST /eventHooks/:id/credentials/secret': on('hook'),
+
   'GET /logs': none,
   'GET /settings/sign-in': none,
   'PUT /settings/sign-in': async () => ({ body: { sessionIdleMinutes: 60 } }),
@@ -228,4 +393,6 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /settings/password': async () => ({ body: { minLength: 10 } }),
   'GET /settings/branding': none,
   'PUT /settings/branding': async () => ({ body: { name: 'Example' } }),
+  'GET /settings/audit': none,
+  'PUT /settings/audit': async () => ({ body: { retentionDays: 365 } }),
 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest } from '../support/browser.ts';
-import { onServer } from '../support/database.ts';
+import { setScope } from '../support/scopes.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
 import { outcomeOf, runApplication } from './application.ts';
@@ -13,11 +13,7 @@ const WANTED = { scope: 'openid email' };
 /** A user in front of the dialog of an application that must ask (consent_method REQUIRED) for the scope `email`. */
 async function atTheDialog(browser: Browser, t: TestContext, { javaScriptEnabled = true } = {}) {
   const service = await startService(t);
-  // Standard scopes are granted without a dialog, and nothing published changes a scope yet. Before the server is first asked for,
-  // so that no copy of it is older.
-  await onServer(service.database.url, (database) =>
-    database.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE server_id = 'default' AND name = 'email'`),
-  );
+  await setScope(service, 'email', { consent: 'REQUIRED' });
   const user = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
   const application = await runApplication(t, service, { consent_method: 'REQUIRED' });
   const window = await openWindow(browser, { javaScriptEnabled });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
-import { onServer } from '../support/database.ts';
+import { setScope } from '../support/scopes.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 
@@ -99,9 +99,7 @@ test('ui_locales is followed on the sign-in page, an error page, the form_post p
 
 test('a language chosen on the sign-in page holds on the consent page after it, whatever the application asks for', async (t) => {
   const service = await startService(t);
-  await onServer(service.database.url, (database) =>
-    database.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE server_id = 'default' AND name = 'email'`),
-  );
+  await setScope(service, 'email', { consent: 'REQUIRED' });
   const parameters = { ui_locales: 'es', scope: 'openid email' };
   const { user, browser, page } = await atSignIn(service, { consent_method: 'REQUIRED' }, parameters);
   assert.match(page.text, /<html lang="es"/);

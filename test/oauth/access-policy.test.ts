@@ -45,29 +45,54 @@ const silently = async (
   serverId = 'default',
 ) => answerOf(await browser.visit(authorizeUrl(service, serverId, { client_id: client.clientId, prompt: 'none', ...changes })));
 
-for (const serverId of ['built-in', 'default']) {
-  test(`a server without a policy that fits gives nothing: ${serverId} (RFC 6749 sections 4.1.2.1 and 5.2)`, async (t) => {
-    const { service, user, client, browser } = await signedIn(t);
-    const { body } = await tokensFor(service, browser, user, client, { serverId, scope: SCOPE });
-    for (const policies of [
-      [],
-      [{ rules: [] }],
-      [{ clients: ['another'], rules: [{}] }],
-      [{ status: 'INACTIVE', rules: [{}] }],
-      [{ rules: [{ status: 'INACTIVE' }] }],
-    ] as const) {
-      await setPolicies(service, serverId, policies);
-      const answer = await silently(service, browser, client, {}, serverId);
-      assert.deepEqual([answer.error, answer.state, answer.code], ['access_denied', 'some-state', undefined], JSON.stringify(policies));
-      assertDenied(await machine(service, client, serverId));
-      assertDenied(await post(service, serverId, 'token', client, { grant_type: 'refresh_token', refresh_token: body.refresh_token }));
-    }
-    await setPolicies(service, serverId, [{ rules: [{}] }]);
-    assert.ok((await silently(service, browser, client, {}, serverId)).code);
-    const again = await post(service, serverId, 'token', client, { grant_type: 'refresh_token', refresh_token: body.refresh_token });
-    assert.equal(again.status, 200, 'what was denied used nothing up');
-  });
-}
+test('a server without a policy that fits gives nothing (RFC 6749 sections 4.1.2.1 and 5.2)', async (t) => {
+  const { service, user, client, browser } = await signedIn(t);
+  const another = await createClient(service);
+  const { body } = await tokensFor(service, browser, user, client, { serverId: 'default', scope: SCOPE });
+  for (const policies of [
+    [],
+    [{ rules: [] }],
+    [{ clients: [another.clientId], rules: [{}] }],
+    [{ clients: [], rules: [{}] }],
+    [{ status: 'INACTIVE', rules: [{}] }],
+    [{ rules: [{ status: 'INACTIVE' }] }],
+  ] as const) {
+    await setPolicies(service, 'default', policies);
+    const answer = await silently(service, browser, client);
+    assert.deepEqual([answer.error, answer.state, answer.code], ['access_denied', 'some-state', undefined], JSON.stringify(policies));
+    assertDenied(await machine(service, client));
+    assertDenied(await refresh(service, client, body.refresh_token));
+  }
+  await setPolicies(service, 'default', [{ rules: [{}] }]);
+  assert.ok((await silently(service, browser, client)).code);
+  const again = await refresh(service, client, body.refresh_token);
+  assert.equal(again.status, 200, 'what was denied used nothing up');
+});
+
+test('a rule whose only user or group is deleted fits nobody, not everyone; so does a policy whose only application is', async (t) => {
+  const { service, client, browser } = await signedIn(t);
+  const other = await service.createUser();
+  const { id: group } = (await service.api('POST', '/groups', { profile: { name: 'Staff' } })).body;
+  const closed = async () => {
+    assert.equal((await silently(service, browser, client)).error, 'access_denied');
+    assertDenied(await machine(service, client));
+  };
+  await setPolicies(service, 'default', [
+    {
+      rules: [{ conditions: { people: { users: { include: [other.id] } } } }, { conditions: { people: { groups: { include: [group] } } } }],
+    },
+  ]);
+  await closed();
+  for (const _ of ['deactivated', 'deleted']) await service.api('DELETE', `/users/${other.id}`);
+  await service.api('DELETE', `/groups/${group}`);
+  await closed();
+
+  const gone = await createClient(service);
+  await setPolicies(service, 'default', [{ clients: [gone.clientId], rules: [{}] }]);
+  await closed();
+  await service.api('DELETE', `/apps/${gone.clientId}`);
+  await closed();
+});
 
 test('who is judged is who signs in: the sign-in page comes first, then the denial by redirect', async (t) => {
   const service = await startService(t);

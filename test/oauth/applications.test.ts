@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SignJWT } from 'jose';
 import { onServer } from '../support/database.ts';
+import { setScope } from '../support/scopes.ts';
 import { type Service, startService, startTwo } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import {
@@ -130,9 +131,7 @@ test('a deactivated application is no client while it is inactive, and its token
 
 test('a sign-in and a consent under way end on the error page when their application is deleted', async (t) => {
   const service = await startService(t);
-  await onServer(service.database.url, (sql) =>
-    sql.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE server_id = 'default' AND name = 'email'`),
-  );
+  await setScope(service, 'email', { consent: 'REQUIRED' });
   const user = await service.createUser();
   const asking = async () => {
     const client = await createClient(service, { consent_method: 'REQUIRED' });
@@ -155,9 +154,7 @@ test('a sign-in and a consent under way end on the error page when their applica
 
 test('an application that takes the id of a deleted one has to ask for consent again', async (t) => {
   const service = await startService(t);
-  await onServer(service.database.url, (sql) =>
-    sql.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE server_id = 'default' AND name = 'email'`),
-  );
+  await setScope(service, 'email', { consent: 'REQUIRED' });
   const user = await service.createUser();
   const browser = new UserAgent(service.baseUrl);
   const register = () => createClient(service, { consent_method: 'REQUIRED' }, { client_id: 'asker' });

@@ -5,6 +5,7 @@ import { decodeJwt } from 'jose';
 import { MODELS } from '../../src/store/protocol-state.ts';
 import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
+import { setScope } from '../support/scopes.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 import { answerOf, authorizeUrl, createClient, tokensFor } from './relying-party.ts';
@@ -243,10 +244,7 @@ test('scope: absent, the server’s default ones, else invalid_scope; openid may
   assert.equal(await scopeOf({ scope: undefined }), 'invalid_scope');
   assert.equal(await scopeOf({ scope: '' }), 'invalid_scope');
   assert.equal(await scopeOf({ scope: ' ' }), 'invalid_scope');
-  await onServer(service.database.url, (client) =>
-    client.query(`UPDATE scopes SET is_default = true WHERE server_id = 'default' AND name IN ('email', 'phone')`),
-  );
-  await service.api('PUT', '/authorizationServers/default', { name: 'default' });
+  for (const name of ['email', 'phone']) await setScope(service, name, { default: true });
   assert.deepEqual((await scopeOf({ scope: undefined }))?.split(' ').sort(), ['email', 'phone']);
   assert.equal(await scopeOf({ scope: 'profile' }), 'profile', 'named ones stand alone');
   assert.equal(await scopeOf({ scope: 'profile profile' }), 'profile', 'and once');

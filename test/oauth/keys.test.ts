@@ -56,9 +56,8 @@ test('a server has one key that signs and the next one, and tells which (decisio
   );
   assert.equal(decodeProtectedHeader(await issue(service, client)).kid, before[0]?.kid);
   const { credentials } = (await service.api('GET', '/authorizationServers/default')).body;
-  assert.deepEqual(credentials, {
-    signing: { kid: before[0]?.kid, rotationMode: 'MANUAL', lastRotated: before[0]?.created, nextRotation: null },
-  });
+  const nextRotation = new Date(Date.parse(before[0]?.created ?? '') + 90 * DAY * 1000).toISOString();
+  assert.deepEqual(credentials, { signing: { kid: before[0]?.kid, rotationMode: 'AUTO', lastRotated: before[0]?.created, nextRotation } });
 
   const after = await rotate(service);
   assert.deepEqual(states(after), ['ACTIVE', 'NEXT', 'RETIRED']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { onServer } from '../support/database.ts';
+import { setScope } from '../support/scopes.ts';
 import { type ServiceCalls, startService } from '../support/service.ts';
 import { type JsonAnswer, post, type TestClient, userinfo } from './relying-party.ts';
 
@@ -20,10 +20,9 @@ const refusedAs = (answer: JsonAnswer) => [answer.status, answer.body.error];
 
 test('the password grant (RFC 6749 section 4.3; decisions, "Token")', async (t) => {
   const service = await startService(t);
-  await onServer(service.database.url, (sql) =>
-    sql.query(`INSERT INTO scopes (id, server_id, name, consent, is_default)
-      VALUES ('1', 'default', 'orders', 'IMPLICIT', true), ('2', 'default', 'payments', 'REQUIRED', true), ('3', 'default', 'notes', 'FLEXIBLE', false)`),
-  );
+  await setScope(service, 'orders', { consent: 'IMPLICIT', default: true });
+  await setScope(service, 'payments', { consent: 'REQUIRED', default: true });
+  await setScope(service, 'notes', { consent: 'FLEXIBLE' });
   const client = await service.createApp({ grant_types: GRANTS, response_types: [] });
   const asking = await service.createApp({ grant_types: GRANTS, response_types: [], consent_method: 'REQUIRED' });
   const user = await service.createUser({ email: 'ada@example.com', firstName: 'Ada' });

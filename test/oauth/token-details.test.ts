@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { moveClock } from '../support/clock.ts';
-import { onServer } from '../support/database.ts';
+import { setScope } from '../support/scopes.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import {
@@ -138,15 +138,6 @@ test('a request that another site posts comes without the cookie, and does not r
   assert.equal(isGiven(await send({}, url)), true);
 });
 
-async function makeDefault(service: Service, ...names: string[]): Promise<void> {
-  // The management API has no operations for scopes yet.
-  await onServer(service.database.url, async (client) => {
-    await client.query(`UPDATE scopes SET is_default = true WHERE server_id = 'default' AND name = ANY ($1)`, [names]);
-  });
-  const path = '/authorizationServers/default';
-  assert.equal((await service.api('PUT', path, (await service.api('GET', path)).body)).status, 200);
-}
-
 test('client_credentials without a scope gets the default ones that an application may have, and never an error (RFC 6749 section 3.3)', async (t) => {
   const service = await startService(t);
   const machine = await service.createApp({ application_type: 'service' });
@@ -155,7 +146,7 @@ test('client_credentials without a scope gets the default ones that an applicati
   const none = await issue();
   assert.deepEqual([none.status, none.body.scope], [200, '']);
 
-  await makeDefault(service, 'openid', 'offline_access', 'groups', 'email');
+  for (const name of ['openid', 'offline_access', 'groups', 'email']) await setScope(service, name, { default: true });
   for (const form of [{}, { scope: '' }] as Record<string, string>[]) {
     const { status, body } = await issue(form);
     assert.deepEqual([status, body.scope.split(' ').sort()], [200, ['email', 'groups']], JSON.stringify(form));

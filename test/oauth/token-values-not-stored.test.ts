@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SignJWT } from 'jose';
 import { onServer } from '../support/database.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
-import { answerOf, authorizeUrl, createClient, post, userinfo } from './relying-party.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post, userinfo } from './relying-party.ts';
 
 /** All rows of all tables as text. */
 async function dump(service: Service): Promise<string> {
@@ -82,6 +83,32 @@ test('a dump of the database holds no password, link, session token, API token, 
   const url = authorizeUrl(service, 'default', { client_id: client.clientId, response_type: 'code', sessionToken: await authn() });
   note('a code that nobody exchanged', answerOf(await browser.visit(url)).code);
 
+  const requestObject = async (jti: string) => {
+    const claims = {
+      client_id: client.clientId,
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      state: 'some-state',
+      nonce: 'some-nonce',
+      jti,
+    };
+    const secret = Buffer.from(made.client_secret);
+    const now = Math.floor(Date.now() / 1000);
+    const signing = new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer(client.clientId)
+      .setAudience(service.issuer('default'));
+    return signing
+      .setIssuedAt(now)
+      .setExpirationTime(now + 60)
+      .sign(secret);
+  };
+  const signed = await requestObject(note('the jti of a request object', 'jti-of-a-request-object'));
+  const asked = authorizeUrl(service, 'default', { client_id: client.clientId, request: note('a request object', signed), prompt: 'none' });
+  note('a code by request object', answerOf(await browser.visit(asked)).code);
+  assert.notEqual(answerOf(await browser.visit(asked)).error, undefined, 'its jti was kept in some way: it counts once');
+
   const reset = await service.api('POST', `/users/${user.id}/lifecycle/reset_password?sendEmail=false`);
   note('the token of a link', new URL(reset.body.resetPasswordUrl).pathname.split('/').at(-1));
   const staged = await service.api('POST', '/users?activate=false', { profile: { login: 'staged-user' } });
@@ -90,7 +117,7 @@ test('a dump of the database holds no password, link, session token, API token, 
 
   const content = await dump(service);
   assert.ok(content.includes(user.login) && content.includes(client.clientId), 'the dump is one');
-  assert.equal(issued.size, 26, [...issued.values()].join(', '));
+  assert.equal(issued.size, 29, [...issued.values()].join(', '));
   for (const [value, what] of issued) {
     for (const writing of writings(value)) assert.ok(!content.includes(writing), `the database holds ${what}`);
   }

@@ -7,8 +7,10 @@ import {
   type AccessRule,
   decideAccess,
   dependsOnGroups,
+  inOrder,
   type RuleActions,
   type RuleConditions,
+  withoutPerson,
 } from '../../src/policy/access-policy.ts';
 
 const SERVER = { accessTokenSeconds: 3600, refreshTokenSeconds: 7200, refreshTokenWindowSeconds: 5400 };
@@ -35,11 +37,19 @@ const policy = (rules: readonly AccessRule[], clients: readonly string[] = ['ALL
 const allowed = (conditions: RuleConditions, asked: AccessFacts = facts): boolean =>
   decideAccess([policy([rule(conditions)])], asked, SERVER).allowed;
 
-test('a condition that is absent or empty restricts nothing; each that is there must hold', () => {
+test('a condition that is absent restricts nothing, one that is empty lets nobody and nothing through; each that is there must hold', () => {
   const table: readonly (readonly [string, RuleConditions, AccessFacts, boolean])[] = [
     ['nothing', {}, facts, true],
     ['nothing, without a user', {}, machine, true],
-    ['empty lists', { people: { users: { include: [] }, groups: { include: [] } }, grantTypes: { include: [] }, scopes: {} }, facts, true],
+    ['people without lists', { people: {} }, facts, true],
+    ['no users', { people: { users: { include: [] } } }, facts, false],
+    ['no groups', { people: { groups: { include: [] } } }, facts, false],
+    ['no people', { people: { users: { include: [] }, groups: { include: [] } } }, facts, false],
+    ['no people, without a user', { people: { users: { include: [] }, groups: { include: [] } } }, machine, false],
+    ['no users, but everyone', { people: { users: { include: [] }, groups: { include: ['EVERYONE'] } } }, facts, true],
+    ['no grant types', { grantTypes: { include: [] } }, facts, false],
+    ['no scopes', { scopes: { include: [] } }, facts, false],
+    ['no scopes, where none is asked for', { scopes: { include: [] } }, { ...machine, scopes: [] }, false],
     ['the grant type', { grantTypes: { include: ['implicit', 'authorization_code'] } }, facts, true],
     ['every grant type', { grantTypes: { include: ['*'] } }, facts, true],
     ['another grant type', { grantTypes: { include: ['password'] } }, facts, false],
@@ -117,4 +127,34 @@ test('groups are asked for only where a rule names one', () => {
   assert.equal(dependsOnGroups([policy([rule({ people: { groups: { include: ['EVERYONE'] } } })])]), false);
   assert.equal(dependsOnGroups([policy([rule({ people: { users: { include: ['ada'] }, groups: { include: [] } } })])]), false);
   assert.equal(dependsOnGroups([policy([rule({}), rule({ people: { groups: { include: ['staff'] } } })])]), true);
+});
+
+test('a refresh token without an end of its own lives for ten years', () => {
+  const { lifetimes } = decideAccess([policy([rule({}, { token: { refreshTokenLifetimeMinutes: 0 } })])], facts, SERVER);
+  assert.deepEqual(lifetimes, { ...SERVER, refreshTokenSeconds: 10 * 365 * 86_400 });
+});
+
+test('a name is taken out of the list that it stands in, and the list stays', () => {
+  const conditions = { people: { users: { include: ['ada', 'bob'] }, groups: { include: ['ada'] } }, scopes: { include: ['ada'] } };
+  const { people, scopes } = conditions;
+  assert.deepEqual(withoutPerson(conditions, 'user', 'ada'), { scopes, people: { ...people, users: { include: ['bob'] } } });
+  assert.deepEqual(withoutPerson(conditions, 'group', 'ada'), { scopes, people: { ...people, groups: { include: [] } } });
+  for (const untouched of [{}, { people: {} }, { people: { groups: { include: ['ada'] } } }]) {
+    assert.deepEqual(withoutPerson(untouched, 'user', 'ada'), untouched);
+  }
+  assert.equal(allowed(withoutPerson({ people: { users: { include: ['bob'] } } }, 'user', 'bob')), false);
+});
+
+test('one is put in its place among the others, wherever it stood before', () => {
+  const ids = ['a', 'b', 'c'];
+  assert.deepEqual(
+    [inOrder(ids, 'new', undefined), inOrder(ids, 'new', 1), inOrder(ids, 'new', 3), inOrder(ids, 'new', 99)].map((order) =>
+      order.join(''),
+    ),
+    ['abcnew', 'newabc', 'abnewc', 'abcnew'],
+  );
+  assert.deepEqual(
+    [inOrder(ids, 'a', 3), inOrder(ids, 'c', 1), inOrder(ids, 'b', 2), inOrder(ids, 'a', undefined)].map((order) => order.join('')),
+    ['bca', 'cab', 'abc', 'bca'],
+  );
 });

@@ -55,9 +55,88 @@ test('one receiver has few at a time, and none while it is busy: it holds up nob
   const entry = { kind: 'known', payload: {}, created: at(0) };
   const waiting = Array.from({ length: 50 }, () => ({ ...entry, ordering_key: 'slow', due: at(0) }));
   await database.knex('outbox').insert([...waiting, { ...entry, ordering_key: 'quick', due: at(1) }]);
-  const claim = async (busy: string[]) =>
-    (await claimDue(database.knex, { kinds: ['known'], busy, now: at(2), until: at(20), limit: 20 })).map(({ orderingKey }) => orderingKey);
+  const claim = async (busy: string[], limit = 20) =>
+    (await claimDue(database.knex, { kinds: ['known'], busy, now: at(2), until: at(20), limit })).map(({ orderingKey }) => orderingKey);
   assert.deepEqual((await claim([])).sort(), ['quick', 'slow', 'slow', 'slow']);
   assert.deepEqual(await claim(['slow']), []);
   assert.deepEqual(await claim([]), ['slow', 'slow', 'slow']);
+  await database.knex('outbox').insert({ ...entry, ordering_key: 'quick', due: at(1) });
+  assert.deepEqual((await claim([], 2)).sort(), ['quick', 'slow'], 'few places are shared');
+});
+
+test('what has an object is taken in the order in which it was written, one at a time, and holds up no other object', async (t) => {
+  const { connection, drop } = await testDatabase();
+  afterwards(t, drop);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const entry = { kind: 'known', ordering_key: 'receiver', payload: {}, created: at(0), due: at(0) };
+  await database.knex('outbox').insert([
+    { ...entry, object_key: 'a' }, // 1
+    { ...entry, object_key: 'a' }, // 2
+    { ...entry, object_key: 'b' }, // 3
+    { ...entry, object_key: 'a', ordering_key: 'another' }, // 4
+    { ...entry, object_key: 'a', kind: 'other' }, // 5
+    { ...entry, object_key: 'a' }, // 6
+    { ...entry, object_key: null }, // 7
+  ]);
+  const claim = (now: number) => claimDue(database.knex, { kinds: ['known', 'other'], now: at(now), until: at(now + 15), limit: 20 });
+  const taken = (await Promise.all(Array.from({ length: 20 }, () => claim(1)))).flat();
+  assert.deepEqual(taken.map(({ seq }) => seq).sort(), [1, 3, 4, 5, 7]);
+  const [first] = taken.filter(({ seq }) => seq === 1);
+  assert.ok(first);
+
+  // It failed: all of the object waits as long as it does, and is not even looked at meanwhile.
+  await postponeEntry(database.knex, first, at(100), 'failed');
+  const dues = async () =>
+    (await database.knex('outbox').where({ ordering_key: 'receiver', object_key: 'a', kind: 'known' }).orderBy('seq').select('due')).map(
+      ({ due }) => due,
+    );
+  assert.deepEqual(await dues(), [at(100), at(100), at(100)]);
+  await database.knex('outbox').insert({ ...entry, object_key: 'a', due: at(2) });
+  assert.deepEqual(
+    (await claim(15)).map(({ seq }) => seq),
+    [],
+  );
+  const again = (await claim(100)).filter(
+    ({ objectKey, orderingKey, kind }) => objectKey === 'a' && orderingKey === 'receiver' && kind === 'known',
+  );
+  assert.deepEqual(
+    again.map(({ seq }) => seq),
+    [1],
+  );
+
+  // It was told: what is next is taken at once, and what comes after that waits for it in turn.
+  assert.equal(await removeEntry(database.knex, first), true);
+  for (const expected of [2, 6, 8]) {
+    const mine = (await claim(101)).filter(
+      ({ objectKey, orderingKey, kind }) => objectKey === 'a' && orderingKey === 'receiver' && kind === 'known',
+    );
+    assert.deepEqual(
+      mine.map(({ seq }) => seq),
+      [expected],
+    );
+    for (const one of mine) await removeEntry(database.knex, one);
+  }
+});
+
+test('a hundred thousand that wait for one receiver delay nobody else', async (t) => {
+  const { connection, drop } = await testDatabase();
+  afterwards(t, drop);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  await database.knex.raw(
+    `INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)
+      SELECT 'known', 'slow', 'object ' || n % 50000, '{}', :now, :now FROM generate_series(1, 100000) AS n`,
+    { now: at(0) },
+  );
+  await database.knex.raw("INSERT INTO outbox (kind, ordering_key, payload, created, due) VALUES ('other', 'quick', '{}', :now, :now)", {
+    now: at(5),
+  });
+  await database.knex.raw('ANALYZE outbox');
+  const claim = (busy: string[]) => claimDue(database.knex, { kinds: ['known', 'other'], busy, now: at(10), until: at(25), limit: 20 });
+  await claim(['slow', 'quick']);
+  const begun = performance.now();
+  assert.deepEqual((await claim([])).map(({ orderingKey }) => orderingKey).sort(), ['quick', 'slow', 'slow', 'slow']);
+  const took = performance.now() - begun;
+  assert.ok(took < 250, `${took} ms`);
 });

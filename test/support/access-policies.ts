@@ -1,14 +1,9 @@
-/**
- * Access policies of a server, written straight into its database: the management API has no operations for them yet, and what they do at the
- * OAuth endpoints is tested before. A change of the server that changes nothing makes the service look at them again.
- */
+/** Access policies of a custom server, put in place of those that it has by the management API. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import type { RuleActions, RuleConditions } from '../../src/policy/access-policy.ts';
-import { onServer } from './database.ts';
-import type { Service } from './service.ts';
+import type { ServiceCalls } from './service.ts';
 
-export interface PolicyRow {
+export interface GivenPolicy {
   readonly clients?: readonly string[];
   readonly status?: 'ACTIVE' | 'INACTIVE';
   readonly rules: readonly {
@@ -18,30 +13,21 @@ export interface PolicyRow {
   }[];
 }
 
-/** Puts these in place of a server's policies; they count in this order. */
-export async function setPolicies(service: Service, serverId: string, policies: readonly PolicyRow[]): Promise<void> {
-  await onServer(service.database.url, async (client) => {
-    await client.query('BEGIN');
-    await client.query('DELETE FROM policies WHERE server_id = $1', [serverId]);
-    for (const [index, { clients = ['ALL_CLIENTS'], status = 'ACTIVE', rules }] of policies.entries()) {
-      const id = randomBytes(8).toString('hex');
-      const values = [id, serverId, index, status, clients];
-      // The first is the youngest: what orders them is their priority.
-      await client.query(
-        `INSERT INTO policies (id, server_id, name, priority, status, clients, created, last_updated)
-          VALUES ($1, $2, 'Policy ' || $3::integer, $3::integer, $4, $5, now() - $3::integer * interval '1 hour', now())`,
-        values,
-      );
-      for (const [turn, rule] of rules.entries()) {
-        await client.query(
-          `INSERT INTO policy_rules (id, policy_id, name, priority, status, conditions, actions, created, last_updated)
-            VALUES ($1, $2, 'Rule ' || $3::integer, $3::integer, $4, $5, $6, now() - $3::integer * interval '1 hour', now())`,
-          [randomBytes(8).toString('hex'), id, turn, rule.status ?? 'ACTIVE', rule.conditions ?? {}, rule.actions ?? {}],
-        );
-      }
+/** They and their rules count in this order. */
+export async function setPolicies(service: ServiceCalls, serverId: string, policies: readonly GivenPolicy[]): Promise<void> {
+  const path = `/authorizationServers/${serverId}/policies`;
+  const done = async (method: string, address: string, body?: unknown) => {
+    const answer = await service.api(method, address, body);
+    assert.ok(answer.status < 300, `${method} ${address}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  for (const { id } of await done('GET', path)) await done('DELETE', `${path}/${id}`);
+  // The first is the youngest: what orders them is their priority.
+  for (const [index, { clients = ['ALL_CLIENTS'], status = 'ACTIVE', rules }] of [...policies.entries()].reverse()) {
+    const policy = { name: `Policy ${index}`, priority: 1, status, conditions: { clients: { include: clients } } };
+    const { id } = await done('POST', path, policy);
+    for (const [turn, { conditions = {}, ...rule }] of [...rules.entries()].reverse()) {
+      await done('POST', `${path}/${id}/rules`, { ...rule, name: `Rule ${turn}`, priority: 1, conditions });
     }
-    await client.query('COMMIT');
-  });
-  const path = `/authorizationServers/${serverId}`;
-  assert.equal((await service.api('PUT', path, (await service.api('GET', path)).body)).status, 200);
+  }
 }

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { onServer, testDatabase } from './database.ts';
 import { newSecretKey, type Service, startService } from './service.ts';
 
-/** Scopes cannot be edited over HTTP before their issue, so these two rows are changed by hand, before anything has read them. */
+/** The built-in server's scopes are not changed by anybody, so the rows of all servers are changed by hand, before anything has read them. */
 export async function serviceWithConsents(t: TestContext): Promise<Service> {
   const database = await testDatabase();
   const secretKey = newSecretKey();

@@ -18,6 +18,9 @@ export interface TestDatabase {
 /** @returns a fresh database with the newest schema */
 export const testDatabase = (): Promise<TestDatabase> => create(fromRunner('GATEHOUSE_TEST_TEMPLATE'));
 
+/** @returns a database on which the first start has been carried out, by a service with the key and the credentials of `STARTED` */
+export const startedDatabase = (): Promise<TestDatabase> => create(fromRunner('GATEHOUSE_TEST_STARTED'));
+
 /** @returns a fresh database with nothing in it */
 export const emptyDatabase = (): Promise<TestDatabase> => create('template0');
 

@@ -48,7 +48,13 @@ export async function testServices(): Promise<{ services: Services; close(): Pro
   const log = pino({ level: 'silent' });
   const database = await openDatabase({ connection: testDb.connection, onError: () => {} });
   const notifications = await openNotifications(testDb.connection, log);
-  const services = { database, notifications, keyring: new Keyring([randomBytes(32)]), config: loadConfig({}), log };
+  const services = {
+    database,
+    notifications,
+    keyring: new Keyring([randomBytes(32)]),
+    config: loadConfig({ ALLOW_PRIVATE_NETWORK: 'true' }),
+    log,
+  };
   const close = async () => {
     await notifications.close();
     await database.close();
@@ -57,18 +63,18 @@ export async function testServices(): Promise<{ services: Services; close(): Pro
   return { services, close };
 }
 
+/** The API alone has no sign-in, hence no browser has a session. */
+const SIGNED_IN_NOWHERE: ManagementApiOptions['sessions'] = { current: async () => undefined, forget: async () => undefined };
+
 /** Listens on a port of its own. */
-export async function serve(
-  services: Services,
-  options: Omit<ManagementApiOptions, 'pages'> = {},
-): Promise<{ base: string; close(): void }> {
+export async function serve(services: Services, options: Partial<ManagementApiOptions> = {}): Promise<{ base: string; close(): void }> {
   const app = new Koa();
   app.use((ctx, next) => {
     ctx.state.requestId = ctx.get('X-Request-Id') || randomToken();
     return next();
   });
   app.use(publicFiles);
-  app.use(managementApi(services, { pages: createPages(services), ...options }));
+  app.use(managementApi(services, { pages: createPages(services), sessions: SIGNED_IN_NOWHERE, ...options }));
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -80,7 +86,7 @@ export async function serve(
   return { base: `http://127.0.0.1:${address.port}/api/v1`, close };
 }
 
-export async function startManagementApi(options: Omit<ManagementApiOptions, 'pages'> = {}): Promise<ManagementApi> {
+export async function startManagementApi(options: Partial<ManagementApiOptions> = {}): Promise<ManagementApi> {
   const { services, close } = await testServices();
   const server = await serve(services, options);
   const { id } = await createUser(

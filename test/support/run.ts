@@ -8,9 +8,15 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrate, openDatabase } from '../../src/store/database.ts';
+import { pino } from 'pino';
+import { loadConfig } from '../../src/config.ts';
+import { Keyring } from '../../src/secrets.ts';
+import { firstStart } from '../../src/services/first-start.ts';
+import { type Database, migrate, openDatabase } from '../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { openNotifications } from '../../src/store/notifications.ts';
 import { databaseUrl, dropDatabase, onServer } from './database.ts';
+import { STARTED } from './service.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
@@ -48,14 +54,23 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
   return { url, stop };
 }
 
-/** Migrated, and closed to connections, so that it can be cloned at any time. */
-async function makeTemplate(server: string, template: string): Promise<void> {
-  await onServer(server, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE template0`));
+/** Closed to connections, so that it can be cloned at any time. @param fill brings it from what `from` is to what it is to be */
+async function makeTemplate(server: string, template: string, from: string, fill: (database: Database) => Promise<void>): Promise<void> {
+  await onServer(server, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE ${from}`));
   const connection = { connectionString: databaseUrl(server, template) };
   const database = await openDatabase({ connection, onError: (error) => console.error(error) });
-  await migrate(database);
+  await fill(database);
   await database.close();
   await onServer(server, (client) => client.query(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`));
+}
+
+/** Carries the first start out. */
+async function start(url: string, database: Database): Promise<void> {
+  const config = loadConfig({ ...STARTED, DATABASE_URL: url });
+  const log = pino({ level: 'silent' });
+  const notifications = await openNotifications({ connectionString: url }, log);
+  await firstStart({ config, log, database, notifications, keyring: new Keyring(config.secretKeys ?? []) }, () => {});
+  await notifications.close();
 }
 
 /** @returns the exit code of `node --test` */
@@ -94,10 +109,13 @@ if (files.length === 0) {
 }
 const server = await provideServer();
 const template = `gatehouse_template_${randomBytes(8).toString('hex')}`;
+const started = `${template}_started`;
 try {
-  await makeTemplate(server.url, template);
-  process.exitCode = interrupted ? 1 : await runTests(files, { GATEHOUSE_TEST_SERVER: server.url, GATEHOUSE_TEST_TEMPLATE: template });
+  await makeTemplate(server.url, template, 'template0', migrate);
+  await makeTemplate(server.url, started, template, (database) => start(databaseUrl(server.url, started), database));
+  const env = { GATEHOUSE_TEST_SERVER: server.url, GATEHOUSE_TEST_TEMPLATE: template, GATEHOUSE_TEST_STARTED: started };
+  process.exitCode = interrupted ? 1 : await runTests(files, env);
 } finally {
-  await dropDatabase(server.url, template);
+  for (const name of [started, template]) await dropDatabase(server.url, name);
   await server.stop();
 }

@@ -13,10 +13,16 @@ import { registerSystemApplications } from '../../src/services/system-applicatio
 import { openDatabase } from '../../src/store/database.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
 import { afterwards } from './afterwards.ts';
-import { type TestDatabase, testDatabase } from './database.ts';
+import { startedDatabase, type TestDatabase, testDatabase } from './database.ts';
 
 export const API_TOKEN = 'test-api-token-0123456789-0123456789';
 export const ADMIN = { username: 'admin', password: 'the-administrators-password' };
+/** What the services of most tests begin with: their first start was carried out once for all (support/run.ts), which spares each four RSA keys. */
+export const STARTED = {
+  SECRET_KEY: Buffer.alloc(32, 'the key of all test services').toString('base64url'),
+  ADMIN_PASSWORD: ADMIN.password,
+  ADMIN_API_TOKEN: API_TOKEN,
+};
 
 export interface Answer {
   readonly status: number;
@@ -59,7 +65,8 @@ export const newSecretKey = (): string => randomBytes(32).toString('base64url');
 
 /** Starts a service that ends with the test. */
 export async function startService(t: TestContext, { env = {}, sendsOutbox = false, beside }: ServiceOptions = {}): Promise<Service> {
-  const database = beside?.database ?? (await testDatabase());
+  const isOrdinary = Object.keys(env).every((name) => !(name in STARTED) && name !== 'ADMIN_USERNAME');
+  const database = beside?.database ?? (await (isOrdinary ? startedDatabase() : testDatabase()));
   if (beside === undefined) afterwards(t, () => database.drop());
 
   let listener: RequestListener = (_req, res) => res.writeHead(503).end();
@@ -75,9 +82,8 @@ export async function startService(t: TestContext, { env = {}, sendsOutbox = fal
   const config = loadConfig({
     PORT: String(address.port),
     DATABASE_URL: database.url,
-    SECRET_KEY: beside?.secretKey ?? newSecretKey(),
-    ADMIN_PASSWORD: ADMIN.password,
-    ADMIN_API_TOKEN: API_TOKEN,
+    ...STARTED,
+    ...(beside !== undefined && { SECRET_KEY: beside.secretKey }),
     LOG_LEVEL: 'silent',
     ...env,
   });
@@ -146,7 +152,7 @@ export function callsTo(baseUrl: string, listensAt: string = baseUrl): ServiceCa
 
 /** Two processes on one database, one service to the outside: both have the first one's issuers, and each is reached where it listens. */
 export async function startTwo(t: TestContext): Promise<[Service, Service]> {
-  const beside = { database: await testDatabase(), secretKey: newSecretKey() };
+  const beside = { database: await startedDatabase(), secretKey: STARTED.SECRET_KEY };
   afterwards(t, () => beside.database.drop());
   const first = await startService(t, { beside });
   const second = await startService(t, { beside, env: { BASE_URL: first.baseUrl } });

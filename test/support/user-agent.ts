@@ -32,6 +32,13 @@ export class UserAgent {
     return this.#cookies.find((cookie) => cookie.name === name)?.value;
   }
 
+  /** Another window of the same browser, with the cookies as they are now. @param origin where the service is reached */
+  window(origin = this.origin): UserAgent {
+    const other = new UserAgent(origin);
+    other.#cookies = [...this.#cookies];
+    return other;
+  }
+
   /** One request, no redirect followed. */
   async send(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address, this.origin);

@@ -4,6 +4,7 @@
  */
 import type Koa from 'koa';
 import { Provider } from 'oidc-provider';
+import type { Belongings } from '../../store/claims.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from '../../store/protocol-state.ts';
 import type { Extension, SessionClient, SessionSave, Use, WriteSet } from '../../store/protocol-writes.ts';
 
@@ -17,6 +18,7 @@ export class PendingWrites implements WriteSet {
   extensions: Extension[] = [];
   deletes: StoredKey[] = [];
   sessionClients: SessionClient[] = [];
+  bySession = false;
 
   insert(row: StoredModel): void {
     this.#forget(row);
@@ -58,6 +60,8 @@ export class RequestState {
   deviceId: string | undefined;
   /** The ids of a user's groups, once they were asked for. */
   readonly groups = new Map<string, Promise<readonly string[]>>();
+  /** Where a user belongs, once it was asked for. */
+  readonly belongings = new Map<string, Promise<Belongings>>();
   /** Families of tokens to end, each in a transaction of its own after the request's writes. */
   readonly endedGrants = new Set<string>();
   /** The session's authorizations at this server as they were read, to write only what changed. */

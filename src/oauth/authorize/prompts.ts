@@ -4,8 +4,9 @@
  */
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../policy/consent.ts';
-import type { AuthorizationServer, Scope } from '../../store/authorization-servers.ts';
+import type { AuthorizationServer } from '../../store/authorization-servers.ts';
 import type { ConsentKey } from '../../store/consents.ts';
+import type { Scope } from '../../store/scopes.ts';
 import { clientSettings } from '../client-settings.ts';
 import { nameSession } from '../session-id.ts';
 import { words } from './scope.ts';

@@ -5,7 +5,7 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import { isPrintable } from '../../services/text.ts';
-import type { Scope } from '../../store/authorization-servers.ts';
+import type { Scope } from '../../store/scopes.ts';
 import { readForm } from '../form.ts';
 import { deliversToken } from './nonce.ts';
 import type { Merged, Parameters } from './request-object.ts';

@@ -3,7 +3,8 @@
  * silence and grants offline_access only after a consent prompt; here unknown ones are an error, and offline_access is a scope like others.
  */
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
-import type { Scope } from '../../store/authorization-servers.ts';
+import { authorizationScopes } from '../../policy/granted-scopes.ts';
+import type { Scope } from '../../store/scopes.ts';
 
 /** The words of a space-separated parameter. */
 export const words = (value: unknown): string[] => (typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : []);
@@ -21,12 +22,12 @@ const invalidScope = (description: string) => new errors.CustomOIDCProviderError
  * @param requested the parameter as it came, before oidc-provider filtered it
  * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
  */
-export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, known: ReadonlySet<string>): void {
-  const asked = words(requested);
-  if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
-  if (!asked.every((scope) => known.has(scope))) throw invalidScope('a requested scope is unknown to the authorization server');
+export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, scopes: readonly Scope[]): void {
   const { params, client } = ctx.oidc;
   if (params === undefined || client === undefined) return;
   const refreshable = words(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
-  if (asked.includes('offline_access') && refreshable) params.scope = [...new Set([...words(params.scope), 'offline_access'])].join(' ');
+  const { requested: asked, refused, granted } = authorizationScopes(words(requested), scopes, { refreshable });
+  if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
+  if (refused.length > 0) throw invalidScope('a requested scope is unknown to the authorization server');
+  params.scope = granted.join(' ') || undefined;
 }

@@ -4,11 +4,12 @@
  */
 import { type Configuration, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
+import { passwordScopes } from '../../policy/granted-scopes.ts';
 import { TooManyFailures } from '../../services/failure-limits.ts';
-import type { Scope } from '../../store/authorization-servers.ts';
 import { isUnavailable } from '../../store/failures.ts';
+import type { Scope } from '../../store/scopes.ts';
 import { words } from '../authorize/scope.ts';
-import { type ClientSettings, clientSettings } from '../client-settings.ts';
+import { clientSettings } from '../client-settings.ts';
 import type { ProviderParts } from '../dependencies.ts';
 import { TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
 
@@ -59,25 +60,17 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
   throw new errors.InvalidGrant('the user name or the password is not right');
 }
 
-/**
- * Which scopes are granted. A trusted application gets what it asks for; another one nothing that the user would have to allow.
- * @param asked none: the server's default ones, as far as they can be granted
- * @throws {errors.InvalidScope} unknown, or in need of a user's consent
- */
-export function grantedScopes(
+/** @throws {errors.InvalidScope} unknown, or in need of a user's consent */
+function grantedScopes(
   asked: readonly string[],
   scopes: readonly Scope[],
-  client: Pick<ClientSettings, 'consentMethod'> & { readonly refreshable: boolean },
-): string[] {
-  const grantable = scopes.filter(({ consent }) => consent !== 'REQUIRED' || client.consentMethod === 'TRUSTED');
-  const names = new Set(grantable.map(({ name }) => name));
-  const refused = asked.filter((scope) => !names.has(scope));
+  client: Parameters<typeof passwordScopes>[2],
+): readonly string[] {
+  const { granted, refused } = passwordScopes(asked, scopes, client);
   if (refused.length > 0) {
     throw new errors.InvalidScope("a requested scope is unknown or cannot be granted without the user's consent", refused.join(' '));
   }
-  const wanted = asked.length > 0 ? asked : grantable.filter(({ isDefault }) => isDefault).map(({ name }) => name);
-  // As at the authorize endpoint: it is of no use to an application that may not refresh.
-  return [...new Set(wanted)].filter((scope) => scope !== 'offline_access' || client.refreshable);
+  return granted;
 }
 
 interface Grantee {

@@ -6,6 +6,7 @@ import { type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { AccessToken, AdapterPayload, ClientCredentials, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { present } from '../../clock.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
+import type { ClaimedToken } from './server-claims.ts';
 
 const HANDLE = 'jwt:';
 /** A handle under which nothing is ever stored. */
@@ -32,12 +33,16 @@ interface StoredToken {
   readonly adapter: { upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> };
 }
 
-/** @param keyOf finds the key that a presented JWT was signed with */
+/**
+ * @param keyOf finds the key that a presented JWT was signed with
+ * @param ownClaims what the server adds to a JWT by itself; `payload` is what it says without them
+ */
 export function accessTokenFormat(
   server: AuthorizationServer,
   issuer: string,
   keyOf: JWTVerifyGetKey,
   provider: () => Provider,
+  ownClaims: (token: ClaimedToken, payload: object) => Promise<Readonly<Record<string, unknown>>>,
 ): AccessTokenFormat {
   return {
     lifetime: (seconds) => (_ctx, token) => {
@@ -65,6 +70,7 @@ export function accessTokenFormat(
       const row = { ...rest, extra: { ...rest.extra, aud } };
       await stored.adapter.upsert(id, row, exp - iat);
       jwt.payload.nbf = iat;
+      jwt.payload = { ...(await ownClaims(token as ClaimedToken, jwt.payload)), ...jwt.payload };
     },
 
     async handleOf(presented) {

@@ -7,16 +7,20 @@ import { idTokenClaims, USER_CLAIMS, userClaims } from '../../policy/claims.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
+import type { ServerClaims } from './server-claims.ts';
 
 /** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
 export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
-/** oidc-provider's `claims`: what a scope may reveal at most; the choice is made in `claims()` below. */
-export const CLAIMS_BY_SCOPE: Record<string, string[]> = {
-  ...Object.fromEntries(USERINFO_SCOPES.map((scope) => [scope, [...USER_CLAIMS]])),
+/**
+ * oidc-provider's `claims`: what a scope may reveal at most; the choice is made in `claims()` below.
+ * @param own names of the claims that the server adds by itself
+ */
+export const claimsByScope = (own: readonly string[]): Record<string, string[]> => ({
+  ...Object.fromEntries(USERINFO_SCOPES.map((scope) => [scope, [...USER_CLAIMS, ...own]])),
   // How and when the user was authenticated goes into every ID token, not only where it was asked for.
-  openid: [...USER_CLAIMS, 'auth_time', 'amr', 'acr'],
-};
+  openid: [...USER_CLAIMS, ...own, 'auth_time', 'amr', 'acr'],
+});
 
 /** oidc-provider demands openid at userinfo; the service does not, where one of the scopes is there that it serves. */
 export function scopeAtUserinfo(scope: string): string {
@@ -28,10 +32,14 @@ export function scopeAtUserinfo(scope: string): string {
 /** A user who may sign in and hold tokens. */
 export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
 
-/** @param load reads a user who did not come along with a token or session of the request */
+/**
+ * @param load reads a user who did not come along with a token or session of the request
+ * @param own the claims that the server adds by itself
+ */
 export function findAccount(
   profile: 'service' | 'openid',
   load: (id: string) => Promise<Account | undefined>,
+  own: ServerClaims,
 ): NonNullable<Configuration['findAccount']> {
   return async (ctx, sub, token) => {
     if (ctx.oidc.route === 'userinfo' && token !== undefined && profile === 'service') requireUserinfoScope(token.scopes);
@@ -41,9 +49,12 @@ export function findAccount(
       accountId: account.id,
       async claims(use, scope) {
         const all = userClaims(account);
-        if (use !== 'id_token' || ctx.oidc.client === undefined) return all;
-        const held = idTokenClaims(clientSettings(ctx.oidc.client).idTokenClaims, scope.split(' '));
-        return { ...Object.fromEntries(Object.entries(all).filter(([name]) => held.includes(name))), sub: account.id };
+        if (use !== 'id_token' || ctx.oidc.client === undefined)
+          return { ...(await own.forUserinfo(account, all, scope)), sub: account.id };
+        const chosen = clientSettings(ctx.oidc.client).idTokenClaims;
+        const held = idTokenClaims(chosen, scope.split(' '));
+        const standard = Object.fromEntries(Object.entries(all).filter(([name]) => held.includes(name)));
+        return { ...(await own.forIdToken(ctx, account, standard, scope, chosen)), sub: account.id };
       },
     };
   };

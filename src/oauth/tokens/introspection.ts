@@ -1,11 +1,13 @@
 /** Introspection (RFC 7662): who may ask about which token, and the fields that oidc-provider does not fill. */
+import { decodeJwt } from 'jose';
 import type { AccessToken, Client, ClientCredentials, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
 import { digest } from '../../secrets.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { type RequestState, requestStateOf } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
-import { isJwtHandle, jtiOfHandle } from './access-token-format.ts';
+import { type AccessTokenFormat, isJwtHandle, jtiOfHandle } from './access-token-format.ts';
 import { isActive } from './account.ts';
+import type { ClaimedToken } from './server-claims.ts';
 
 type Token = AccessToken | ClientCredentials | RefreshToken;
 
@@ -31,26 +33,44 @@ function publicJti(stored: string): string {
 const INACTIVE = { active: false };
 const defined = (answer: Record<string, unknown>) => Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
 
+export interface IntrospectionParts {
+  readonly format: Pick<AccessTokenFormat, 'idTokenClaims'>;
+  findUser(id: string): Promise<Account | undefined>;
+  /** What the server adds to an access token by itself; an opaque one holds nothing, so its claims are of the present. */
+  claimsOf(token: ClaimedToken): Promise<Readonly<Record<string, unknown>>>;
+}
+
 /**
  * Completes oidc-provider's answer.
- * @param idToken the claims of the presented token when it is an ID token of this server
+ * @param presented the token as it came when it is a JWT
  */
 export async function completeIntrospection(
   ctx: KoaContextWithOIDC,
-  idToken: Record<string, unknown> | undefined,
-  findUser: (id: string) => Promise<Account | undefined>,
+  presented: string | undefined,
+  { format, findUser, claimsOf }: IntrospectionParts,
 ): Promise<void> {
   const { entities, client } = ctx.oidc;
   const answer = ctx.body as Record<string, unknown>;
   const request = requestStateOf(ctx);
   const token = entities.AccessToken ?? entities.RefreshToken ?? entities.ClientCredentials;
-  if (answer.active === true && token !== undefined) ctx.body = describe(answer, token, ctx.oidc.issuer, request);
-  else if (idToken !== undefined && client !== undefined && (await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) {
+  if (answer.active === true && token !== undefined) {
+    const described = describe(answer, token, ctx.oidc.issuer, request);
+    ctx.body = described === INACTIVE ? INACTIVE : { ...(await claimsIn(token, presented, claimsOf)), ...described };
+    return;
+  }
+  const idToken = presented === undefined ? undefined : await format.idTokenClaims(presented);
+  if (idToken !== undefined && client !== undefined && (await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) {
     const owner = await ctx.oidc.provider.Client.find(String(idToken.aud));
     // Nothing of an ID token is stored: one of an application that was deleted shows by its age when the id is given anew.
     const isOwners = owner !== undefined && Number(idToken.iat) >= clientSettings(owner).createdAt;
     ctx.body = isOwners ? describeIdToken(idToken, await findUser(String(idToken.sub))) : INACTIVE;
   } else ctx.body = INACTIVE;
+}
+
+/** What a token says beyond its fields. A JWT was verified when its row was looked for. */
+async function claimsIn(token: Token, presented: string | undefined, claimsOf: IntrospectionParts['claimsOf']) {
+  if (token.kind === 'RefreshToken') return {};
+  return presented === undefined ? claimsOf(token) : decodeJwt(presented);
 }
 
 function describeIdToken(claims: Record<string, unknown>, user: Account | undefined) {

@@ -1,0 +1,68 @@
+/** What the service has, read over its API in the form of the file. */
+import type { Document } from './difference.ts';
+import { bodyPart, bodySchema, hasStatusField, type Kind, keyOf } from './kinds.ts';
+import { type Directory, replaceReferences } from './names.ts';
+import type { Answer, Service } from './service.ts';
+
+/** A thing that exists. */
+export interface Present {
+  readonly kind: Kind;
+  readonly key: string;
+  /** In the API. */
+  readonly path: string;
+  /** Its body, with names in place of ids, and its status. */
+  readonly document: Document;
+  /** What of it is the operator's, so that a file may tell it. */
+  readonly open: Document;
+  /** Belongs to the service itself: not deleted. */
+  readonly system: boolean;
+}
+
+/** Whether the body says it or the API has calls for it, the file has it as a field. */
+const STATUS = 'status';
+
+/** All things of a kind. @param within the path of what they are in */
+export async function readAll(service: Service, directory: Directory, kind: Kind, within = ''): Promise<Present[]> {
+  const answers = await service.list(within + kind.path);
+  const read: Present[] = [];
+  for (const answer of answers) {
+    const one = presentOf(kind, within, answer);
+    const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
+    const open = openPart(document, kind.open?.(one.key));
+    if (Object.keys(open).length > 0) read.push({ ...one, document, open });
+  }
+  return read;
+}
+
+/** @param fields undefined: all of them */
+const openPart = (document: Document, fields: readonly string[] | undefined): Document =>
+  fields === undefined ? document : Object.fromEntries(Object.entries(document).filter(([name]) => fields.includes(name)));
+
+const isSystem = ({ open, lasting = [] }: Kind, key: string, answer: Answer): boolean =>
+  answer.system === true || open?.(key) !== undefined || lasting.includes(key);
+
+/** With ids as the service has them. */
+export function presentOf(kind: Kind, within: string, answer: Answer): Omit<Present, 'open'> {
+  const path = `${within}${kind.path}/${encodeURIComponent(String(answer.id))}`;
+  const schema = bodySchema('PUT', path);
+  const body = bodyPart(schema, answer);
+  const withStatus = hasStatusField(schema) || answer[STATUS] === undefined ? body : { ...body, [STATUS]: answer[STATUS] };
+  // What a thing is known by may be told at its creation only.
+  const key = keyOf(kind, answer) ?? '';
+  const document = kind.key.includes('id') ? { id: answer.id, ...withStatus } : withStatus;
+  return { kind, key, path, document, system: isSystem(kind, key, answer) };
+}
+
+/** @returns every section, each thing with its inner sections: what a file that wants nothing else would hold */
+export async function readSections(service: Service, directory: Directory, kinds: readonly Kind[], within = ''): Promise<Document> {
+  const sections: Record<string, unknown> = {};
+  for (const kind of kinds) {
+    const things: Document[] = [];
+    for (const one of await readAll(service, directory, kind, within)) {
+      const inside = kind.open?.(one.key) === undefined ? await readSections(service, directory, kind.inner, one.path) : {};
+      things.push({ ...one.open, ...inside });
+    }
+    if (things.length > 0 || within === '') sections[kind.section] = things;
+  }
+  return sections;
+}

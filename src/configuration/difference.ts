@@ -1,0 +1,38 @@
+/**
+ * What a configuration file wants unlike it is: pure comparison and combination of documents. What the file does not mention stays as it is; `null`
+ * says that a field is to have no value; a list is one value.
+ */
+import { isDeepStrictEqual } from 'node:util';
+
+export type Document = Readonly<Record<string, unknown>>;
+
+export interface Difference {
+  /** `settings.oauthClient.redirect_uris` */
+  readonly field: string;
+  /** undefined: nothing. */
+  readonly is: unknown;
+  readonly wanted: unknown;
+}
+
+export const isDocument = (value: unknown): value is Document => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @returns each field that is not as it is wanted to be */
+export function differences(is: unknown, wanted: Document, path: readonly string[] = []): Difference[] {
+  const current: Document = isDocument(is) ? is : {};
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    const here = [...path, name];
+    if (isDocument(value)) return differences(current[name], value, here);
+    const [before, after] = [current[name] ?? undefined, value ?? undefined];
+    return isDeepStrictEqual(before, after) ? [] : [{ field: here.join('.'), is: before, wanted: after }];
+  });
+}
+
+/** @returns the document as it is to become, without what is to have no value */
+export function combined(is: unknown, wanted: Document): Document {
+  const result: Record<string, unknown> = isDocument(is) ? { ...is } : {};
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === null) delete result[name];
+    else result[name] = isDocument(value) ? combined(result[name], value) : value;
+  }
+  return result;
+}

@@ -1,0 +1,216 @@
+/**
+ * The steps from what is to what a file wants: found first, told, and carried out in an order in which each names only what is there by then. A step
+ * is one call of the API, so each is one transaction of the service with its audit event; a plan that stops midway is taken up again by the next.
+ */
+
+import { StartFailure } from '../lifecycle.ts';
+import { inWords, problemsOf } from '../services/parsing.ts';
+import { type Present, presentOf, readAll } from './current.ts';
+import { combined, type Difference, type Document, differences } from './difference.ts';
+import type { Sections, Wanted } from './file.ts';
+import { bodySchema, hasStatusField, type Kind } from './kinds.ts';
+import { type Directory, replaceReferences } from './names.ts';
+import { withoutSecrets, withSecrets } from './secrets.ts';
+import type { Answer, Service } from './service.ts';
+
+export interface Step {
+  readonly verb: 'create' | 'change' | 'delete' | 'leave';
+  readonly noun: string;
+  /** In the words of the file: `default / policy Everything / rule Everyone`. */
+  readonly name: string;
+  readonly fields: readonly Difference[];
+  /** @returns what is to be told of it */
+  carryOut(): Promise<readonly string[]>;
+}
+
+export interface Workshop {
+  readonly service: Service;
+  readonly directory: Directory;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Is what the file does not have to go? Only in the sections that it has. */
+  readonly deleting: boolean;
+}
+
+/** Where things are: in nothing, or in one that exists. */
+interface Place {
+  readonly path: string;
+  readonly name: string;
+}
+
+const TOP: Place = { path: '', name: '' };
+
+/** @throws {StartFailure} when the file wants what cannot be */
+export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[], place = TOP): Promise<Step[]> {
+  const { steps, deletions } = await compareSections(workshop, sections, kinds, place);
+  return [...steps, ...deletions.reverse()];
+}
+
+interface Found {
+  readonly steps: Step[];
+  /** In the order of the kinds; what is named goes after what names it. */
+  readonly deletions: Step[];
+}
+
+async function compareSections(workshop: Workshop, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
+  const all: Found = { steps: [], deletions: [] };
+  for (const kind of kinds) {
+    const wanted = sections.get(kind.section);
+    if (wanted === undefined) continue;
+    const { steps, deletions } = await compareSection(workshop, kind, wanted, place);
+    all.steps.push(...steps);
+    all.deletions.push(...deletions);
+  }
+  return all;
+}
+
+async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
+  const present = new Map((await readAll(workshop.service, workshop.directory, kind, place.path)).map((one) => [one.key, one]));
+  const found: Found = { steps: [], deletions: [] };
+  for (const one of inOrder(wanted)) {
+    const is = present.get(one.key);
+    if (is === undefined) {
+      found.steps.push(await creation(workshop, one, place));
+      continue;
+    }
+    found.steps.push(...(await change(workshop, one, is, place)));
+    const inside = await compareSections(workshop, one.inner, kind.inner, placeOf(kind, one.key, is.path, place));
+    found.steps.push(...inside.steps);
+    found.deletions.push(...inside.deletions);
+  }
+  const named = new Set(wanted.map(({ key }) => key));
+  for (const one of present.values()) if (!named.has(one.key) && !one.system) found.deletions.push(removal(workshop, one, place));
+  return found;
+}
+
+/** By priority: put in their places from the first to the last, they end in them. */
+const inOrder = (wanted: readonly Wanted[]): Wanted[] =>
+  [...wanted].sort(
+    (a, b) => Number(a.document.priority ?? Number.MAX_SAFE_INTEGER) - Number(b.document.priority ?? Number.MAX_SAFE_INTEGER),
+  );
+
+const nameIn = (place: Place, noun: string, key: string): string => (place.name === '' ? key : `${place.name} / ${noun} ${key}`);
+const placeOf = (kind: Kind, key: string, path: string, place: Place): Place => ({ path, name: nameIn(place, kind.noun, key) });
+
+/** @throws {StartFailure} naming the field */
+function check(method: 'POST' | 'PUT', path: string, body: Document, name: string): void {
+  const { error } = bodySchema(method, path).safeParse(body, { error: inWords });
+  if (error === undefined) return;
+  const problems = problemsOf(error).map(({ field, message }) => `${field} ${message}`);
+  throw new StartFailure(`${name}: ${problems.join('; ')}.`);
+}
+
+/** The API has the status of some things as a field of the body, of others as calls. */
+function split(method: 'POST' | 'PUT', path: string, document: Document): { readonly body: Document; readonly status: unknown } {
+  if (hasStatusField(bodySchema(method, path))) return { body: document, status: undefined };
+  const { status, ...body } = document;
+  return { body, status };
+}
+
+function checkStatus(status: unknown, name: string): void {
+  if (status !== undefined && status !== 'ACTIVE' && status !== 'INACTIVE')
+    throw new StartFailure(`${name}: status must be ACTIVE or INACTIVE.`);
+}
+
+async function setStatus({ service }: Workshop, path: string, status: unknown): Promise<void> {
+  await service.send('POST', `${path}/lifecycle/${status === 'ACTIVE' ? 'activate' : 'deactivate'}`);
+}
+
+const withIds = ({ directory }: Workshop, { references = [] }: Kind, body: Document): Promise<Document> =>
+  replaceReferences(body, references, directory.ids);
+
+async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<Step> {
+  const { kind, key, document } = wanted;
+  const name = nameIn(place, kind.noun, key);
+  const path = place.path + kind.path;
+  const given = combined({}, document);
+  const { body, status } = split('POST', path, given);
+  checkStatus(status, name);
+  check('POST', path, withoutSecrets(body), name);
+  await checkInside(workshop, wanted, `${path}/new`, name);
+  const sent = withSecrets(await withIds(workshop, kind, body), workshop.env);
+  return {
+    verb: 'create',
+    noun: kind.noun,
+    name,
+    fields: differences({}, withoutSecrets(given)),
+    async carryOut() {
+      const answer = await workshop.service.send('POST', path, sent);
+      const made = presentOf(kind, place.path, answer);
+      if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
+      return [...toldOnce(name, answer), ...(await fill(workshop, wanted, made, place))];
+    },
+  };
+}
+
+/**
+ * What is inside something new. What the service put there by itself and the file does not want goes first: a new authorization server's policy allows
+ * everything, and were it to go last, a plan that stops midway would leave it.
+ */
+async function fill(workshop: Workshop, { kind, key, inner }: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
+  const inside = placeOf(kind, key, made.path, place);
+  const { steps, deletions } = await compareSections({ ...workshop, deleting: true }, inner, kind.inner, inside);
+  const told: string[] = [];
+  for (const step of [...deletions, ...steps]) told.push(...(await step.carryOut()));
+  return told;
+}
+
+/** Bodies of things in something that does not exist yet. @param path the API's, of the thing itself */
+async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, name: string): Promise<void> {
+  for (const things of inner.values()) {
+    for (const thing of things) {
+      const { path: below, noun } = thing.kind;
+      const { body, status } = split('POST', path + below, combined({}, thing.document));
+      const inside = `${name} / ${noun} ${thing.key}`;
+      checkStatus(status, inside);
+      check('POST', path + below, withoutSecrets(body), inside);
+      await withIds(workshop, thing.kind, body);
+      await checkInside(workshop, thing, `${path}${below}/new`, inside);
+    }
+  }
+}
+
+/** A secret that the service made, which nobody can ask for again. */
+function toldOnce(name: string, { credentials }: Answer): string[] {
+  const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
+  return typeof secret === 'string' ? [`${name}: client_secret ${secret}`] : [];
+}
+
+async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<Step[]> {
+  const name = nameIn(place, kind.noun, key);
+  // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
+  const wanted = withoutSecrets(document);
+  const fields = differences(is.open, wanted);
+  if (fields.length === 0) return [];
+  const { id: _, ...combination } = combined(is.document, wanted);
+  const { body, status } = split('PUT', is.path, combination);
+  checkStatus(status, name);
+  check('PUT', is.path, body, name);
+  const sent = await withIds(workshop, kind, body);
+  return [
+    {
+      verb: 'change',
+      noun: kind.noun,
+      name,
+      fields,
+      async carryOut() {
+        const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
+        const answer = onlyStatus ? {} : await workshop.service.send('PUT', is.path, sent);
+        if (status !== undefined && status !== is.document.status) await setStatus(workshop, is.path, status);
+        return toldOnce(name, answer);
+      },
+    },
+  ];
+}
+
+function removal({ service, deleting }: Workshop, { kind, key, path }: Present, place: Place): Step {
+  return {
+    verb: deleting ? 'delete' : 'leave',
+    noun: kind.noun,
+    name: nameIn(place, kind.noun, key),
+    fields: [],
+    async carryOut() {
+      if (deleting) await service.send('DELETE', path);
+      return [];
+    },
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * How large a token becomes (RFC 7515 section 7.1, the compact serialization), and which claims stay out so that it does not become larger than
+ * what headers, cookies and proxies carry: 8 KiB. Only claims that a server adds by itself stay out; standard ones never do.
+ */
+export const LARGEST_TOKEN = 8192;
+
+/** Header and dots with the longest signature that servers make, RS256 with 2048 bits: 342 characters. */
+const ENVELOPE = 512;
+
+/** Bytes of JSON that a token may carry. */
+export const LARGEST_PAYLOAD = Math.floor(((LARGEST_TOKEN - ENVELOPE) * 3) / 4);
+
+/** What the protocol and the standard claims of a user take of it, when a claim is configured that nobody has asked for yet. */
+const KEPT_FREE = 1024;
+
+/** Bytes that claims with fixed values may take together. */
+export const LARGEST_FIXED_CLAIMS = LARGEST_PAYLOAD - KEPT_FREE;
+
+/** The length of a value as JSON, in bytes. */
+export const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** The length of one member of an object with its comma, in bytes. */
+const memberSize = ([name, value]: readonly [string, unknown]): number => jsonSize(name) + jsonSize(value) + 2;
+
+export const membersSize = (claims: Readonly<Record<string, unknown>>): number =>
+  Object.entries(claims).reduce((sum, member) => sum + memberSize(member), 0);
+
+export interface Fitted {
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The names of those that stay out. */
+  readonly omitted: readonly string[];
+}
+
+/**
+ * Leaves out as many claims as must be, the largest first.
+ * @param claims those that may stay out
+ * @param others bytes of JSON that the payload takes without them
+ */
+export function fitIntoToken(claims: Readonly<Record<string, unknown>>, others: number): Fitted {
+  const omitted: string[] = [];
+  let size = others + membersSize(claims);
+  for (const member of Object.entries(claims).sort((a, b) => memberSize(b) - memberSize(a))) {
+    if (size <= LARGEST_PAYLOAD) break;
+    size -= memberSize(member);
+    omitted.push(member[0]);
+  }
+  return { claims: Object.fromEntries(Object.entries(claims).filter(([name]) => !omitted.includes(name))), omitted };
+}

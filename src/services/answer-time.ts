@@ -1,0 +1,72 @@
+/**
+ * While imported password hashes are left that cost more than our own, every answer to a password is held back until the dearest of them could have been
+ * compared: who is unknown, who was imported and who signed in before are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
+ * and Error Messages"). Waiting costs no computing; where nothing was imported, or everybody has signed in since, nothing is held back.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from '../store/database.ts';
+import { type DearestHashes, findDearestImported } from '../store/imported-passwords.ts';
+import { verifyPassword } from './passwords.ts';
+
+/** Milliseconds after which the stored hashes are looked at again, behind the answers. */
+const LOOK_AGAIN = 60_000;
+/** A comparison may take so much longer than the one that was measured, when the machine has other work. */
+const MARGIN = 1.5;
+
+interface Known {
+  /** Milliseconds that a refusal takes at most, where the password is compared once. */
+  readonly longest: number;
+  readonly at: number;
+}
+
+const known = new WeakMap<Database, Known>();
+const looking = new WeakMap<Database, Promise<Known>>();
+
+/** Waits until a comparison that began at that moment of `performance.now()` could have been the dearest. */
+export async function untilEven(database: Database, password: string, begun: number): Promise<void> {
+  const { longest } = await current(database);
+  // Typed in another composition, it is compared twice.
+  const comparisons = password === password.normalize('NFC') ? 1 : 2;
+  const rest = begun + longest * comparisons - performance.now();
+  if (rest > 0) await wait(rest);
+}
+
+async function current(database: Database): Promise<Known> {
+  const found = known.get(database);
+  if (found !== undefined && performance.now() - found.at < LOOK_AGAIN) return found;
+  const next = looking.get(database) ?? look(database).finally(() => looking.delete(database));
+  looking.set(database, next);
+  if (found === undefined) return next;
+  // What was known serves until the new is there.
+  next.catch(() => undefined);
+  return found;
+}
+
+async function look(database: Database): Promise<Known> {
+  const hashes = costlyHashes(await findDearestImported(database.knex));
+  let longest = 0;
+  for (const hash of hashes) longest = Math.max(longest, await timeOf(hash));
+  const found = { longest: longest * MARGIN, at: performance.now() };
+  known.set(database, found);
+  return found;
+}
+
+const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';
+
+/** Hashes of nothing, as dear as the dearest of each kind. */
+function costlyHashes({ bcrypt, sha256, sha512 }: DearestHashes): string[] {
+  return [
+    ...(bcrypt === null ? [] : [`$2b$${String(bcrypt).padStart(2, '0')}$abcdefghijklmnopqrstuu${'a'.repeat(30)}a`]),
+    ...(sha256 === null ? [] : [`$pbkdf2-sha256$i=${sha256}$${SALT}$${Buffer.alloc(32).toString('base64')}`]),
+    ...(sha512 === null ? [] : [`$pbkdf2-sha512$i=${sha512}$${SALT}$${Buffer.alloc(64).toString('base64')}`]),
+  ];
+}
+
+/** @returns milliseconds that a wrong password takes, as busy as the machine is now */
+async function timeOf(hash: string): Promise<number> {
+  let begun = 0;
+  await verifyPassword(hash, 'a password of nobody', () => {
+    begun = performance.now();
+  });
+  return performance.now() - begun;
+}

@@ -1,0 +1,109 @@
+/**
+ * Seals the audit log in batches, each bound to the one before by its hash and signed (what a verification proves stands in the README), takes the data
+ * of deleted users out of it and removes what was kept long enough: one at a time among all processes, behind the requests.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../clock.ts';
+import { namesIn } from '../policy/audit-chain.ts';
+import { beTheSealer, findHead, findSeal, insertSeal, markSealed, nameInEvents, unsealedEvents } from '../store/audit-seals.ts';
+import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.ts';
+import { eraseDue } from './audit-erasure.ts';
+import { removeOldEvents } from './audit-retention.ts';
+import type { Services } from './dependencies.ts';
+
+/** Milliseconds between two looks for what is not sealed. An event is sealed ten seconds after it at most, the silence of a sealer that died included. */
+const EVERY = 3000;
+/** Milliseconds between two looks for what was kept long enough. */
+const RETENTION_EVERY = 60_000;
+/** Events of a batch at most. */
+const BATCH = 1000;
+
+type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
+
+/** A seal that this process has seen. */
+export interface SeenSeal {
+  readonly n: number;
+  readonly hash: string;
+}
+
+/**
+ * Seals one batch of what no batch holds yet, or, when SECRET_KEY has a new key, an empty one, so that the new key vouches for all before.
+ * @returns the seal and whether there is more; undefined when there was nothing to seal, or while another one seals
+ */
+export async function sealBatch(
+  { database, keyring }: Sealing,
+  batch = BATCH,
+): Promise<(SeenSeal & { readonly count: number; readonly complete: boolean }) | undefined> {
+  const signer = new AuditSigner(keyring);
+  return database.transaction(async (trx) => {
+    if (!(await beTheSealer(trx))) return undefined;
+    const head = await findHead(trx);
+    const events = (await unsealedEvents(trx, batch)).map((event) => ({ ...event, commitments: newCommitments(event) }));
+    if (events.length === 0 && (head === undefined || head.keyId === signer.keyId)) return undefined;
+
+    const entries = events.map((event) => [event.seq, eventDigest(event, event.commitments)] as const);
+    const times = events.map(({ published }) => published.getTime());
+    const seal = {
+      n: (head?.n ?? 0) + 1,
+      previous: head?.hash ?? '',
+      content: contentDigest(entries),
+      count: events.length,
+      newest: times.length === 0 ? null : new Date(Math.max(...times)),
+      complete: events.length < batch,
+      sealed: present(),
+    };
+    const hash = sealHash(seal);
+    await insertSeal(trx, { ...seal, hash, ...signer.signSeal(hash), entries });
+    const marked = await markSealed(
+      trx,
+      seal.n,
+      events.map(({ seq, commitments }) => ({ seq, commitments })),
+    );
+    if (marked !== events.length) throw new Error('audit events changed while they were being sealed');
+    await nameInEvents(trx, namesIn(events));
+    return { n: seal.n, hash, count: seal.count, complete: seal.complete };
+  });
+}
+
+/** Was the log put back to an earlier state, or another one in its place? What a process remembers nobody changes in the database. */
+async function noticeLoss({ database, log }: Sealing, seen: SeenSeal | undefined): Promise<void> {
+  if (seen === undefined || (await findSeal(database.knex, seen.n))?.hash === seen.hash) return;
+  log.error({ seal: seen.n, hash: seen.hash }, 'the audit log is not what it was: a seal is gone or another one is in its place');
+}
+
+/** Begins to seal. @returns a way to end it, after what is under way */
+export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
+  const { log } = services;
+  const stopping = new AbortController();
+  let seen: SeenSeal | undefined;
+  let retentionDue = performance.now() + RETENTION_EVERY;
+
+  async function round(): Promise<void> {
+    await noticeLoss(services, seen);
+    seen = await findHead(services.database.knex);
+    for (let more = true; more && !stopping.signal.aborted; ) {
+      const seal = await sealBatch(services);
+      more = seal?.complete === false;
+      seen = seal ?? seen;
+      // Where the log is kept elsewhere, nobody who has the database alone puts it back to an earlier state unnoticed.
+      if (seal !== undefined) log.info({ seal: seal.n, hash: seal.hash, events: seal.count }, 'audit events sealed');
+    }
+    while (!stopping.signal.aborted && (await eraseDue(services)));
+    if (performance.now() < retentionDue) return;
+    while (!stopping.signal.aborted && (await removeOldEvents(services)));
+    retentionDue = performance.now() + RETENTION_EVERY;
+  }
+
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      await round().catch((error: unknown) => log.warn({ err: error }, 'the audit log could not be sealed'));
+      await wait(EVERY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  })();
+  return {
+    stop() {
+      stopping.abort();
+      return done;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** What can be done with the claims that an authorization server adds to its tokens. A change is effective at the next request, in other processes within a second. */
+import { conflict, notFound, validation } from '../errors.ts';
+import { claimProblems } from '../policy/claim-settings.ts';
+import type { ServerClaim } from '../policy/custom-claims.ts';
+import { newId } from '../secrets.ts';
+import { deleteClaim as deleteRow, findClaim, insertClaim, listClaims, readClaims, updateClaim as updateRow } from '../store/claims.ts';
+import type { Executor } from '../store/database.ts';
+import type { Page, Window } from '../store/paging.ts';
+import { listScopes } from '../store/scopes.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import { changeServerPart } from './authorization-server-parts.ts';
+import { getAuthorizationServer } from './authorization-servers.ts';
+import type { Services } from './dependencies.ts';
+import { ATTRIBUTES } from './user-profile.ts';
+
+export type ClaimSettings = Omit<ServerClaim, 'id'>;
+
+/** Oldest first. @throws {ApiError} not found */
+export async function listServerClaims(services: Services, serverId: string, window: Window): Promise<Page<ServerClaim>> {
+  await getAuthorizationServer(services, serverId);
+  return readClaims(services.database.knex, serverId, window);
+}
+
+/** @throws {ApiError} not found: the server or the claim */
+export async function getServerClaim(services: Services, serverId: string, id: string): Promise<ServerClaim> {
+  await getAuthorizationServer(services, serverId);
+  return demandClaim(services.database.knex, serverId, id);
+}
+
+/** @throws {ApiError} not found, wrong state of the built-in server, validation, conflict of type and name */
+export async function createServerClaim(
+  services: Services,
+  serverId: string,
+  settings: ClaimSettings,
+  request: RequestContext,
+): Promise<ServerClaim> {
+  const claim = { ...settings, id: newId('clm') };
+  return changeServerPart(services, serverId, async (trx) => {
+    await judge(trx, serverId, claim);
+    if (!(await insertClaim(trx, serverId, claim))) throw nameTaken();
+    await record(trx, 'created', request, { after: claim });
+    return claim;
+  });
+}
+
+/** Replaces a claim's settings. @throws {ApiError} as `createServerClaim` */
+export async function updateServerClaim(
+  services: Services,
+  serverId: string,
+  id: string,
+  settings: ClaimSettings,
+  request: RequestContext,
+): Promise<ServerClaim> {
+  return changeServerPart(services, serverId, async (trx) => {
+    const before = await demandClaim(trx, serverId, id);
+    const after = { ...settings, id };
+    await judge(trx, serverId, after);
+    if (!(await updateRow(trx, after))) throw nameTaken();
+    await record(trx, 'updated', request, { before, after });
+    return after;
+  });
+}
+
+/** @throws {ApiError} not found, wrong state of the built-in server */
+export async function deleteServerClaim(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
+  await changeServerPart(services, serverId, async (trx) => {
+    const before = await demandClaim(trx, serverId, id);
+    await deleteRow(trx, id);
+    await record(trx, 'deleted', request, { before });
+  });
+}
+
+/** @throws {ApiError} validation */
+async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
+  const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
+  const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
+  const problems = claimProblems(claim, { scopes, claims, attributes: ['login', 'email', ...ATTRIBUTES] });
+  if (problems.length > 0) throw validation(problems);
+}
+
+async function demandClaim(executor: Executor, serverId: string, id: string): Promise<ServerClaim> {
+  const claim = await findClaim(executor, serverId, id);
+  if (claim === undefined) throw notFound(id, 'OAuth2Claim');
+  return claim;
+}
+
+function record(
+  trx: Executor,
+  step: 'created' | 'updated' | 'deleted',
+  request: RequestContext,
+  { before, after }: { before?: ServerClaim; after?: ServerClaim },
+): Promise<void> {
+  const { id = '', name = '' } = after ?? before ?? {};
+  return recordEvent(trx, {
+    eventType: `oauth2.claim.${step}`,
+    displayMessage: `OAuth2 claim is ${step}`,
+    request,
+    targets: [{ id, type: 'OAuth2Claim', displayName: name }],
+    ...(before && { before }),
+    ...(after && { after }),
+  });
+}
+
+const nameTaken = () => conflict({ field: 'name', message: 'another claim of this type has this name' });

@@ -1,0 +1,56 @@
+/**
+ * What the fields of an event hook may be. The address is as guarded as any other that the service calls; headers are those of HTTP (RFC 9110 section
+ * 5), but none that the delivery sets itself.
+ */
+import { z } from 'zod';
+import { HOOK_EVENT_TYPES } from '../policy/event-types.ts';
+import { calledUri } from './application-settings.ts';
+import { text } from './text.ts';
+
+const OWN_HEADERS =
+  /^(accept-encoding|connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|webhook-.*|x-(gatehouse|okta)-verification-challenge)$/i;
+
+const key = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
+  .refine((name) => !OWN_HEADERS.test(name), 'is a header that is set already');
+
+const value = z
+  .string()
+  .max(4096)
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII, without spaces around it')
+  .meta({ description: 'Never shown; absent in a change: stays as it is, as long as the host of the uri does' });
+
+const header = z.strictObject({ key, value: value.exactOptional() });
+
+export const eventHookFields = {
+  name: text({ least: 1 }),
+  description: text({ most: 1024 }).nullable().exactOptional(),
+  events: z.strictObject({
+    type: z.literal('EVENT_TYPE'),
+    items: z
+      .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not a type of event that hooks are told of' }))
+      .min(1)
+      .max(HOOK_EVENT_TYPES.length),
+  }),
+  channel: z.strictObject({
+    type: z.literal('HTTP'),
+    version: z.literal('1.0.0'),
+    config: z.strictObject({
+      uri: calledUri,
+      method: z.literal('POST').exactOptional(),
+      headers: z
+        .array(header)
+        .max(20)
+        .refine((headers) => new Set(headers.map((one) => one.key.toLowerCase())).size === headers.length, 'must not name a header twice')
+        .exactOptional(),
+      authScheme: z
+        .strictObject({ type: z.literal('HEADER'), key, value: value.exactOptional() })
+        .nullable()
+        .exactOptional(),
+    }),
+  }),
+};
+
+/** A header as it is given; without a value where the one before is to stay. */
+export type GivenHeader = z.output<typeof header>;

@@ -1,0 +1,105 @@
+/** Who is whom at an external identity provider: links of its subjects to users. By a link alone, whatever an e-mail address says later, somebody is that user. */
+import { present } from '../clock.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { Executor } from '../store/database.ts';
+import {
+  deleteLink,
+  findIdentityProvider,
+  findLink,
+  type IdentityProvider,
+  type IdentityProviderLink,
+  insertLink,
+  listLinks,
+  lockIdentityProvider,
+} from '../store/identity-providers.ts';
+import type { Page, Window } from '../store/paging.ts';
+import type { User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { identityProviderTarget } from './identity-providers.ts';
+import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
+
+/** Oldest first. @throws {ApiError} not found */
+export async function listLinkedUsers({ database }: Services, idpId: string, window: Window): Promise<Page<IdentityProviderLink>> {
+  const { knex } = database;
+  demand(await findIdentityProvider(knex, idpId), idpId);
+  return listLinks(knex, idpId, window);
+}
+
+/** @throws {ApiError} not found: the provider, the user or the link */
+export async function getLink(
+  { database }: Services,
+  idpId: string,
+  idOrLogin: string,
+  request: RequestContext,
+): Promise<IdentityProviderLink> {
+  const { knex } = database;
+  demand(await findIdentityProvider(knex, idpId), idpId);
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  const link = await findLink(knex, idpId, id);
+  if (link === undefined) throw notFound(idOrLogin, 'IdentityProviderUser');
+  return link;
+}
+
+/**
+ * Who is linked so already stays it.
+ * @param subject what the provider calls him
+ * @throws {ApiError} not found: the provider or the user; conflict when one of both is linked to another there
+ */
+export async function linkUser(
+  services: Services,
+  idpId: string,
+  idOrLogin: string,
+  subject: string,
+  request: RequestContext,
+): Promise<IdentityProviderLink> {
+  return services.database.transaction(async (trx) => {
+    const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
+    const link = { idpId, subject, userId: user.id, created: present() };
+    if (await insertLink(trx, link)) {
+      await recordLink(trx, 'link', provider, user, subject, request);
+      return link;
+    }
+    const kept = await findLink(trx, idpId, user.id);
+    if (kept === undefined) throw conflict({ field: 'externalId', message: 'is linked to another user' });
+    if (kept.subject !== subject) throw conflict({ field: 'externalId', message: 'the user is linked to another one, unlink him first' });
+    return kept;
+  });
+}
+
+/** @throws {ApiError} not found: the provider, the user or the link */
+export async function unlinkUser(services: Services, idpId: string, idOrLogin: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
+    const link = await findLink(trx, idpId, user.id);
+    if (link === undefined) throw notFound(idOrLogin, 'IdentityProviderUser');
+    await deleteLink(trx, idpId, user.id);
+    await recordLink(trx, 'unlink', provider, user, link.subject, request);
+  });
+}
+
+function demand(provider: IdentityProvider | undefined, id: string): IdentityProvider {
+  if (provider === undefined) throw notFound(id, 'IdentityProvider');
+  return provider;
+}
+
+const lockBoth = async (trx: Executor, idpId: string, idOrLogin: string, request: RequestContext): Promise<[IdentityProvider, User]> => [
+  demand(await lockIdentityProvider(trx, idpId), idpId),
+  await lockChangeableUser(trx, idOrLogin, request),
+];
+
+const recordLink = (
+  trx: Executor,
+  change: 'link' | 'unlink',
+  provider: IdentityProvider,
+  user: User,
+  externalId: string,
+  request: RequestContext,
+): Promise<void> =>
+  recordEvent(trx, {
+    eventType: `user.identity_provider.${change}`,
+    displayMessage: change === 'link' ? 'Link user to identity provider' : 'Unlink user from identity provider',
+    request,
+    targets: [userTarget(user), identityProviderTarget(provider)],
+    [change === 'link' ? 'after' : 'before']: { idpId: provider.id, userId: user.id, externalId },
+  });

@@ -1,0 +1,31 @@
+/** An audit event as those who may read it are shown it, by `logs` and by event hooks alike: as Okta's System Log API shows one. */
+import { z } from 'zod';
+import type { StoredEvent } from '../store/audit.ts';
+
+const party = z.object({ id: z.string(), type: z.string(), displayName: z.string() });
+
+export const logEvent = z.object({
+  uuid: z.uuid(),
+  published: z.iso.datetime(),
+  eventType: z.string().meta({ description: 'e.g. user.lifecycle.create' }),
+  severity: z.enum(['INFO', 'WARN', 'ERROR']),
+  displayMessage: z.string(),
+  actor: party.meta({ description: 'Who did it' }),
+  client: z.object({ ipAddress: z.string().nullable(), userAgent: z.string().nullable() }),
+  outcome: z.object({ result: z.enum(['SUCCESS', 'FAILURE']), reason: z.string().nullable() }),
+  target: z.array(party).meta({ description: 'To what it was done' }),
+  transaction: z.object({ id: z.string().nullable() }).meta({ description: 'The request, as in X-Request-Id' }),
+  debugContext: z
+    .object({ before: z.unknown().optional(), after: z.unknown().optional() })
+    .meta({ description: 'Of a change: the resource as it was and as it is now, without secrets' }),
+});
+
+/** An event as it is shown. */
+export const describeEvent = ({ published, client, outcome, transactionId, ...rest }: StoredEvent): z.input<typeof logEvent> => ({
+  ...rest,
+  target: [...rest.target],
+  published: published.toISOString(),
+  client: { ipAddress: client.ipAddress ?? null, userAgent: client.userAgent ?? null },
+  outcome: { result: outcome.result, reason: outcome.reason ?? null },
+  transaction: { id: transactionId },
+});

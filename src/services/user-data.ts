@@ -1,0 +1,52 @@
+/** What the service holds about one user, in one piece (Regulation (EU) 2016/679, articles 15 and 20); the audit events with his data apart, in pages. */
+import { present } from '../clock.ts';
+import type { StoredEvent } from '../store/audit.ts';
+import { listEventsNaming } from '../store/audit-seals.ts';
+import { type Consent, listConsents } from '../store/consents.ts';
+import type { Page, Window } from '../store/paging.ts';
+import { type AssignedRole, findRoles } from '../store/roles.ts';
+import { readUserData, type UserData } from '../store/user-data.ts';
+import type { User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { findVisibleUser, userTarget } from './user-reach.ts';
+
+/** Consents in one answer; nobody has given more. */
+const MOST_CONSENTS = 10_000;
+
+export interface ExportedUser extends UserData {
+  readonly user: User;
+  readonly roles: readonly AssignedRole[];
+  readonly consents: readonly Consent[];
+}
+
+/** Noted in the audit log: so much about one person is not read in passing. @throws {ApiError} not found */
+export async function exportUserData(services: Services, idOrLogin: string, request: RequestContext): Promise<ExportedUser> {
+  return services.database.transaction(async (trx) => {
+    const user = await findVisibleUser(trx, idOrLogin, request);
+    await recordEvent(trx, {
+      eventType: 'user.account.export_data',
+      displayMessage: 'Export data of user',
+      request,
+      targets: [userTarget(user)],
+    });
+    return {
+      user,
+      ...(await readUserData(trx, user.id, present())),
+      roles: await findRoles(trx, user.id),
+      consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
+    };
+  });
+}
+
+/** Events by the user and about him, the oldest first, those of the last seconds not yet among them. @throws {ApiError} not found */
+export async function listUserEvents(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<StoredEvent>> {
+  const { knex } = services.database;
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  return listEventsNaming(knex, id, window);
+}

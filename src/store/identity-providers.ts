@@ -1,0 +1,126 @@
+/** External identity providers and the links of users to them. The only SQL on those tables. Protocol and policy are stored in the API's own names. */
+import type { IdentityProviderSettings } from '../policy/identity-provider.ts';
+import { type Columns, toRow } from './columns.ts';
+import type { Executor } from './database.ts';
+import { violatedConstraint } from './failures.ts';
+import { type AttributeColumns, applyFilter, type Filter } from './filter.ts';
+import { type Page, readPage, type Window } from './paging.ts';
+
+export type IdentityProviderStatus = 'ACTIVE' | 'INACTIVE';
+
+export interface IdentityProvider extends IdentityProviderSettings {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly status: IdentityProviderStatus;
+  /** The client secret at rest; opens in the context `identity_provider:<id>`. null: there is none. */
+  readonly sealedSecret: string | null;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
+  id: 'id',
+  name: 'name',
+  type: 'type',
+  status: 'status',
+  protocol: 'protocol',
+  sealedSecret: 'client_secret_sealed',
+  policy: 'policy',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+const ATTRIBUTES: AttributeColumns = { name: { sql: 'name', type: 'text' }, type: { sql: 'type', type: 'text' } };
+
+/** Which identity providers; all that is given must fit. */
+export interface IdentityProviderSearch {
+  /** What the name begins with. */
+  readonly q?: string | undefined;
+  readonly type?: IdentityProvider['type'] | undefined;
+}
+
+/** @returns false when another one has that name */
+export async function insertIdentityProvider(trx: Executor, provider: IdentityProvider): Promise<boolean> {
+  const row = toRow(IDENTITY_PROVIDER, provider);
+  return (await trx('identity_providers').insert(row).onConflict('name').ignore().returning('id')).length === 1;
+}
+
+/** @returns false when another one has that name; the transaction is then good for nothing more */
+export async function updateIdentityProvider(
+  trx: Executor,
+  id: string,
+  changes: Partial<Omit<IdentityProvider, 'id' | 'created'>>,
+): Promise<boolean> {
+  try {
+    await trx('identity_providers').where({ id }).update(toRow<IdentityProvider>(IDENTITY_PROVIDER, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'identity_providers_name_key') return false;
+    throw error;
+  }
+}
+
+/** Its links go with it. */
+export async function deleteIdentityProvider(trx: Executor, id: string): Promise<void> {
+  await trx('identity_providers').where({ id }).delete();
+}
+
+export async function findIdentityProvider(executor: Executor, id: string): Promise<IdentityProvider | undefined> {
+  return executor('identity_providers').where({ id }).first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
+}
+
+/** Locks the row, so that of two changes to one provider the second sees the first, and nobody is linked meanwhile. Needs a transaction. */
+export async function lockIdentityProvider(trx: Executor, id: string): Promise<IdentityProvider | undefined> {
+  return trx('identity_providers').where({ id }).forUpdate().first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
+}
+
+/** Oldest first. */
+export function listIdentityProviders(
+  executor: Executor,
+  { q, type }: IdentityProviderSearch,
+  window: Window,
+): Promise<Page<IdentityProvider>> {
+  const query = executor('identity_providers');
+  const filters: Filter[] = [
+    ...(q === undefined ? [] : [{ op: 'sw', attribute: 'name', value: q } as const]),
+    ...(type === undefined ? [] : [{ op: 'eq', attribute: 'type', value: type } as const]),
+  ];
+  for (const filter of filters) applyFilter(query, filter, ATTRIBUTES);
+  return readPage(query, IDENTITY_PROVIDER, window);
+}
+
+/** Who a user is at an identity provider. */
+export interface IdentityProviderLink {
+  readonly idpId: string;
+  /** What the provider calls him, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
+  readonly subject: string;
+  readonly userId: string;
+  readonly created: Date;
+}
+
+const LINK: Columns<IdentityProviderLink> = { idpId: 'idp_id', subject: 'subject', userId: 'user_id', created: 'created' };
+
+/** @returns false when the subject or the user is linked there already, also to each other */
+export async function insertLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
+  return (await trx('identity_provider_links').insert(toRow(LINK, link)).onConflict().ignore().returning('user_id')).length === 1;
+}
+
+export async function findLink(executor: Executor, idpId: string, userId: string): Promise<IdentityProviderLink | undefined> {
+  return executor('identity_provider_links').where({ idp_id: idpId, user_id: userId }).first<IdentityProviderLink | undefined>(LINK);
+}
+
+/** @returns false when there is no such link */
+export async function deleteLink(trx: Executor, idpId: string, userId: string): Promise<boolean> {
+  return (await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).delete()) === 1;
+}
+
+/** Oldest first. */
+export function listLinks(executor: Executor, idpId: string, window: Window): Promise<Page<IdentityProviderLink>> {
+  return readPage(executor('identity_provider_links').where({ idp_id: idpId }), LINK, window);
+}
+
+export async function countLinks(executor: Executor, idpId: string): Promise<number> {
+  const row = await executor('identity_provider_links').where({ idp_id: idpId }).count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
+}
