@@ -11,6 +11,8 @@ export const LIFETIMES = {
   sessionIdle: 12 * 3600,
   session: 30 * 86_400,
   sessionToken: 300,
+  /** How long a sign-in waits for its second step. */
+  signInStep: 600,
   interaction: 3600,
   /** How long a browser is known in which its user signed in. */
   device: 365 * 86_400,
@@ -26,6 +28,8 @@ export const LIFETIMES = {
   activationLink: 7 * 86_400,
   /** The link that sets a new password in place of a forgotten one (OWASP Forgot Password Cheat Sheet: short). */
   resetLink: 3600,
+  /** Who typed an expired password has so long to choose another one. */
+  expiredPassword: 600,
 } as const;
 
 /** Calls of the management API that one API token may make, in each process. */
@@ -33,6 +37,9 @@ export const CALLS_PER_MINUTE = 20_000;
 
 /** Characters that a password has at least; settings/password may ask for more (NIST SP 800-63B section 3.1.1.2). */
 export const SHORTEST_PASSWORD = 8;
+
+/** Passwords of a user that he cannot choose again, the present one among them: what Okta begins with. */
+export const PASSWORD_HISTORY = 4;
 
 /** How the service presents itself until settings/branding says otherwise. */
 export const BRAND = { name: 'Gatehouse', supportUrl: null, privacyUrl: null, termsUrl: null } as const;

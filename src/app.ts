@@ -34,9 +34,11 @@ import type { Services } from './services/dependencies.ts';
 import { eventHookDelivery } from './services/event-hook-delivery.ts';
 import { countWrongSecret, networkOf } from './services/failure-limits.ts';
 import { sendOutbox } from './services/outbox.ts';
+import { needsSecondFactor } from './services/second-factor-demand.ts';
 import { SettingsCache } from './services/settings-cache.ts';
 import { authenticate } from './services/sign-in.ts';
 import { systemClient } from './services/system-applications.ts';
+import type { UpstreamCall } from './services/upstream-metadata.ts';
 import { endOwnSession } from './services/user-sessions.ts';
 import { EVENT_HOOK } from './store/audit.ts';
 import { isUnavailable } from './store/failures.ts';
@@ -75,6 +77,7 @@ export function createApp(services: Services): App {
     requestId,
     clients: new ClientDirectory(database, keyring),
     authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
+    needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
     async endSession({ uid, userId }, req) {
       const login = (await findUserById(database.knex, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
@@ -157,7 +160,17 @@ export function createApp(services: Services): App {
       playgroundPresent: (req) => isPresent(config, req.headers),
     }),
   );
-  koa.use(hostedPages({ services, interactions, sessions, pages, config, playgroundPresent: (req) => isPresent(config, req.headers) }));
+  koa.use(
+    hostedPages({
+      services,
+      interactions,
+      sessions,
+      pages,
+      config,
+      outbound: outbound as unknown as UpstreamCall,
+      playgroundPresent: (req) => isPresent(config, req.headers),
+    }),
+  );
   koa.use(unknownPage(pages));
   const everythingElse = koa.callback();
 

@@ -48,6 +48,13 @@ export const malformedBody = (why: string): ApiError => new ApiError('E0000003',
 /** A sign-in failed. For every reason the same words, so that none can be told from another. */
 export const authenticationFailed = (): ApiError => new ApiError('E0000004', 401, 'Authentication failed');
 
+/** The state token of a sign-in by API is unknown, was used, has expired, or saw too many wrong codes. */
+export const invalidStateToken = (): ApiError => new ApiError('E0000011', 401, 'Invalid token provided');
+
+/** As Okta tells it. Whether the code is wrong or the user's codes are locked is not told. */
+export const wrongPassCode = (): ApiError =>
+  new ApiError('E0000068', 403, 'Invalid Passcode/Answer', ["passCode: doesn't match our records, or was used before"]);
+
 export const forbidden = (): ApiError => new ApiError('E0000006', 403, 'You do not have permission to perform the requested action');
 
 /** @param kind of resource, e.g. `User` */

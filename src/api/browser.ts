@@ -15,6 +15,8 @@ export interface BrowserSession {
   readonly login: string;
   /** How the user was authenticated (RFC 8176). */
   readonly amr: readonly string[];
+  /** The external identity provider by which the user signed in. */
+  readonly idp?: string | undefined;
   /** Epoch seconds. */
   readonly signedInAt: number;
   readonly expiresAt: number;

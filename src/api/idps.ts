@@ -11,6 +11,7 @@ import {
   updateIdentityProvider,
 } from '../services/identity-providers.ts';
 import { text } from '../services/text.ts';
+import { upstreamRedirectUri } from '../services/upstream-exchange.ts';
 import type { IdentityProvider, IdentityProviderStatus } from '../store/identity-providers.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
@@ -57,7 +58,7 @@ const idp = z.object({
     attributeMap: z.record(z.string(), z.string()),
     maxClockSkew: z.number(),
   }),
-  _links: links.extend({ users: z.object({ href: z.url() }) }),
+  _links: links.extend({ users: z.object({ href: z.url() }), clientRedirectUri: z.object({ href: z.url() }) }),
 });
 
 const changeStatus = (step: string, status: IdentityProviderStatus): Endpoint =>
@@ -171,6 +172,10 @@ function present({ protocol, policy, ...provider }: IdentityProvider, baseUrl: s
       attributeMap: { ...policy.attributeMap },
       maxClockSkew: policy.maxClockSkew,
     },
-    _links: { self: { href: self }, users: { href: `${self}/users` } },
+    _links: {
+      self: { href: self },
+      users: { href: `${self}/users` },
+      clientRedirectUri: { href: upstreamRedirectUri(baseUrl, provider.id) },
+    },
   };
 }

@@ -35,6 +35,7 @@ import { rateLimit } from './rate-limit.ts';
 import { sessions as browserSession } from './sessions.ts';
 import { settings } from './settings.ts';
 import { userDataExport } from './user-data.ts';
+import { userFactors } from './user-factors.ts';
 import { userGrants } from './user-grants.ts';
 import { userLifecycle } from './user-lifecycle.ts';
 import { userRoles } from './user-roles.ts';
@@ -60,6 +61,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...authorizationServerPolicies,
   ...authorizationServerPolicyRules,
   ...authorizationServerSimulation,
+  ...userFactors,
   ...idps,
   ...apiTokens,
   ...logs,

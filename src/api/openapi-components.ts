@@ -50,7 +50,7 @@ export const REFUSALS = {
   Invalid: 'E0000001: a field is not valid, with a cause for each; E0000003: the body is not JSON',
   InvalidToken: 'E0000011: the API token is missing, unknown, expired or revoked',
   NotAuthenticated: 'E0000004: the sign-in failed, for every reason the same',
-  Forbidden: 'E0000006: not allowed to this caller; E0000038: not possible in the present state',
+  Forbidden: 'E0000006: not allowed to this caller; E0000038: not possible in the present state; E0000068: the pass code is wrong',
   NotFound: 'E0000007: there is no such resource',
   Conflict: 'E0000014: another resource has the same name or id',
   Failed: 'E0000022 (405): the method; E0000047 (429): too many requests; E0000009 (500, 503): the service, try again',

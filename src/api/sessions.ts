@@ -4,7 +4,9 @@
  */
 import { z } from 'zod';
 import { notFound } from '../errors.ts';
+import { isMultiFactor } from '../policy/second-factor.ts';
 import { digest } from '../secrets.ts';
+import { isEnrolled } from '../services/factors.ts';
 import { endOwnSession } from '../services/user-sessions.ts';
 import type { Browser, BrowserSession } from './browser.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
@@ -20,8 +22,8 @@ const session = z.object({
   lastPasswordVerification: time.nullable(),
   lastFactorVerification: time.nullable(),
   amr: z.array(z.string()),
-  /** OKTA, the word that Okta's SDKs read, stands for this service itself. */
-  idp: z.object({ id: z.string(), type: z.literal('OKTA') }),
+  /** OKTA, the word that Okta's SDKs read, stands for this service itself; FEDERATION for an external identity provider. */
+  idp: z.object({ id: z.string(), type: z.enum(['OKTA', 'FEDERATION']) }),
   mfaActive: z.boolean(),
   _links: links.extend({ user: z.object({ href: z.url() }) }),
 });
@@ -33,7 +35,10 @@ export const sessions: readonly Endpoint[] = [
     access: 'anyone',
     summary: "Read the session of the browser that calls; its cookie is the authentication, and only the service's own pages may ask",
     response: session,
-    handler: async ({ services, browser }) => present(await demandSession(browser), services.config.baseUrl),
+    async handler({ services, browser }) {
+      const found = await demandSession(browser);
+      return present(found, await isEnrolled(services, found.accountId), services.config.baseUrl);
+    },
   }),
   endpoint({
     method: 'DELETE',
@@ -58,8 +63,12 @@ async function demandSession(browser: Browser): Promise<BrowserSession> {
 
 const moment = (epochSeconds: number): string => writeTime(new Date(epochSeconds * 1000));
 
-/** There are no second factors yet. */
-function present({ uid, accountId, login, amr, signedInAt, expiresAt }: BrowserSession, baseUrl: string): z.input<typeof session> {
+/** @param mfaActive has the user a second factor? */
+function present(
+  { uid, accountId, login, amr, idp, signedInAt, expiresAt }: BrowserSession,
+  mfaActive: boolean,
+  baseUrl: string,
+): z.input<typeof session> {
   return {
     // Neither the cookie's value nor the name under which the service keeps the session.
     id: digest(JSON.stringify(['session', uid])),
@@ -69,10 +78,10 @@ function present({ uid, accountId, login, amr, signedInAt, expiresAt }: BrowserS
     expiresAt: moment(expiresAt),
     status: 'ACTIVE',
     lastPasswordVerification: amr.includes('pwd') ? moment(signedInAt) : null,
-    lastFactorVerification: null,
+    lastFactorVerification: isMultiFactor(amr) ? moment(signedInAt) : null,
     amr: [...amr],
-    idp: { id: 'gatehouse', type: 'OKTA' },
-    mfaActive: false,
+    idp: idp === undefined ? { id: 'gatehouse', type: 'OKTA' } : { id: idp, type: 'FEDERATION' },
+    mfaActive,
     _links: { self: { href: `${baseUrl}/api/v1/sessions/me` }, user: { href: `${baseUrl}/api/v1/users/${accountId}` } },
   };
 }

@@ -1,6 +1,8 @@
 /** `settings`: what holds for the whole service. Only what has an effect can be set; logo and colours are not here yet. */
 import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../config/defaults.ts';
+import { LONGEST_HISTORY } from '../policy/password.ts';
+import { MFA_POLICIES } from '../policy/second-factor.ts';
 import { readSettings, replaceSettings, type Settings, type SettingsName } from '../services/settings.ts';
 import { text } from '../services/text.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
@@ -36,7 +38,7 @@ const both = <N extends SettingsName>(
 export const settings: readonly Endpoint[] = [
   ...both(
     'sign-in',
-    'how long sessions last',
+    'how long sessions last, and who needs a second factor',
     z.strictObject({
       sessionIdleMinutes: z
         .int()
@@ -45,16 +47,33 @@ export const settings: readonly Endpoint[] = [
         .exactOptional()
         .meta({ description: 'A session ends when it was not used for so long' }),
       sessionLifetimeDays: z.int().min(1).max(365).exactOptional().meta({ description: 'A session ends so long after its sign-in' }),
+      mfa: z
+        .enum(MFA_POLICIES)
+        .exactOptional()
+        .meta({ description: 'Who must sign in with a second factor; whoever has one is always asked for it' }),
     }),
-    z.object({ sessionIdleMinutes: z.int(), sessionLifetimeDays: z.int() }),
+    z.object({ sessionIdleMinutes: z.int(), sessionLifetimeDays: z.int(), mfa: z.enum(MFA_POLICIES) }),
   ),
   ...both(
     'password',
     'what is asked of new passwords',
     z.strictObject({
       minLength: z.int().min(SHORTEST_PASSWORD).max(128).exactOptional().meta({ description: 'Characters at least' }),
+      historyCount: z
+        .int()
+        .min(0)
+        .max(LONGEST_HISTORY)
+        .exactOptional()
+        .meta({ description: 'So many passwords of a user, the present one among them, cannot be chosen again; 0: any can' }),
+      maxAgeDays: z
+        .int()
+        .min(1)
+        .max(3650)
+        .nullable()
+        .exactOptional()
+        .meta({ description: 'After so many days another password must be chosen at the next sign-in; null: never' }),
     }),
-    z.object({ minLength: z.int() }),
+    z.object({ minLength: z.int(), historyCount: z.int(), maxAgeDays: z.int().nullable() }),
   ),
   ...both(
     'branding',

@@ -43,7 +43,7 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/expire_password',
-    summary: 'Refuse the password of a user until another is chosen by the link of reset_password',
+    summary: 'Let a user choose another password at the next sign-in',
     response: user,
     handler: async ({ services, params, request }) =>
       presentUser(await takeStep(services, params.id, 'expire_password', request), services.config.baseUrl),

@@ -5,13 +5,11 @@
 import type { RouterContext } from '@koa/router';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { fullName } from '../policy/claims.ts';
-import { MOST_CHARACTERS, type PasswordPolicy, passwordProblem } from '../policy/password.ts';
 import { readPasswordLink, usePasswordLink } from '../services/one-time-links.ts';
+import { findProblemOfChoice } from '../services/password-policy.ts';
 import { readPasswordPolicy } from '../services/settings.ts';
-import { accountLabel } from './interactions.ts';
-import type { MessageKey } from './messages.ts';
-import { pageLanguage } from './page-language.ts';
+import type { User } from '../store/users.ts';
+import { type PasswordForm, showPasswordForm } from './password-form.ts';
 import type { House } from './routes.ts';
 import { visitor } from './sign-in-form.ts';
 import { carryOn } from './way.ts';
@@ -21,48 +19,32 @@ export class LinkGone extends Error {
   override readonly name = 'LinkGone';
 }
 
-function problemOf(policy: PasswordPolicy, password: string): MessageKey | undefined {
-  if (password === '') return 'choose-password.missing';
-  const problem = passwordProblem(policy, password);
-  return problem && `choose-password.${problem}`;
-}
-
 /** GET /choose-password/:token @throws {LinkGone} */
-export const choosePasswordPage = (house: House, ctx: RouterContext): Promise<void> => show(house, ctx);
+export const choosePasswordPage = async (house: House, ctx: RouterContext): Promise<void> => show(house, ctx, await userOf(house, ctx));
 
 /** POST /choose-password/:token @throws {LinkGone} */
 export async function receiveChosenPassword(house: House, ctx: RouterContext): Promise<void> {
   const form = await readForm(ctx);
   house.formTokens.verify(ctx, form);
   const password = form.get('password') ?? '';
-  const problem = problemOf(await readPasswordPolicy(house.services), password);
-  if (problem !== undefined) return show(house, ctx, problem);
-  const user = await usePasswordLink(house.services, { token: tokenIn(ctx), password }, visitor(ctx, house.config));
-  if (user === undefined) throw new LinkGone();
+  const user = await userOf(house, ctx);
+  const problem = password === '' ? 'missing' : (await findProblemOfChoice(house.services, password, user))?.problem;
+  if (problem !== undefined) return show(house, ctx, user, problem);
+  const chosen = await usePasswordLink(house.services, { token: tokenIn(ctx), password }, visitor(ctx, house.config));
+  if (chosen === undefined) throw new LinkGone();
   seeOther(ctx, '/signin?password-chosen');
 }
 
-async function show(house: House, ctx: RouterContext, problem?: MessageKey): Promise<void> {
+async function userOf(house: House, ctx: RouterContext): Promise<User> {
   const user = await readPasswordLink(house.services, tokenIn(ctx));
   if (user === undefined) throw new LinkGone();
-  const language = pageLanguage(ctx);
-  const { text } = language;
-  const heading = text('choose-password.title');
-  const { minLength } = await readPasswordPolicy(house.services);
-  const limits = { least: String(minLength), most: String(MOST_CHARACTERS) };
-  const locals = {
-    ...language,
-    title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
-    heading,
-    action: carryOn(ctx, ctx.path),
-    account: text('choose-password.account', { name: accountLabel({ login: user.login, name: fullName(user.profile) ?? '' }) }),
-    username: user.login,
-    hint: text('choose-password.hint', limits),
-    problem: problem && text(problem, limits),
-    hidden: house.formTokens.field(ctx),
-    scripts: ['show-password.js', 'reload-when-stale.js'],
-  };
-  await house.pages.render(ctx, 'choose-password', locals, { status: problem === undefined ? 200 : 400 });
+  return user;
+}
+
+async function show(house: House, ctx: RouterContext, user: User, problem?: PasswordForm['problem']): Promise<void> {
+  const policy = await readPasswordPolicy(house.services.database.knex);
+  const hidden = [house.formTokens.field(ctx)];
+  await showPasswordForm(house.pages, ctx, { action: carryOn(ctx, ctx.path), hidden, user, policy, problem });
   // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }

@@ -39,6 +39,17 @@ export interface ConsentScope {
   readonly optional: boolean;
 }
 
+export interface UpstreamWishes {
+  /** Go straight to this one. */
+  readonly idp?: string;
+  /** Scopes that it is asked for beside its own, words with spaces between them. */
+  readonly idpScope?: string;
+  /** The ids of those that the sign-in page offers; absent: all that are active. */
+  readonly identityProviders?: readonly string[];
+  /** Seconds that an authentication may be old; 0: the user is to be asked anew. Absent: any will do. */
+  readonly maxAge?: number;
+}
+
 export interface InteractionDetails {
   readonly uid: string;
   readonly serverId: string;
@@ -50,6 +61,17 @@ export interface InteractionDetails {
   readonly loginHint?: string;
   readonly display?: string;
   readonly uiLocales?: string;
+  /** What the application wants of external providers. */
+  readonly upstream?: UpstreamWishes;
+  /** Requested authentication context classes, the best first. */
+  readonly acrValues?: readonly string[];
+  /** Somebody is signed in, and only a second factor is asked of him. */
+  readonly stepUp?: {
+    readonly user: { readonly id: string; readonly login: string };
+    readonly amr: readonly string[];
+    readonly authenticatedAt: Date;
+    readonly idp?: string | undefined;
+  };
   readonly consent?: {
     readonly scopes: readonly ConsentScope[];
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
@@ -60,7 +82,16 @@ export interface InteractionDetails {
 }
 
 export type InteractionResult =
-  | { readonly login: { readonly accountId: string; readonly amr: readonly string[] } }
+  | {
+      readonly login: {
+        readonly accountId: string;
+        readonly amr: readonly string[];
+        /** Absent: now. */
+        readonly authenticatedAt?: Date | undefined;
+        /** The external provider that has proved it. */
+        readonly idp?: string | undefined;
+      };
+    }
   | { readonly consent: { readonly scopes: readonly string[] } }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
@@ -85,7 +116,19 @@ export class InteractionGone extends Error {
 /** The browser's session, for signing in without an application. */
 export interface BrowserSessions {
   /** @returns undefined also when its user may not sign in any more */
-  current(req: IncomingMessage, res: ServerResponse): Promise<{ readonly accountId: string } | undefined>;
-  /** @param amr how the user was authenticated (RFC 8176) */
-  signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[]): Promise<void>;
+  current(
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<
+    | {
+        readonly accountId: string;
+        /** How the user was authenticated (RFC 8176). */
+        readonly amr: readonly string[];
+        /** Epoch seconds. */
+        readonly signedInAt: number;
+      }
+    | undefined
+  >;
+  /** @param amr how the user was authenticated (RFC 8176) @param idp by which external provider */
+  signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void>;
 }

@@ -6,13 +6,21 @@ import type { Config } from '../config.ts';
 import { createFormTokens, type FormTokens, refuseCrossSite } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
+import type { Transactions } from '../http/transactions.ts';
 import type { Services } from '../services/dependencies.ts';
+import { createUpstream, type Upstream } from '../services/upstream-exchange.ts';
+import type { UpstreamCall } from '../services/upstream-metadata.ts';
 import { choosePasswordPage, receiveChosenPassword } from './choose-password.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
+import { receiveEnrolled, receiveEnrolment, receiveFactor, receiveRestart } from './continue-sign-in.ts';
+import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
 import { returnNotAssigned, tellNotAssigned } from './not-assigned.ts';
-import { askToSignIn, cancelSignIn, receiveSignIn } from './sign-in.ts';
-import { homePage, receiveStandaloneSignIn, signInPage } from './standalone.ts';
+import { addApp, confirmApp, newCodes, removeApp, securityPage } from './security-page.ts';
+import { askToSignIn, cancelSignIn, nextStep, receiveNewPassword, receiveSignIn } from './sign-in.ts';
+import { beginUpstream, finishUpstream, receiveUpstream } from './social.ts';
+import { homePage, receiveStandaloneNewPassword, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.ts';
+import { type KeptTransaction, upstreamTransactions } from './upstream-place.ts';
 import { carryOn } from './way.ts';
 
 /** What the pages are built on. */
@@ -22,6 +30,8 @@ export interface HostedPagesDependencies {
   readonly sessions: BrowserSessions;
   readonly pages: Pages;
   readonly config: Config;
+  /** The way out, to external providers. */
+  readonly outbound: UpstreamCall;
   /** Is there a playground for this request, so that a page may lead to it? */
   playgroundPresent(req: IncomingMessage): boolean;
 }
@@ -29,11 +39,14 @@ export interface HostedPagesDependencies {
 /** What each page is given. */
 export interface House extends HostedPagesDependencies {
   readonly formTokens: FormTokens;
+  readonly upstream: Upstream;
+  readonly upstreamTransactions: Transactions<KeptTransaction>;
 }
 
 type Step = (house: House, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
 
 const INTERACTION = '/interaction/:server/:uid';
+const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
 
 /** Shows what the interaction asks for next. */
 const PAGES = { login: askToSignIn, assignment: tellNotAssigned, consent: askForConsent } as const;
@@ -42,7 +55,12 @@ const show: Step = (house, ctx, details) => PAGES[details.prompt](house, ctx, de
 /** @returns a middleware for the hosted pages; other addresses go on to the next */
 export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middleware {
   const { config, services, interactions } = dependencies;
-  const house: House = { ...dependencies, formTokens: createFormTokens(config, services.keyring) };
+  const house: House = {
+    ...dependencies,
+    formTokens: createFormTokens(config, services.keyring),
+    upstream: createUpstream(services, dependencies.outbound),
+    upstreamTransactions: upstreamTransactions(config, services.keyring),
+  };
 
   /** Runs a step with the interaction that the address names, if it is this browser's. */
   const step =
@@ -61,16 +79,45 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
     seeOther(ctx, carryOn(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));
   };
 
+  // Posts of other sites: the providers' (OAuth 2.0 Form Post Response Mode). They change nothing.
+  const callbacks = new Router()
+    .get(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(house.pages, ctx))
+    .post(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(house.pages, ctx));
   const router = new Router()
+    .use(callbacks.routes())
     .use(refuseCrossSite(config))
     .get('/', (ctx) => homePage(house, ctx))
     .get('/signin', (ctx) => signInPage(house, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
+    .post('/signin/password', (ctx) => receiveStandaloneNewPassword(house, ctx))
+    .get('/signin/upstream', (ctx) => finishUpstream(house, ctx, 'standalone'))
+    .get('/signin/upstream/:idp', (ctx) => beginUpstream(house, ctx, 'standalone'))
+    .get('/signin/:step', (ctx) => seeOther(ctx, '/signin'))
+    .post('/signin/factor', (ctx) => standaloneStep(house, ctx, receiveFactor, 'factor.gone'))
+    .post('/signin/enroll', (ctx) => standaloneStep(house, ctx, receiveEnrolment, 'factor.gone'))
+    .post('/signin/enrolled', (ctx) => standaloneStep(house, ctx, receiveEnrolled, 'factor.gone'))
+    .post('/signin/restart', (ctx) => standaloneStep(house, ctx, receiveRestart))
+    .get(SECURITY_PAGE, (ctx) => securityPage(house, ctx))
+    .get(`${SECURITY_PAGE}/:step`, (ctx) => seeOther(ctx, SECURITY_PAGE))
+    .post(`${SECURITY_PAGE}/app`, (ctx) => addApp(house, ctx))
+    .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(house, ctx))
+    .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(house, ctx))
+    .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(house, ctx))
     .get('/choose-password/:token', (ctx) => choosePasswordPage(house, ctx))
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(house, ctx))
     .get(INTERACTION, step(show))
+    .get(`${INTERACTION}/upstream`, step(finishUpstream, 'login'))
+    .get(
+      `${INTERACTION}/upstream/:idp`,
+      step((_house, ctx, details) => beginUpstream(house, ctx as RouterContext, details), 'login'),
+    )
     .get(`${INTERACTION}/:step`, backToInteraction)
     .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))
+    .post(`${INTERACTION}/password`, step(receiveNewPassword, 'login'))
+    .post(`${INTERACTION}/factor`, step(nextStep(receiveFactor, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll`, step(nextStep(receiveEnrolment, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enrolled`, step(nextStep(receiveEnrolled, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/restart`, step(nextStep(receiveRestart), 'login'))
     .post(`${INTERACTION}/cancel`, step(cancelSignIn, 'login'))
     .post(`${INTERACTION}/return`, step(returnNotAssigned, 'assignment'))
     .post(`${INTERACTION}/consent`, step(receiveConsent, 'consent'));

@@ -7,17 +7,20 @@ import type { Pages } from '../http/pages.ts';
 import { clientAddress, requestId } from '../http/requests.ts';
 import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
-import { authenticate, type SignedInUser } from '../services/sign-in.ts';
+import { checkPassword, type PasswordCheck } from '../services/sign-in.ts';
 import type { ApplicationFacts } from './interactions.ts';
 import { logoOf } from './links.ts';
 import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
+import type { ProviderLink } from './upstream-links.ts';
 
 /** Where the form stands. */
 export interface SignInForm {
   /** Path that it is posted to. */
   readonly action: string;
   readonly application?: ApplicationFacts | undefined;
+  /** Path that another password is posted to, in place of an expired one. */
+  readonly newPassword: string;
   /** Path that gives up and returns to the application. */
   readonly cancel?: string;
   /** Something to say above the form. */
@@ -25,10 +28,18 @@ export interface SignInForm {
   /** What the user name is filled with. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
+  /** External providers, beside the password. */
+  readonly providers?: readonly ProviderLink[];
   /** Origin that the browser goes to afterwards, see PageSources. */
   readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the authorization request. */
   readonly uiLocales?: string | undefined;
+}
+
+export interface SignInParts {
+  readonly services: Services;
+  readonly pages: Pages;
+  readonly config: Config;
 }
 
 /** Why the form is shown again, beside which field. */
@@ -55,6 +66,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     notice: form.notice && text(form.notice),
     username: form.username ?? '',
     hidden: form.hidden,
+    providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     scripts: ['show-password.js', 'reload-when-stale.js'],
   };
@@ -72,23 +84,23 @@ function missing(username: string, password: string): readonly SignInProblem[] {
 
 /**
  * Checks what was typed.
- * @returns who signed in; undefined when the form was shown again instead
+ * @returns whose password it was; undefined when the form was shown again instead
  * @throws {TooManyFailures}
  */
 export async function submitSignIn(
-  { services, pages, config }: { readonly services: Services; readonly pages: Pages; readonly config: Config },
+  { services, pages, config }: SignInParts,
   ctx: Koa.Context,
   form: SignInForm,
   posted: URLSearchParams,
-): Promise<SignedInUser | undefined> {
+): Promise<PasswordCheck | undefined> {
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
   const problems = missing(username, password);
   const device = deviceOf(ctx, config) ?? newDevice();
-  const user = problems.length === 0 ? await authenticate(services, { username, password, device }, visitor(ctx, config)) : undefined;
-  if (user !== undefined) {
-    keepDevice(ctx, config, device);
-    return user;
+  const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
+  if (checked !== undefined) {
+    if (checked.kind === 'right') keepDevice(ctx, config, device);
+    return checked;
   }
   const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];
   await showSignIn(pages, ctx, { ...form, username, notice: undefined }, problems.length > 0 ? problems : refused);

@@ -5,36 +5,63 @@
 import type Koa from 'koa';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
+import { continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import type { InteractionDetails } from './interactions.ts';
+import type { MessageKey } from './messages.ts';
+import { submitNewPassword, submitPassword } from './password-step.ts';
 import type { House } from './routes.ts';
-import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.ts';
+import { type SignInForm, showSignIn } from './sign-in-form.ts';
+import { goStraight } from './social.ts';
+import { providerLinks } from './upstream-links.ts';
 import { carryOn } from './way.ts';
 
 /** The value of `amr` for a password (RFC 8176 section 2). */
 export const PASSWORD_AMR: readonly string[] = ['pwd'];
 
-const formFor = (
-  ctx: Koa.Context,
-  { serverId, uid, application, loginHint, redirectOrigins, uiLocales }: InteractionDetails,
-): SignInForm => ({
-  action: carryOn(ctx, `/interaction/${serverId}/${uid}/login`),
-  cancel: carryOn(ctx, `/interaction/${serverId}/${uid}/cancel`),
-  application,
-  redirectOrigins,
-  username: loginHint,
-  uiLocales,
-});
+const formFor = async ({ services }: House, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
+  const { serverId, uid, application, loginHint, redirectOrigins, uiLocales } = details;
+  return {
+    action: carryOn(ctx, `/interaction/${serverId}/${uid}/login`),
+    newPassword: carryOn(ctx, `/interaction/${serverId}/${uid}/password`),
+    cancel: carryOn(ctx, `/interaction/${serverId}/${uid}/cancel`),
+    application,
+    redirectOrigins,
+    username: loginHint,
+    uiLocales,
+    providers: await providerLinks(services, ctx, details),
+  };
+};
 
-export const askToSignIn = (house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>
-  showSignIn(house.pages, ctx, formFor(ctx, details));
+export async function askToSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  if (await showPendingStep(house, ctx, details)) return;
+  if (details.stepUp !== undefined) return continueSignIn(house, ctx, details, { ...details.stepUp, stepsUp: true });
+  if (await goStraight(house, ctx, details)) return;
+  await askAnew(house, ctx, details);
+}
+
+/** Asks for user name and password, whoever is signed in. */
+export const askAnew = async (house: House, ctx: Koa.Context, details: InteractionDetails, notice?: MessageKey): Promise<void> =>
+  showSignIn(house.pages, ctx, { ...(await formFor(house, ctx, details)), notice });
+
+/** A step that the sign-in has after the password: what was sent is received, and when it came too late the password is asked for again. */
+export const nextStep =
+  (receive: StepReceiver, notice?: MessageKey) =>
+  (house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>
+    receive(house, ctx, details, () => askAnew(house, ctx, details, notice));
+
+const receiver =
+  (submit: typeof submitPassword) =>
+  async (house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> => {
+    const account = await submit(house, ctx, await formFor(house, ctx, details), await readForm(ctx));
+    if (account === undefined) return;
+    await continueSignIn(house, ctx, details, { user: account, amr: PASSWORD_AMR, authenticatedAt: account.authenticatedAt });
+  };
 
 /** Checks what was typed; asks again when it is wrong. */
-export async function receiveSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  const account = await submitSignIn(house, ctx, formFor(ctx, details), await readForm(ctx));
-  if (account === undefined) return;
-  const result = { login: { accountId: account.id, amr: PASSWORD_AMR } };
-  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
-}
+export const receiveSignIn = receiver(submitPassword);
+
+/** Takes another password in place of an expired one. */
+export const receiveNewPassword = receiver(submitNewPassword);
 
 /** The user returns to the application without signing in. */
 export async function cancelSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {

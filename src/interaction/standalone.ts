@@ -2,16 +2,17 @@
 import type Koa from 'koa';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { findPerson, isAdministrator } from '../services/administrators.ts';
+import { findPerson } from '../services/administrators.ts';
+import { afterwards, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
+import { isFresh, leadsToSecurity } from './fresh-sign-in.ts';
 import { accountLabel } from './interactions.ts';
+import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
+import { submitNewPassword, submitPassword } from './password-step.ts';
 import type { House } from './routes.ts';
 import { PASSWORD_AMR } from './sign-in.ts';
-import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.ts';
-
-/** Where sign-in leads: to the console or the start page, never to an address out of the query (an open redirect, RFC 9700 section 4.11). */
-const afterwards = async (house: House, userId: string): Promise<string> =>
-  (await isAdministrator(house.services, userId)) ? '/admin' : '/';
+import { type SignInForm, showSignIn } from './sign-in-form.ts';
+import { providerLinks } from './upstream-links.ts';
 
 /** What has just ended here, by the parameter that says so. */
 const NOTICES = [
@@ -19,28 +20,44 @@ const NOTICES = [
   ['password-chosen', 'sign-in.password-chosen'],
 ] as const;
 
-const formFor = (house: House, ctx: Koa.Context): SignInForm => ({
+const formFor = async (house: House, ctx: Koa.Context): Promise<SignInForm> => ({
   action: '/signin',
+  newPassword: '/signin/password',
   hidden: house.formTokens.field(ctx),
   notice: NOTICES.find(([parameter]) => parameter in ctx.query)?.[1],
+  providers: await providerLinks(house.services, ctx, 'standalone'),
 });
 
 /** GET /signin; a parameter may say what has just ended here, see NOTICES. */
 export async function signInPage(house: House, ctx: Koa.Context): Promise<void> {
+  const afresh = leadsToSecurity(house, ctx);
+  if (await showPendingStep(house, ctx, 'standalone')) return;
   const session = await house.sessions.current(ctx.req, ctx.res);
-  if (session === undefined) return showSignIn(house.pages, ctx, formFor(house, ctx));
-  seeOther(ctx, await afterwards(house, session.accountId));
+  if (session === undefined || (afresh && !(await isFresh(house, session)))) {
+    return showSignIn(house.pages, ctx, await formFor(house, ctx));
+  }
+  seeOther(ctx, await afterwards(house, ctx, session.accountId));
 }
 
+const receiver =
+  (submit: typeof submitPassword) =>
+  async (house: House, ctx: Koa.Context): Promise<void> => {
+    const form = await readForm(ctx);
+    house.formTokens.verify(ctx, form);
+    const account = await submit(house, ctx, await formFor(house, ctx), form);
+    if (account === undefined) return;
+    await continueSignIn(house, ctx, 'standalone', { user: account, amr: PASSWORD_AMR, authenticatedAt: account.authenticatedAt });
+  };
+
 /** POST /signin */
-export async function receiveStandaloneSignIn(house: House, ctx: Koa.Context): Promise<void> {
-  const form = await readForm(ctx);
-  house.formTokens.verify(ctx, form);
-  const account = await submitSignIn(house, ctx, formFor(house, ctx), form);
-  if (account === undefined) return;
-  await house.sessions.signIn(ctx.req, ctx.res, account.id, PASSWORD_AMR);
-  seeOther(ctx, await afterwards(house, account.id));
-}
+export const receiveStandaloneSignIn = receiver(submitPassword);
+
+/** POST /signin/password: another one in place of an expired one */
+export const receiveStandaloneNewPassword = receiver(submitNewPassword);
+
+/** POST /signin/…: a step after the password; when it comes too late the password is asked for again. */
+export const standaloneStep = (house: House, ctx: Koa.Context, receive: StepReceiver, notice?: MessageKey): Promise<void> =>
+  receive(house, ctx, 'standalone', async () => showSignIn(house.pages, ctx, { ...(await formFor(house, ctx)), notice }));
 
 /** GET / */
 export async function homePage(house: House, ctx: Koa.Context): Promise<void> {

@@ -7,6 +7,7 @@ import { deleteSession } from '../store/protocol-state.ts';
 import { findUserById } from '../store/users.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { cookies } from './cookies.ts';
+import { providerOf, setProvider } from './session-provider.ts';
 import { isActive } from './tokens/account.ts';
 import { sessionLifetime } from './tokens/lifetimes.ts';
 
@@ -24,6 +25,8 @@ export interface BrowserSession {
   readonly login: string;
   /** How the user was authenticated (RFC 8176). */
   readonly amr: readonly string[];
+  /** The external identity provider by which the user signed in. */
+  readonly idp: string | undefined;
   /** Epoch seconds. */
   readonly signedInAt: number;
   /** Epoch seconds; later when it is used. */
@@ -46,7 +49,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
       const user = await findUserById(database.knex, session.accountId);
       if (user === undefined || !isActive(user)) return undefined;
       const { uid, amr = [], loginTs: signedInAt = 0, exp: expiresAt = 0 } = session;
-      return { uid, accountId: user.id, login: user.login, amr, signedInAt, expiresAt };
+      return { uid, accountId: user.id, login: user.login, amr, idp: providerOf(session), signedInAt, expiresAt };
     },
 
     /** Takes the cookie from the browser; the session that it named is ended elsewhere. */
@@ -57,13 +60,14 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
 
     /**
      * Begins a new session; one that was there ends, so that no session is carried over a sign-in (session fixation).
-     * @param amr how the user was authenticated (RFC 8176)
+     * @param amr how the user was authenticated (RFC 8176) @param idp by which external provider
      */
-    async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[]): Promise<void> {
+    async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void> {
       const { provider, signIn, ctx, session: before } = await read(req, res);
       if (before.accountId !== undefined) await deleteSession(database.pool, before.uid);
       const session = new provider.Session();
       session.loginAccount({ accountId, amr: [...amr] });
+      setProvider(session, idp);
       const lifetime = sessionLifetime(signIn, session.loginTs);
       await session.save(lifetime);
       ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });

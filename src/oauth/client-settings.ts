@@ -14,7 +14,11 @@ export interface ClientSettings {
   readonly allowedOrigins: readonly string[];
   /** undefined: the claims of the granted scopes. */
   readonly idTokenClaims: readonly string[] | undefined;
+  /** The external providers that its sign-in page offers; undefined: all. */
+  readonly identityProviders: readonly string[] | undefined;
   readonly introspectAny: boolean;
+  /** All its users must sign in with a second factor. */
+  readonly mfaRequired: boolean;
   readonly rotateRefreshTokens: boolean;
   /** Seconds. */
   readonly refreshTokenLeeway: number;

@@ -22,6 +22,8 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
+  /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
+  needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Ends the browser's session at its user's wish, with the audit event. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** The id that the outside knows a request by. */

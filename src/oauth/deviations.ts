@@ -188,6 +188,20 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'oauth/backchannel-logout.test.ts',
   },
   {
+    setting: 'acrValues, and ctx.oidc.acr (undocumented: defined on each request)',
+    default: 'no classes; the class that the sign-in stored',
+    ours: 'one factor and two, made of the session’s amr and of what is requested',
+    why: 'the class follows from the methods, of sessions from before there were classes too; an essential claim is answered by one of its values',
+    test: 'oauth/second-factor.test.ts',
+  },
+  {
+    setting: 'the checks essential_acrs and essential_acr of the login prompt are removed, second_factor_needed is added',
+    default: 'another class than the one asked for is not good enough',
+    ours: 'two factors are good enough for one; policy and application ask for two as well',
+    why: 'a user with two factors must not be asked again, and one without is asked for the missing one alone',
+    test: 'oauth/second-factor.test.ts',
+  },
+  {
     setting: 'interactions.policy',
     default: 'consent by missing scopes and for every native client',
     ours: 'consent by policy/consent.ts; a vanished account signs in again',
@@ -263,6 +277,13 @@ export const DEVIATIONS: readonly Deviation[] = [
     ours: 'at_hash wherever an access token is issued with it',
     why: 'an ID token and an access token that came together cannot be exchanged one by one (OpenID Connect Core section 3.1.3.6)',
     test: 'oauth/token-details.test.ts',
+  },
+  {
+    setting: 'Session.IN_PAYLOAD (undocumented: one name more)',
+    default: 'a session keeps what the library knows of it',
+    ours: 'also the external identity provider by which it began',
+    why: 'sessions/me tells it, and a stronger sign-in later keeps it',
+    test: 'interaction/upstream-sign-in.test.ts',
   },
   {
     setting: 'validate() of ID tokens (undocumented: wrapped)',

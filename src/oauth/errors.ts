@@ -22,3 +22,11 @@ export class TooManyFailuresHere extends errors.OIDCProviderError {
     this.error_description = 'too many attempts from this address have failed, try again later';
   }
 }
+
+/** The password grant cannot ask for the user's second factor, and says so: `invalid_grant` (RFC 6749 section 5.2). */
+export class SecondFactorNeeded extends errors.OIDCProviderError {
+  constructor() {
+    super(400, 'invalid_grant');
+    this.error_description = 'the user must sign in with a second factor, which this grant cannot ask for';
+  }
+}

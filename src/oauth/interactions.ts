@@ -9,18 +9,27 @@ import { fullName } from '../policy/claims.ts';
 import { rememberConsent } from '../services/consents.ts';
 import type { Services } from '../services/dependencies.ts';
 import { deleteSession } from '../store/protocol-state.ts';
-import { findUserById } from '../store/users.ts';
+import { findUserById, type User } from '../store/users.ts';
 import { applicationOrigins } from './application-origins.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
+import { requestedAcr, SECOND_FACTOR_NEEDED } from './authorize/acr.ts';
 import { words } from './authorize/scope.ts';
 import { clientSettings } from './client-settings.ts';
 import type { BuiltServer } from './provider.ts';
+import { providerOf } from './session-provider.ts';
 import { USERINFO_SCOPES } from './tokens/account.ts';
 
 type Gone = 'expired' | 'other-browser' | 'session-changed';
 type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;
 type Result =
-  | { readonly login: { readonly accountId: string; readonly amr: readonly string[] } }
+  | {
+      readonly login: {
+        readonly accountId: string;
+        readonly amr: readonly string[];
+        readonly authenticatedAt?: Date | undefined;
+        readonly idp?: string | undefined;
+      };
+    }
   | { readonly consent: { readonly scopes: readonly string[] } }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
@@ -72,6 +81,9 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       },
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
+      acrValues: requestedAcr(params),
+      upstream: upstreamWishes(params, clientSettings(client).identityProviders),
+      ...(await stepUp(built, interaction, user)),
       ...(prompt.name === 'consent'
         ? {
             consent: {
@@ -82,6 +94,16 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         : {}),
       redirectOrigins: applicationOrigins(client, String(params.redirect_uri)),
     };
+  }
+
+  /** Is only a second factor asked of whoever is signed in? The time of his sign-in is the session's. */
+  async function stepUp({ provider }: BuiltServer, { prompt, session }: Interaction, user: User | undefined) {
+    const onlyFactor = prompt.reasons.length > 0 && prompt.reasons.every((reason) => reason === SECOND_FACTOR_NEEDED);
+    if (!onlyFactor || user === undefined || session?.uid === undefined) return {};
+    const stored = await provider.Session.findByUid(session.uid);
+    if (stored?.accountId !== user.id || stored.loginTs === undefined) return {};
+    const authenticatedAt = new Date(stored.loginTs * 1000);
+    return { stepUp: { user: { id: user.id, login: user.login }, amr: stored.amr ?? [], authenticatedAt, idp: providerOf(stored) } };
   }
 
   async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
@@ -123,12 +145,24 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   return { details, finish };
 }
 
+/** What the request says of external providers. */
+function upstreamWishes(params: Interaction['params'], identityProviders: readonly string[] | undefined) {
+  const maxAge = words(params.prompt).includes('login') ? 0 : params.max_age === undefined ? undefined : Number(params.max_age);
+  return {
+    ...present({ idp: text(params.idp), idpScope: text(params.idp_scope) }),
+    ...(identityProviders !== undefined && { identityProviders }),
+    ...(maxAge !== undefined && { maxAge }),
+  };
+}
+
 const promptOf = (name: string) => (name === 'consent' || name === 'assignment' ? (name as 'consent' | 'assignment') : ('login' as const));
 
 /** The result in the form that the resumed request reads. */
 function stored(result: Exclude<Result, { error: string }>): NonNullable<Interaction['result']> {
   if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
-  return { login: { accountId: result.login.accountId, amr: [...result.login.amr] } };
+  const { accountId, amr, authenticatedAt, idp } = result.login;
+  const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };
+  return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }) } };
 }
 
 const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
 import { announcedClaims } from '../policy/custom-claims.ts';
+import { ACR_VALUES } from '../policy/second-factor.ts';
 import { issuerOf } from '../policy/server-id.ts';
 import type { SignInSettings } from '../services/settings.ts';
 import { openSigningKeys } from '../services/signing-keys.ts';
@@ -13,6 +14,8 @@ import type { AuthorizationServerParts } from '../store/authorization-servers.ts
 import { readBelongings } from '../store/claims.ts';
 import { rememberedScopes } from '../store/consents.ts';
 import { listGroupIds } from '../store/groups.ts';
+import { findIdentityProvider } from '../store/identity-providers.ts';
+import { findRoles } from '../store/roles.ts';
 import { findSigningKey } from '../store/signing-keys.ts';
 import { findUserById } from '../store/users.ts';
 import { ClientAdapter } from './adapter/clients.ts';
@@ -20,9 +23,11 @@ import { GrantAdapter, isStored, ModelAdapter } from './adapter/model-adapter.ts
 import { ReplayAdapter } from './adapter/replay-adapter.ts';
 import { ServerState } from './adapter/server-state.ts';
 import { SessionAdapter } from './adapter/session-adapter.ts';
+import { secondFactorCheck } from './authorize/acr.ts';
 import { checkClaims } from './authorize/claims.ts';
 import { answersBySession } from './authorize/ended-session.ts';
 import { formPostMode } from './authorize/form-post.ts';
+import { checkIdp, checkIdpScope } from './authorize/idp.ts';
 import { checkNonce } from './authorize/nonce.ts';
 import { promptRules } from './authorize/prompts.ts';
 import { asRequested } from './authorize/request.ts';
@@ -86,6 +91,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     (key) => state.read(() => rememberedScopes(database.knex, key)),
     assigned,
     access.judgeRequest,
+    secondFactorCheck(signIn.mfa, async (userId) => (await state.read(() => findRoles(database.knex, userId))).length > 0),
   );
   const accounts = findAccount(server.profile, readAccount, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
@@ -105,6 +111,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
     routes: ROUTES,
     scopes: [...scopeNames],
+    acrValues: [...ACR_VALUES],
     claims: claimsByScope(announcedClaims(parts.claims)),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
@@ -150,8 +157,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, server.profile)),
       nonce: (ctx) => onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, server.profile)),
       scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
-      idp: null,
-      idp_scope: null,
+      idp: (ctx) => onAuthorize(ctx, () => checkIdp(ctx, (id) => state.read(() => findIdentityProvider(database.knex, id)))),
+      idp_scope: (ctx) => onAuthorize(ctx, () => checkIdpScope(ctx)),
       // The last: what is wrong with a request uses no token up.
       sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state)),
     },
@@ -184,7 +191,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
     },
   });
-  const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, authenticate: deps.authenticate });
+  const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
   provider.on('authorization.success', answersBySession);

@@ -7,6 +7,7 @@ import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
 import { clientSettings } from './client-settings.ts';
+import { SESSION_PROVIDER } from './session-provider.ts';
 import type { IssuedToken } from './tokens/access.ts';
 
 interface Issuable extends IssuedToken {
@@ -24,6 +25,7 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
     readonly prototype: IssuableIdToken;
     validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
   };
+  readonly Session: { readonly IN_PAYLOAD: readonly string[] };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
   readonly Client: {
     readonly prototype: {
@@ -51,7 +53,11 @@ export interface Touches {
 }
 
 export function touchUndocumented(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: Touches): void {
-  const { OIDCContext, Client, IdToken, ...models } = internalsOf(provider);
+  const { OIDCContext, Client, IdToken, Session, ...models } = internalsOf(provider);
+
+  // A session knows by which external provider it began; what is not listed is neither saved nor read.
+  const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER];
+  Object.defineProperty(Session, 'IN_PAYLOAD', { get: () => fields });
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
   instance(provider).configuration.responseTypes.push('token');
@@ -113,6 +119,6 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
 }
 
 function internalsOf(provider: Provider): Internals {
-  const { OIDCContext, Client, IdToken, AccessToken, ClientCredentials, RefreshToken } = provider as unknown as Internals;
-  return { OIDCContext, Client, IdToken, AccessToken, ClientCredentials, RefreshToken };
+  const { OIDCContext, Client, IdToken, Session, AccessToken, ClientCredentials, RefreshToken } = provider as unknown as Internals;
+  return { OIDCContext, Client, IdToken, Session, AccessToken, ClientCredentials, RefreshToken };
 }

@@ -38,8 +38,12 @@ export interface ApplicationSettings {
   readonly id_token_claims?: string[] | undefined;
   /** Absent: the authorization server's. */
   readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | undefined;
+  /** The ids of the external providers that its sign-in page offers; absent: all that are active. Ours: Okta has routing rules. */
+  readonly identity_providers?: string[] | undefined;
   /** May it introspect other applications' tokens? */
   readonly introspect_any: boolean;
+  /** All its users must sign in with a second factor; absent: as the sign-in policy says. */
+  readonly mfa_required?: boolean | undefined;
   readonly refresh_token: RefreshTokenSettings;
 }
 

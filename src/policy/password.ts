@@ -1,16 +1,80 @@
-/** Which passwords are good enough (NIST SP 800-63B section 3.1.1.2). Only their length counts: rules of composition make none better. */
+/**
+ * Which passwords are good enough (NIST SP 800-63B section 3.1.1.2): long enough, not among those that everybody tries first, not made of the name of
+ * their user or of this service, and not one that the user had lately. Rules of composition make none better. And when a password is too old.
+ */
 
 export interface PasswordPolicy {
   /** Characters (code points) at least. */
   readonly minLength: number;
+  /** So many passwords of the user, the present one among them, cannot be chosen again; 0: any can. */
+  readonly historyCount: number;
+  /** Days after which another password must be chosen; null: never, as NIST recommends. */
+  readonly maxAgeDays: number | null;
 }
 
 /** An end to what is hashed. */
 export const MOST_CHARACTERS = 1024;
 
-/** What is wrong with a password that somebody wants to have; undefined: nothing. */
-export function passwordProblem({ minLength }: PasswordPolicy, password: string): 'too-short' | 'too-long' | undefined {
+/** An end to what is remembered, and so to what one comparison costs. */
+export const LONGEST_HISTORY = 24;
+
+/** Shorter names are syllables of any sentence. */
+const SHORTEST_NAME = 4;
+
+/** Everything but length and history that a password is judged by. */
+export interface PasswordSurroundings {
+  /** Login, e-mail addresses and names of the user. */
+  readonly userNames: readonly string[];
+  /** What the service calls itself. */
+  readonly serviceNames: readonly string[];
+  /** @param candidate as `foldPassword` writes it */
+  isCommon(candidate: string): boolean;
+}
+
+export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'like-user' | 'like-service' | 'used-before';
+
+/** What is wrong with a password that somebody wants to have, but for his history; undefined: nothing. */
+export function passwordProblem(
+  { minLength }: Pick<PasswordPolicy, 'minLength'>,
+  password: string,
+  { userNames, serviceNames, isCommon }: PasswordSurroundings,
+): Exclude<PasswordProblem, 'used-before'> | undefined {
   const length = [...password.normalize('NFC')].length;
   if (length < minLength) return 'too-short';
-  return length > MOST_CHARACTERS ? 'too-long' : undefined;
+  if (length > MOST_CHARACTERS) return 'too-long';
+  const folded = foldPassword(password);
+  if (isCommon(folded) || isCommon(withoutTrivialEnding(folded))) return 'common';
+  const [ofUser, ofService] = [wordsOf(userNames), wordsOf(serviceNames)];
+  const letters = lettersAndDigits(folded);
+  const isTooShortWithout = (words: readonly string[]) => {
+    const rest = words.reduce((text, word) => text.replaceAll(word, ' '), letters);
+    return rest !== letters && [...rest.replaceAll(' ', '')].length < minLength;
+  };
+  if (isTooShortWithout(ofUser)) return 'like-user';
+  if (isTooShortWithout(ofService)) return 'like-service';
+  return isTooShortWithout([...ofUser, ...ofService]) ? 'like-user' : undefined;
 }
+
+/** The form in which passwords are compared with what others use: whichever way they are composed or capitalised. */
+export const foldPassword = (password: string): string => password.normalize('NFKC').toLowerCase();
+
+/** `password2026!` is no better than `password`. Only after a letter: a long number is no word with an ending. */
+const withoutTrivialEnding = (folded: string): string => folded.replace(/(?<=\p{L})[\p{N}\p{P}\p{S}]{1,4}$/u, '');
+
+const lettersAndDigits = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
+
+/** Each name as a whole, and its words, of an address those before the @; the longest first, for one may hold the other. */
+function wordsOf(names: readonly string[]): readonly string[] {
+  const parts = names.flatMap((name) => {
+    const folded = foldPassword(name);
+    return [folded, ...folded.replace(/@[^@]*$/, '').split(/[^\p{L}\p{M}\p{N}]/u), folded.replace(/@[^@]*$/, '')];
+  });
+  const words = new Set(parts.map(lettersAndDigits).filter((word) => [...word].length >= SHORTEST_NAME));
+  return [...words].sort((a, b) => b.length - a.length);
+}
+
+const DAY = 86_400_000;
+
+/** @param changed when the password was chosen */
+export const isTooOld = ({ maxAgeDays }: Pick<PasswordPolicy, 'maxAgeDays'>, changed: Date, now: Date): boolean =>
+  maxAgeDays !== null && changed.getTime() + maxAgeDays * DAY <= now.getTime();

@@ -39,14 +39,14 @@ export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDeci
   if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, and ${step} needs ${from.join(' or ')}` };
   if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
   if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `nobody can ${step} himself` };
-  if (facts.isLastSuperAdmin && endsActivity(step)) return { refused: LAST_SUPER_ADMIN };
+  if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
   return { to };
 }
 
 export const LAST_SUPER_ADMIN = 'the user is the last active SUPER_ADMIN';
 
-/** Is the user not active any more after the step? */
-export const endsActivity = (step: LifecycleStep): boolean => STEPS[step].to !== 'ACTIVE';
+/** Can the user not sign in any more after the step? Who knows an expired password can, and chooses another one. */
+export const locksOut = (step: LifecycleStep): boolean => STEPS[step].to !== 'ACTIVE' && step !== 'expire_password';
 
 /** The steps that the status offers, whoever takes them. */
 export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword'>): LifecycleStep[] =>

@@ -113,7 +113,12 @@ export const clientFields = {
     .max(100)
     .optional(),
   id_token_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
+  identity_providers: z
+    .array(text({ least: 1 }))
+    .max(50)
+    .optional(),
   introspect_any: z.boolean().optional(),
+  mfa_required: z.boolean().optional(),
   refresh_token: z
     .strictObject({ rotation_type: z.enum(['ROTATE', 'STATIC']).optional(), leeway: z.int().min(0).max(60).optional() })
     .optional(),

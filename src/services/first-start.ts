@@ -14,6 +14,7 @@ import { createApiToken } from './api-tokens.ts';
 import { recordEvent, SYSTEM } from './audit.ts';
 import { seedAuthorizationServer } from './authorization-servers.ts';
 import type { Services } from './dependencies.ts';
+import { findPasswordProblem } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
 import { createUser } from './users.ts';
 
@@ -49,15 +50,19 @@ export async function firstStart(services: Services, tell: (administrator: First
 /** An administrator left by a first start that was cut off gets the password anew: nobody has seen the one before. */
 async function administratorWith(services: Services, password: string): Promise<User> {
   const login = services.config.admin.username;
+  const poor = await findPasswordProblem(services, password, { login, email: null, profile: {} });
+  // Chosen by the operator, who would stand before a service that does not start.
+  if (poor !== undefined)
+    services.log.warn({ problem: poor.problem }, 'ADMIN_PASSWORD is a poor password: choose another one once signed in');
+  const passwordHash = await hashPassword(password);
   const left = await findUserByLogin(services.database.knex, login);
   if (left === undefined) {
     return createUser(
       services,
-      { profile: { login }, password, activate: true, roles: [{ type: 'SUPER_ADMIN', orgId: undefined }] },
+      { profile: { login }, passwordHash, activate: true, roles: [{ type: 'SUPER_ADMIN', orgId: undefined }] },
       SYSTEM,
     );
   }
-  const passwordHash = await hashPassword(password);
   await services.database.transaction(async (trx) => {
     await updatePasswordHash(trx, left.id, passwordHash, present());
     await recordEvent(trx, {

@@ -1,8 +1,9 @@
 /** What is set for the whole service. What was not set has the value of config/defaults.ts; only what was set is stored. */
-import { BRAND, LIFETIMES, SHORTEST_PASSWORD } from '../../config/defaults.ts';
+import { BRAND, LIFETIMES, PASSWORD_HISTORY, SHORTEST_PASSWORD } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
-import { validation } from '../errors.ts';
-import { MOST_CHARACTERS, type PasswordPolicy, passwordProblem } from '../policy/password.ts';
+import type { PasswordPolicy } from '../policy/password.ts';
+import type { MfaPolicy } from '../policy/second-factor.ts';
+import type { Executor } from '../store/database.ts';
 import { findSettings, lockSettings, updateSettings } from '../store/settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -13,6 +14,8 @@ export interface SignInSettings {
   readonly sessionIdleMinutes: number;
   /** From the sign-in on, however much it is used. */
   readonly sessionLifetimeDays: number;
+  /** Who must sign in with a second factor; whoever has one is always asked for it. */
+  readonly mfa: MfaPolicy;
 }
 
 /** How the service presents itself to people; null: there is no such link. */
@@ -39,8 +42,8 @@ export interface Settings {
 export type SettingsName = keyof Settings;
 
 export const DEFAULTS: Settings = {
-  'sign-in': { sessionIdleMinutes: LIFETIMES.sessionIdle / 60, sessionLifetimeDays: LIFETIMES.session / 86_400 },
-  password: { minLength: SHORTEST_PASSWORD },
+  'sign-in': { sessionIdleMinutes: LIFETIMES.sessionIdle / 60, sessionLifetimeDays: LIFETIMES.session / 86_400, mfa: 'OPTIONAL' },
+  password: { minLength: SHORTEST_PASSWORD, historyCount: PASSWORD_HISTORY, maxAgeDays: null },
   branding: BRAND,
   audit: { retentionDays: null },
 };
@@ -82,17 +85,6 @@ export async function replaceSettings<N extends SettingsName>(
   return after;
 }
 
-export const readPasswordPolicy = (services: Pick<Services, 'database'>): Promise<PasswordPolicy> => readSettings(services, 'password');
-
-/**
- * To be called wherever somebody gets a new password.
- * @param field that the password came in, for the cause
- * @throws {ApiError} validation when it is not good enough
- */
-export async function refusePoorPassword(services: Pick<Services, 'database'>, password: string, field: string): Promise<void> {
-  const policy = await readPasswordPolicy(services);
-  const problem = passwordProblem(policy, password);
-  if (problem === undefined) return;
-  const bound = problem === 'too-short' ? `at least ${policy.minLength}` : `at most ${MOST_CHARACTERS}`;
-  throw validation([{ field, message: `must have ${bound} characters` }]);
-}
+/** @param executor a transaction, where the policy is asked for within one */
+export const readPasswordPolicy = async (executor: Executor): Promise<PasswordPolicy> =>
+  withDefaults('password', await findSettings(executor, 'password'));

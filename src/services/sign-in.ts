@@ -6,15 +6,17 @@
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import { type AttemptDecision, decideAttempt, NO_FAILURES } from '../policy/lockout.ts';
+import { isTooOld, type PasswordPolicy } from '../policy/password.ts';
 import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
-import { findUserByLogin, findUserByUniqueEmail, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
+import { findUserByLogin, findUserByUniqueEmail, replacePasswordHash, touchLastLogin, type User, updateUser } from '../store/users.ts';
 import { untilEven } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
+import { readPasswordPolicy } from './settings.ts';
 import { isPrintable } from './text.ts';
 
 export interface Credentials {
@@ -32,7 +34,16 @@ export interface SignedInUser {
   readonly authenticatedAt: Date;
 }
 
+/** What a right password leads to: the user is signed in, or has to choose another password first. */
+export type PasswordCheck =
+  | { readonly kind: 'right'; readonly user: SignedInUser }
+  | { readonly kind: 'expired'; readonly user: ExpiredUser };
+
+/** As he was when his password was compared. */
+export type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
+
 /**
+ * For whoever has nobody to ask for another password: an expired one is refused like a wrong one.
  * @returns undefined when the credentials are wrong, or the user may not sign in, or not now
  * @throws {TooManyFailures} when too many have failed from the address, whatever the credentials are
  */
@@ -41,6 +52,18 @@ export async function authenticate(
   credentials: Credentials,
   request: RequestContext,
 ): Promise<SignedInUser | undefined> {
+  const checked = await checkPassword(services, credentials, request);
+  if (checked?.kind === 'right') return checked.user;
+  if (checked !== undefined) await countFailedSignIn(services, request.ipAddress);
+  return undefined;
+}
+
+/** As `authenticate`, where an expired password can be replaced. @throws {TooManyFailures} */
+export async function checkPassword(
+  services: Services,
+  credentials: Credentials,
+  request: RequestContext,
+): Promise<PasswordCheck | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
   const user = await findNamedUser(services.database.knex, credentials.username.trim());
   let begun = performance.now();
@@ -54,9 +77,11 @@ export async function authenticate(
   await refuseBarredAddress(services, request.ipAddress);
 
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
-  const signedIn = await services.database.transaction((trx) => decide(trx, { user, right, rehashed, deviceHash }, request));
-  if (signedIn === undefined) await countFailedSignIn(services, request.ipAddress);
-  return signedIn;
+  // Read whether the password is right or not: it takes the same time.
+  const policy = await readPasswordPolicy(services.database.knex);
+  const checked = await services.database.transaction((trx) => decide(trx, { user, right, rehashed, deviceHash, policy }, request));
+  if (checked === undefined) await countFailedSignIn(services, request.ipAddress);
+  return checked;
 }
 
 interface Attempt {
@@ -65,45 +90,74 @@ interface Attempt {
   readonly right: boolean;
   readonly rehashed: Rehashed | undefined;
   readonly deviceHash: string | undefined;
+  readonly policy: PasswordPolicy;
 }
 
 async function decide(
   trx: Executor,
-  { user, right, rehashed, deviceHash }: Attempt,
+  { user, right, rehashed, deviceHash, policy }: Attempt,
   request: RequestContext,
-): Promise<SignedInUser | undefined> {
+): Promise<PasswordCheck | undefined> {
   const now = present();
   // Only who may sign in at all can be locked out.
-  const candidate = user?.status === 'ACTIVE' ? user : undefined;
+  const candidate = user?.status === 'ACTIVE' || user?.status === 'PASSWORD_EXPIRED' ? user : undefined;
   const counted = await lockFailedAttempts(trx, candidate?.id ?? '', deviceHash, now);
   const decision = decideAttempt(counted?.attempts ?? NO_FAILURES, right, now);
 
   // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
   const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
-  if (admitted && (await touchLastLogin(trx, candidate, now, { forgetFailures: counted.deviceHash === undefined }))) {
+  const expired = admitted && isExpired(candidate, policy, now);
+  if (admitted && !expired && (await touchLastLogin(trx, candidate, now, { forgetFailures: counted.deviceHash === undefined }))) {
     if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
-    if (deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, new Date(now.getTime() + LIFETIMES.device * 1000));
-    await recordEvent(trx, {
-      eventType: 'user.session.start',
-      displayMessage: 'User login',
-      request: { ...request, actor: { id: candidate.id, type: 'User', displayName: candidate.login } },
-      targets: targets(candidate),
-    });
-    return { id: candidate.id, login: candidate.login, authenticatedAt: now };
+    return { kind: 'right', user: await noteSignIn(trx, candidate, deviceHash, now, request) };
   }
   // Written whether it changes anything or not: it takes the same time.
   await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
-  await recordFailure(trx, user, { right, decision }, request);
-  return undefined;
+  await recordFailure(trx, user, { right, expired, decision }, request);
+  return expired ? { kind: 'expired', user: candidate } : undefined;
+}
+
+const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
+  status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
+
+/** @param now when the password was found right */
+async function noteSignIn(
+  trx: Executor,
+  user: User,
+  deviceHash: string | undefined,
+  now: Date,
+  request: RequestContext,
+): Promise<SignedInUser> {
+  if (deviceHash !== undefined) await rememberDevice(trx, user.id, deviceHash, new Date(now.getTime() + LIFETIMES.device * 1000));
+  await recordEvent(trx, {
+    eventType: 'user.session.start',
+    displayMessage: 'User login',
+    request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
+    targets: targets(user),
+  });
+  return { id: user.id, login: user.login, authenticatedAt: now };
+}
+
+/** The sign-in of a user who has replaced his expired password just now, in the transaction that did so. @param device as in `Credentials` */
+export async function signInAfterReplacing(
+  trx: Executor,
+  user: User,
+  device: string | undefined,
+  request: RequestContext,
+): Promise<SignedInUser> {
+  const now = present();
+  await updateUser(trx, user.id, { lastLogin: now });
+  return noteSignIn(trx, user, device === undefined ? undefined : digest(device), now, request);
 }
 
 async function recordFailure(
   trx: Executor,
   user: User | undefined,
-  { right, decision }: { readonly right: boolean; readonly decision: AttemptDecision },
+  { right, expired, decision }: { readonly right: boolean; readonly expired: boolean; readonly decision: AttemptDecision },
   request: RequestContext,
 ): Promise<void> {
-  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? 'USER_NOT_ACTIVE' : 'INVALID_CREDENTIALS';
+  const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
+  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : 'INVALID_CREDENTIALS';
   await recordEvent(trx, {
     eventType: 'user.authentication.failure',
     displayMessage: 'User login',
@@ -131,7 +185,7 @@ interface Rehashed {
 
 /** The only moment at which the password itself is known. @returns undefined when its hash is as good as those made today */
 async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
-  const compared = user?.status === 'ACTIVE' ? user.passwordHash : null;
+  const compared = user?.passwordHash ?? null;
   if (compared === null || !isOutdated(compared)) return undefined;
   return { compared, anew: await hashPassword(password) };
 }

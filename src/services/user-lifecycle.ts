@@ -5,7 +5,7 @@
 import { present } from '../clock.ts';
 import { wrongState } from '../errors.ts';
 import type { EventType } from '../policy/event-types.ts';
-import { decideStep, endsActivity, type LifecycleStep, statusAt } from '../policy/user-lifecycle.ts';
+import { decideStep, type LifecycleStep, locksOut, statusAt } from '../policy/user-lifecycle.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import { requestErasure } from '../store/audit-seals.ts';
 import type { Executor } from '../store/database.ts';
@@ -16,6 +16,7 @@ import { deleteUser as deleteRow, type User, updateUser } from '../store/users.t
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { createPasswordLink } from './one-time-links.ts';
+import { rememberReplaced } from './password-policy.ts';
 import { takeOutPerson } from './policy-names.ts';
 import { lockChangeableUser, userTarget } from './user-reach.ts';
 
@@ -96,7 +97,7 @@ async function carryOut<T>(
   also: (trx: Executor, user: User) => Promise<T>,
 ): Promise<T> {
   const { id, result } = await services.database.transaction(async (trx) => {
-    if (endsActivity(step)) await lockSuperAdmins(trx);
+    if (locksOut(step)) await lockSuperAdmins(trx);
     const before = await lockChangeableUser(trx, idOrLogin, request);
     const user = await change(trx, before, step, request);
     return { id: user.id, result: await also(trx, user) };
@@ -113,7 +114,7 @@ async function change(trx: Executor, before: User, step: LifecycleStep, request:
     status,
     hasPassword: before.passwordHash !== null,
     isSelf: request.actor.id === before.id,
-    isLastSuperAdmin: endsActivity(step) && (await isLastSuperAdmin(trx, before.id)),
+    isLastSuperAdmin: locksOut(step) && (await isLastSuperAdmin(trx, before.id)),
   });
   if ('refused' in decision) throw wrongState(decision.refused);
   const changes = {
@@ -121,7 +122,10 @@ async function change(trx: Executor, before: User, step: LifecycleStep, request:
     statusChanged: now,
     lastUpdated: now,
     ...(step === 'activate' && { activated: now }),
+    // Somebody else may know it: not even to choose another one is it good any more.
+    ...(step === 'reset_password' && { passwordHash: null }),
   };
+  if (step === 'reset_password') await rememberReplaced(trx, before);
   await updateUser(trx, before.id, changes);
   // A lock is part of the status that ends here.
   await forgetFailedAttempts(trx, before.id);

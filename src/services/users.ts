@@ -16,8 +16,8 @@ import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
 import { joinGroups } from './groups.ts';
+import { type PasswordOwner, refusePoorPassword, rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
-import { refusePoorPassword } from './settings.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
 
@@ -43,7 +43,7 @@ export interface NewUser extends GivenPassword {
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
   refuseOutOfReach(input, request);
   // Before the transaction: a hash takes its time, and connections are few.
-  const passwordHash = await storedPassword(services, input);
+  const passwordHash = await storedPassword(services, input, async () => splitProfile(input.profile));
   const user = newUser(input, passwordHash, present());
 
   await services.database.transaction(async (trx) => {
@@ -110,7 +110,10 @@ export interface UserChange extends GivenPassword {
  * @throws {ApiError} not found, forbidden, conflict when the login is taken
  */
 export async function changeUser(services: Services, idOrLogin: string, change: UserChange, request: RequestContext): Promise<User> {
-  const passwordHash = await storedPassword(services, change);
+  const passwordHash = await storedPassword(services, change, async () => {
+    const owner = await findVisibleUser(services.database.knex, idOrLogin, request);
+    return { ...owner, ...withProfile(owner, change.profile) };
+  });
   const user = await services.database.transaction(async (trx) => {
     const before = await lockChangeableUser(trx, idOrLogin, request);
     if (change.profile === undefined && passwordHash === null) return before;
@@ -131,6 +134,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
       });
     }
     if (passwordHash !== null) {
+      await rememberReplaced(trx, before);
       await endSignIns(trx, before.id);
       await forgetFailedAttempts(trx, before.id);
       await recordEvent(trx, {
@@ -182,10 +186,14 @@ function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request
   if (!isWithin(reach, orgId)) throw orgMissing();
 }
 
-/** @returns null when none is given @throws {ApiError} validation when it is not good enough */
-async function storedPassword(services: Services, { password, passwordHash }: GivenPassword): Promise<string | null> {
+/** @param owner as he is called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
+async function storedPassword(
+  services: Services,
+  { password, passwordHash }: GivenPassword,
+  owner: () => Promise<PasswordOwner>,
+): Promise<string | null> {
   if (password === undefined) return passwordHash ?? null;
-  await refusePoorPassword(services, password, 'credentials.password.value');
+  await refusePoorPassword(services, password, await owner(), 'credentials.password.value');
   return hashPassword(password);
 }
 

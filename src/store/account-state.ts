@@ -6,6 +6,7 @@ import { present } from '../clock.ts';
 import type { ConsentKey } from './consents.ts';
 import type { Executor } from './database.ts';
 import { endingSessions, lockingSessions, MODELS } from './protocol-state.ts';
+import { deleteStatesOf } from './sign-in-states.ts';
 
 const LOCK_SESSIONS = lockingSessions('account_id = ?');
 const LOCK_SESSION = lockingSessions('uid = ?');
@@ -30,9 +31,10 @@ export async function endBrowserSession(trx: Executor, uid: string): Promise<boo
   return rows.length > 0;
 }
 
-/** Ends the user's codes, access tokens and refresh tokens, of all applications and servers. */
+/** Ends the user's codes, access tokens and refresh tokens, of all applications and servers, and his sign-ins under way. */
 export async function endOAuthTokens(executor: Executor, userId: string): Promise<void> {
   await executor('oidc_payload').where({ account_id: userId }).whereNot({ model: MODELS.Session }).delete();
+  await deleteStatesOf(executor, userId);
 }
 
 /** Ends what one application holds for the user at one authorization server. */

@@ -9,6 +9,7 @@ import { deleteExpiredFailures } from './failures-by-address.ts';
 import { deleteExpiredCalls } from './idempotent-calls.ts';
 import { deleteExpiredLinks } from './one-time-links.ts';
 import { deleteExpired } from './protocol-state.ts';
+import { deleteExpiredStates } from './sign-in-states.ts';
 import { deleteRetiredKeys } from './signing-keys.ts';
 
 const EVERY = 60_000;
@@ -24,6 +25,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpired(pool, epochSeconds(), limit),
     await deleteExpiredCalls(knex, present(), limit),
     await deleteExpiredLinks(knex, present(), limit),
+    await deleteExpiredStates(knex, present(), limit),
     await deleteExpiredDevices(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),

@@ -90,6 +90,11 @@ export function listIdentityProviders(
   return readPage(query, IDENTITY_PROVIDER, window);
 }
 
+/** Those that users may sign in by, oldest first. */
+export async function listActiveIdentityProviders(executor: Executor): Promise<IdentityProvider[]> {
+  return executor('identity_providers').where({ status: 'ACTIVE' }).orderBy('seq').select<IdentityProvider[]>(IDENTITY_PROVIDER);
+}
+
 /** Who a user is at an identity provider. */
 export interface IdentityProviderLink {
   readonly idpId: string;
@@ -108,6 +113,16 @@ export async function insertLink(trx: Executor, link: IdentityProviderLink): Pro
 
 export async function findLink(executor: Executor, idpId: string, userId: string): Promise<IdentityProviderLink | undefined> {
   return executor('identity_provider_links').where({ idp_id: idpId, user_id: userId }).first<IdentityProviderLink | undefined>(LINK);
+}
+
+/** Who a subject of the provider is here. */
+export async function findLinkOfSubject(executor: Executor, idpId: string, subject: string): Promise<IdentityProviderLink | undefined> {
+  return executor('identity_provider_links').where({ idp_id: idpId, subject }).first<IdentityProviderLink | undefined>(LINK);
+}
+
+/** Is any provider's subject linked to the user? */
+export async function hasLinks(executor: Executor, userId: string): Promise<boolean> {
+  return (await executor('identity_provider_links').where({ user_id: userId }).first('user_id')) !== undefined;
 }
 
 /** @returns false when there is no such link */

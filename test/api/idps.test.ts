@@ -90,7 +90,11 @@ describe('idps (management API, "Resources")', () => {
         attributeMap: { email: 'email', firstName: 'given_name', lastName: 'family_name', displayName: 'name' },
         maxClockSkew: 60000,
       },
-      _links: { self: { href: `${baseUrl}/api/v1/idps/${made.id}` }, users: { href: `${baseUrl}/api/v1/idps/${made.id}/users` } },
+      _links: {
+        self: { href: `${baseUrl}/api/v1/idps/${made.id}` },
+        users: { href: `${baseUrl}/api/v1/idps/${made.id}/users` },
+        clientRedirectUri: { href: `${baseUrl}/interaction/upstream/${made.id}/callback` },
+      },
     });
     assert.deepEqual(await read(made.id), made);
   });

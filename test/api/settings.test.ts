@@ -8,8 +8,8 @@ import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
 const DEFAULTS = {
-  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30 },
-  password: { minLength: 8 },
+  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30, mfa: 'OPTIONAL' },
+  password: { minLength: 8, historyCount: 4, maxAgeDays: null },
   branding: { name: 'Gatehouse', supportUrl: null, privacyUrl: null, termsUrl: null },
   audit: { retentionDays: null },
 };
@@ -22,9 +22,12 @@ describe('settings (management API, "Resources")', () => {
   after(() => api.close());
 
   const accepted: [name: keyof typeof DEFAULTS, set: object][] = [
-    ['sign-in', { sessionIdleMinutes: 1, sessionLifetimeDays: 365 }],
+    ['sign-in', { sessionIdleMinutes: 1, sessionLifetimeDays: 365, mfa: 'EVERYONE' }],
     ['sign-in', { sessionIdleMinutes: 43_200 }],
     ['password', { minLength: 128 }],
+    ['password', { historyCount: 0, maxAgeDays: 1 }],
+    ['password', { historyCount: 24, maxAgeDays: 3650 }],
+    ['password', { maxAgeDays: null }],
     ['branding', { name: '<b>Haus</b> بيت' }],
     ['branding', { supportUrl: 'https://help.example/#contact', privacyUrl: 'https://example.com/privacy', termsUrl: null }],
     ['audit', { retentionDays: 1 }],
@@ -52,7 +55,7 @@ describe('settings (management API, "Resources")', () => {
       .first();
     assert.deepEqual(
       [event.actor.id, event.target[0].id, event.debug_context],
-      [api.admin.userId, 'password', { before: { minLength: 9 }, after: { minLength: 10 } }],
+      [api.admin.userId, 'password', { before: { ...DEFAULTS.password, minLength: 9 }, after: { ...DEFAULTS.password, minLength: 10 } }],
     );
   });
 
@@ -79,7 +82,7 @@ describe('settings (management API, "Resources")', () => {
     [
       'sign-in',
       { sessionLifetimeDays: 366, mfa: true },
-      ['mfa: is not a field of this resource', 'sessionLifetimeDays: must be at most 365'],
+      ['mfa: must be OPTIONAL or ADMINISTRATORS or EVERYONE', 'sessionLifetimeDays: must be at most 365'],
     ],
     ['password', { minLength: 7 }, ['minLength: must be at least 8']],
     ['password', { minLength: 129 }, ['minLength: must be at most 128']],
@@ -106,7 +109,7 @@ describe('settings (management API, "Resources")', () => {
   });
 
   it('asks the length of every new password, counted in characters, and of none that is kept', async () => {
-    const old = { profile: { login: 'old' }, credentials: { password: { value: 'eight888' } } };
+    const old = { profile: { login: 'old' }, credentials: { password: { value: 'nineq8xq' } } };
     assert.equal((await api.call('POST', '/users', old)).status, 200);
     await api.call('PUT', '/settings/password', { minLength: 12 });
     const create = (login: string, value: string) =>

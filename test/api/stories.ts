@@ -7,8 +7,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { SYSTEM } from '../../src/services/audit.ts';
 import { rememberConsent } from '../../src/services/consents.ts';
+import { newTotpFactor } from '../../src/services/factors.ts';
 import { authenticate } from '../../src/services/sign-in.ts';
+import { newTotpSecret } from '../../src/services/totp.ts';
+import { insertFactor } from '../../src/store/factors.ts';
 import { answersChallenge, hookBody } from '../support/event-hooks.ts';
+import { codeOf } from '../support/factors.ts';
 import type { ManagementApi } from '../support/management-api.ts';
 
 export interface ValidCall {
@@ -34,6 +38,8 @@ export interface Make {
   idp(): Promise<string>;
   /** Its receiver answers challenges. */
   hook(): Promise<string>;
+  /** A user with an authenticator app of this secret, and a password. @returns the ids of user and factor */
+  factor(secret?: string): Promise<{ id: string; factorId: string; login: string }>;
   /** What a user allows on the consent dialog. @returns the ids of user and grant */
   grant(): Promise<{ id: string; grantId: string }>;
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
@@ -94,6 +100,13 @@ export function makeWith(api: ManagementApi): Make {
     token: () => idOf('/api-tokens', { name: unique('Token') }),
     idp: () => idOf('/idps', identityProvider()),
     hook: async () => idOf('/eventHooks', hookBody(await challengeable(), ['user.lifecycle.create'])),
+    async factor(secret = newTotpSecret()) {
+      const login = unique('user');
+      const id = await idOf('/users', { profile: { login }, ...PASSWORD });
+      const factor = newTotpFactor(api.services.keyring, id, secret);
+      await insertFactor(api.services.database.knex, factor, 0);
+      return { id, factorId: factor.id, login };
+    },
     async grant() {
       const key = { userId: await make.user(), applicationId: await make.app(), serverId: await make.server() };
       await rememberConsent(api.services, key, { asked: ['email'], allowed: ['email'] }, SYSTEM);
@@ -127,6 +140,14 @@ const assigned =
     const params = { id: await make[what](), [`${whom}Id`]: await make[whom]() };
     if (before) await make.call('PUT', `/${what}s/${params.id}/${whom}s/${params[`${whom}Id`]}`);
     return { params };
+  };
+
+/** @param one is it about one factor of the user? */
+const withFactor =
+  (one: boolean): Story =>
+  async (make) => {
+    const { id, factorId } = await make.factor();
+    return { params: one ? { id, factorId } : { id } };
   };
 
 const withRole: Story = async (make) => {
@@ -363,8 +384,27 @@ export const STORIES: Readonly<Record<string, Story>> = {
   }),
   'DELETE /idps/:id/users/:userId': linkedTo(true),
 
+  'GET /users/:id/factors': withFactor(false),
+  'DELETE /users/:id/factors': withFactor(false),
+  'GET /users/:id/factors/:factorId': withFactor(true),
+  'DELETE /users/:id/factors/:factorId': withFactor(true),
+  'POST /authn/factors/:id/verify': async (make) => {
+    const secret = newTotpSecret();
+    const { factorId, login } = await make.factor(secret);
+    const { stateToken } = await make.call('POST', '/authn', { username: login, password: PASSWORD.credentials.password.value });
+    return { params: { id: factorId }, body: { stateToken, passCode: codeOf(secret) } };
+  },
+
   'GET /sessions/me': none,
   'DELETE /sessions/me': none,
+  'POST /authn/credentials/change_password': async (make) => {
+    const login = unique('user');
+    const { id } = await make.call('POST', '/users', { profile: { login }, ...PASSWORD });
+    await make.call('POST', `/users/${id}/lifecycle/expire_password`);
+    const oldPassword = PASSWORD.credentials.password.value;
+    const { stateToken } = await make.call('POST', '/authn', { username: login, password: oldPassword });
+    return { body: { stateToken, oldPassword, newPassword: 'violet engines hum' } };
+  },
   'POST /authn': async (make) => {
     const login = unique('user');
     await make.call('POST', '/users', { profile: { login }, ...PASSWORD });

@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { observeRequests } from '../../src/http/requests.ts';
-import type { LinkPurpose } from '../../src/policy/password-link.ts';
 import { createPasswordLink } from '../../src/services/one-time-links.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { assertAccessible } from '../support/accessibility.ts';
@@ -21,7 +20,7 @@ const PASSWORD = 'a password of my own';
 /** A service, and a way to make links as another part of it would. */
 async function serviceWithLinks(
   t: TestContext,
-): Promise<{ service: Service; link(userId: string, purpose?: LinkPurpose): Promise<string> }> {
+): Promise<{ service: Service; link(userId: string, purpose?: 'activation' | 'reset'): Promise<string> }> {
   const service = await startService(t);
   const database = await openDatabase({ connection: service.database.connection, onError: () => {} });
   afterwards(t, () => database.close());

@@ -108,7 +108,7 @@ class MemoryInteractions implements Interactions {
 const sessions: BrowserSessions = {
   current: async (req) => {
     const accountId = cookieIn(req, 'session');
-    return accountId === undefined ? undefined : { accountId };
+    return accountId === undefined ? undefined : { accountId, amr: ['pwd'], signedInAt: Math.floor(Date.now() / 1000) };
   },
   signIn: async (_req, res, accountId) => void res.appendHeader('Set-Cookie', `session=${accountId}; Path=/; HttpOnly`),
 };
@@ -138,7 +138,7 @@ export async function openHouse(): Promise<House> {
   const tokens = createFormTokens(config, keyring);
   const app = new Koa();
   app.use(securityHeaders(config)).use(publicFiles).use(explainFailures({ pages, log, wayBack }));
-  app.use(hostedPages({ services, interactions, sessions, pages, config, playgroundPresent: () => true }));
+  app.use(hostedPages({ services, interactions, sessions, pages, config, outbound: fetch, playgroundPresent: () => true }));
   app.use(async (ctx, next) => {
     const application = { label: 'Fern & Sons', clientUri: 'https://fern.example/' };
     if (ctx.path === '/oauth/v1/authorize') {

@@ -1,7 +1,9 @@
 /** The database opens no door: after whole flows no table holds a value that was issued, shown once or typed in (RFC 6819 section 5.1.4.1.3). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Secret } from 'otpauth';
 import { onServer } from '../support/database.ts';
+import { codeOf, recoveryCodesOn, secretOn, TWO_FACTORS } from '../support/factors.ts';
 import { ADMIN, API_TOKEN, type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, createClient, post, SIGNED_OUT, verifier } from './relying-party.ts';
@@ -88,6 +90,47 @@ async function withHint(service: Service, serverId: string, browser: UserAgent, 
   assert.match(page.text, /id="sign-in-form"/);
 }
 
+/** An authenticator app is set up and used, by page and by API. */
+async function withFactor(service: Service, seen: Seen): Promise<void> {
+  const user = await service.createUser();
+  const client = await createClient(service);
+  const browser = new WatchedBrowser(service.baseUrl, seen);
+  const url = (prompt?: string) => authorizeUrl(service, 'built-in', { client_id: client.clientId, acr_values: TWO_FACTORS, prompt });
+  const page = await browser.signIn(await browser.visit(url()), user);
+  const secret = secretOn(page);
+  note(seen, 'the secret of the app', secret);
+  note(seen, 'the secret of the app in hexadecimal digits', Secret.fromBase32(secret).hex.toLowerCase());
+  note(seen, 'the uid of the interaction that waits for the enrolment', page.url.pathname.split('/')[3]);
+  await assertNoneStored(service, seen);
+  const shown = await browser.submit(page, 'enroll-form', { passCode: codeOf(secret) });
+  const codes = recoveryCodesOn(shown);
+  assert.equal(codes.length, 10);
+  for (const code of codes) {
+    note(seen, 'a recovery code', code);
+    note(seen, 'a recovery code without its dashes', code.replaceAll('-', ''));
+  }
+  await assertNoneStored(service, seen);
+  assert.ok(answerOf(await browser.submit(shown, 'enrolled-form')).code);
+  const asked = await browser.signIn(await browser.visit(url('login')), user);
+  await assertNoneStored(service, seen);
+  assert.ok(answerOf(await browser.submit(asked, 'recovery-form', { recoveryCode: codes[0] ?? '' })).code);
+  const authn = async (path: string, body: unknown) => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return (await (await fetch(`${service.baseUrl}/api/v1/authn${path}`, init)).json()) as {
+      stateToken: string;
+      sessionToken: string;
+      _embedded: { factors: { id: string }[] };
+    };
+  };
+  const { stateToken, _embedded } = await authn('', { username: user.login, password: user.password });
+  note(seen, 'the state token', stateToken);
+  await assertNoneStored(service, seen);
+  const proved = await authn(`/factors/${_embedded.factors[0]?.id}/verify`, { stateToken, passCode: codeOf(secret, 1) });
+  note(seen, 'the session token', proved.sessionToken);
+  assert.equal(typeof proved.sessionToken, 'string');
+  await assertNoneStored(service, seen);
+}
+
 async function assertNoneStored(service: Service, seen: Seen): Promise<void> {
   for (const [table, content] of await dump(service)) {
     for (const [value, what] of seen) assert.ok(!content.includes(value), `${table} holds ${what}`);
@@ -103,6 +146,7 @@ test('no table holds a value that was issued or typed in (RFC 6819 section 5.1.4
   note(seen, 'the API token', API_TOKEN);
   note(seen, 'the administrator’s password', ADMIN.password);
   for (const serverId of ['built-in', 'default']) await wholeFlow(service, serverId, seen);
+  await withFactor(service, seen);
 
   assert.ok(seen.size > 25, `only ${seen.size} values were seen`);
   const dumped = await dump(service);

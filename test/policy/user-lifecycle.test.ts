@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decideStep, endsActivity, type LifecycleStep, possibleSteps, type UserStatus } from '../../src/policy/user-lifecycle.ts';
+import { decideStep, type LifecycleStep, locksOut, possibleSteps, type UserStatus } from '../../src/policy/user-lifecycle.ts';
 
 const STATUSES: UserStatus[] = ['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
 const SOMEBODY = { hasPassword: true, isSelf: false, isLastSuperAdmin: false };
@@ -20,7 +20,8 @@ describe('the life cycle of a user (management API, "users")', () => {
       const decisions = STATUSES.map((status) => decideStep(step, { ...SOMEBODY, status }));
       assert.equal(decisions.map((decision) => ('to' in decision ? 'y' : '-')).join(''), from);
       for (const decision of decisions) if ('to' in decision) assert.equal(decision.to, to);
-      assert.equal(endsActivity(step), to !== 'ACTIVE');
+      // Who knows an expired password can sign in, and chooses another one.
+      assert.equal(locksOut(step), to !== 'ACTIVE' && step !== 'expire_password');
     });
   }
 
@@ -42,8 +43,9 @@ describe('the life cycle of a user (management API, "users")', () => {
     assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { to: 'PASSWORD_EXPIRED' });
   });
 
-  it('keeps the last active SUPER_ADMIN active', () => {
-    for (const step of ['deactivate', 'suspend', 'expire_password', 'reset_password'] as const) {
+  it('locks the last active SUPER_ADMIN out by no step', () => {
+    assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isLastSuperAdmin: true }), { to: 'PASSWORD_EXPIRED' });
+    for (const step of ['deactivate', 'suspend', 'reset_password'] as const) {
       const decision = decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isLastSuperAdmin: true });
       assert.deepEqual(decision, { refused: 'the user is the last active SUPER_ADMIN' });
     }

@@ -76,7 +76,7 @@ describe('sign-in (decisions, "Users sign in")', () => {
     it(`accepts a hash of ${what} at once, and hashes the password anew; when it was changed stays as it was`, async () => {
       const { knex } = services.database;
       const login = `legacy ${what}`;
-      const { id } = await createUser(services, { profile: { login }, password: 'another one', activate: true }, SYSTEM);
+      const { id } = await createUser(services, { profile: { login }, password: 'the first of them', activate: true }, SYSTEM);
       await knex('users').where({ id }).update({ password_hash: passwordHash });
       const before = await knex('users').where({ id }).first();
 

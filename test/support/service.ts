@@ -151,10 +151,10 @@ export function callsTo(baseUrl: string, listensAt: string = baseUrl): ServiceCa
 }
 
 /** Two processes on one database, one service to the outside: both have the first one's issuers, and each is reached where it listens. */
-export async function startTwo(t: TestContext): Promise<[Service, Service]> {
+export async function startTwo(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<[Service, Service]> {
   const beside = { database: await startedDatabase(), secretKey: STARTED.SECRET_KEY };
   afterwards(t, () => beside.database.drop());
-  const first = await startService(t, { beside });
-  const second = await startService(t, { beside, env: { BASE_URL: first.baseUrl } });
+  const first = await startService(t, { beside, env });
+  const second = await startService(t, { beside, env: { ...env, BASE_URL: first.baseUrl } });
   return [first, { ...second, issuer: (id) => first.issuer(id).replace(first.baseUrl, second.listensAt) }];
 }

@@ -133,4 +133,69 @@ export const de: Messages = {
   'failure.form_refused.token': 'Es gehört nicht zu diesem Browser, vielleicht weil Cookies gesperrt sind oder gelöscht wurden.',
   'failure.too_many_failures': 'Von Ihrer Netzwerkadresse sind zu viele Anmeldungen fehlgeschlagen.',
   'failure.bad_request': 'Die Anfrage ist fehlerhaft oder zu groß.',
+
+  'choose-password.common': 'Dieses Passwort gehört zu denen, die zuerst probiert werden. Wählen Sie eines, das sonst niemand benutzt',
+  'choose-password.like-user':
+    'Das Passwort besteht aus Ihrem Benutzernamen, Ihrer E-Mail-Adresse oder Ihrem Namen. Daneben muss es mindestens {least} Buchstaben oder Ziffern haben',
+  'choose-password.like-service':
+    'Das Passwort besteht aus dem Namen dieses Dienstes. Daneben muss es mindestens {least} Buchstaben oder Ziffern haben',
+  'choose-password.used-before': 'Dieses Passwort hatten Sie schon. Wählen Sie ein anderes',
+  'choose-password.expired': 'Ihr Passwort ist abgelaufen. Wählen Sie ein anderes, dann sind Sie angemeldet.',
+  'sign-in.begin-again': 'Das hat zu lange gedauert, oder Ihr Passwort wurde inzwischen geändert. Melden Sie sich noch einmal an.',
+
+  'factor.title': 'Bestätigen Sie, dass Sie es sind',
+  'factor.account': 'als {name}',
+  'factor.code': 'Code',
+  'factor.hint': 'Sechs Ziffern aus Ihrer Authenticator-App',
+  'factor.submit': 'Bestätigen',
+  'factor.wrong': 'Der Code stimmt nicht oder wurde schon verwendet. Warten Sie auf den nächsten und geben Sie ihn ein.',
+  'factor.recovery': 'Wiederherstellungscode verwenden',
+  'factor.recovery-code': 'Wiederherstellungscode',
+  'factor.recovery-hint': 'Einer von denen, die Sie beim Einrichten der App aufbewahrt haben. Jeder gilt einmal.',
+  'factor.recovery-submit': 'Wiederherstellungscode verwenden',
+  'factor.restart': 'Auf andere Weise anmelden',
+  'factor.gone': 'Das hat zu lange gedauert, oder zu viele Codes waren falsch. Melden Sie sich noch einmal an.',
+  'enroll.title': 'Authenticator-App einrichten',
+  'enroll.explain':
+    'Ihr Konto braucht beim Anmelden einen zweiten Nachweis. Scannen Sie dieses Bild mit einer Authenticator-App auf Ihrem Telefon.',
+  'enroll.qr': 'QR-Code für die Authenticator-App',
+  'enroll.by-hand': 'Oder geben Sie diesen Schlüssel von Hand in die App ein:',
+  'enroll.code-hint': 'Die sechs Ziffern, die die App jetzt zeigt',
+  'enroll.submit': 'Einrichten',
+  'recovery.title': 'Bewahren Sie Ihre Wiederherstellungscodes auf',
+  'recovery.explain':
+    'Mit jedem dieser Codes können Sie sich einmal anmelden, wenn Ihr Telefon nicht zur Hand ist. Bewahren Sie sie sicher auf: Sie werden nur jetzt gezeigt.',
+  'recovery.shown': 'Ihre Wiederherstellungscodes wurden einmal gezeigt und werden nicht wieder gezeigt.',
+
+  'sign-in.others': 'Andere Wege, sich anzumelden',
+  'sign-in.with': 'Mit {provider} anmelden',
+
+  'upstream.title': 'Diese Anmeldung hat nicht geklappt',
+  'upstream.unnamed': 'der andere Dienst',
+  'upstream.another-way': 'Auf anderem Weg anmelden',
+  'upstream.denied': 'Die Anmeldung bei {provider} wurde abgebrochen, oder Sie wurden dort nicht zugelassen.',
+  'upstream.refused': '{provider} konnte die Anmeldung nicht ausführen. Versuchen Sie es gleich noch einmal.',
+  'upstream.unreachable': '{provider} antwortet zurzeit nicht. Versuchen Sie es später, oder melden Sie sich auf anderem Weg an.',
+  'upstream.untrusted':
+    'Die Antwort von {provider} ließ sich nicht prüfen und wurde deshalb nicht verwendet. Wenn das wieder geschieht, sagen Sie es Ihrer Administration.',
+  'upstream.stale': 'Sie sollten sich neu anmelden, und {provider} hat Sie nicht danach gefragt. Melden Sie sich auf anderem Weg an.',
+  'upstream.no-email':
+    '{provider} hat keine E-Mail-Adresse von Ihnen bestätigt, die ein Konto hier braucht. Bestätigen Sie dort Ihre Adresse, oder melden Sie sich auf anderem Weg an.',
+  'upstream.not-admitted':
+    'Ihr Konto bei {provider} öffnet hier kein Konto. Wenn Sie hier eines haben, melden Sie sich auf anderem Weg an; sonst fragen Sie Ihre Administration.',
+  'upstream.not-offered': 'Dieser Weg der Anmeldung steht hier zurzeit nicht offen.',
+  'upstream.over': 'Sie hat zu lange gedauert, war schon beendet oder wurde in einem anderen Browser begonnen.',
+
+  'home.security': 'Sicherheit Ihres Kontos',
+  'security.title': 'Sicherheit Ihres Kontos',
+  'security.none':
+    'Sie melden sich nur mit Ihrem Passwort an. Mit einer Authenticator-App kann es niemand sonst, auch nicht mit Ihrem Passwort.',
+  'security.enrolled': 'Beim Anmelden werden Sie nach einem Code Ihrer Authenticator-App gefragt.',
+  'security.app': 'Authenticator-App',
+  'security.added': 'Eingerichtet am {day}',
+  'security.remove': 'Entfernen',
+  'security.recovery': 'Wiederherstellungscodes',
+  'security.recovery-left': 'Verbleibende Codes: {count}',
+  'security.recovery-new': 'Neue Wiederherstellungscodes erzeugen',
+  'security.back': 'Zurück',
 };

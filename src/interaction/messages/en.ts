@@ -130,6 +130,69 @@ export const en = {
   'failure.form_refused.token': 'It does not belong to this browser, perhaps because cookies are blocked or were deleted.',
   'failure.too_many_failures': 'Too many sign-ins have failed from your network address.',
   'failure.bad_request': 'The request is malformed or too large.',
+
+  'choose-password.common': 'This password is one of those that are tried first. Choose one that nobody else uses',
+  'choose-password.like-user':
+    'The password is made of your user name, e-mail address or name. Beside those it must have at least {least} letters or digits',
+  'choose-password.like-service':
+    'The password is made of the name of this service. Beside that it must have at least {least} letters or digits',
+  'choose-password.used-before': 'You have used this password before. Choose another one',
+  'choose-password.expired': 'Your password has expired. Choose another one, then you are signed in.',
+  'sign-in.begin-again': 'That took too long, or your password has been changed meanwhile. Sign in again.',
+
+  'factor.title': 'Confirm that it is you',
+  'factor.account': 'as {name}',
+  'factor.code': 'Code',
+  'factor.hint': 'Six digits, from your authenticator app',
+  'factor.submit': 'Confirm',
+  'factor.wrong': 'The code is not right, or was used before. Wait for the next one and enter it.',
+  'factor.recovery': 'Use a recovery code',
+  'factor.recovery-code': 'Recovery code',
+  'factor.recovery-hint': 'One of those that you kept when you set up the app. Each works once.',
+  'factor.recovery-submit': 'Use recovery code',
+  'factor.restart': 'Sign in in another way',
+  'factor.gone': 'That took too long, or too many codes were wrong. Sign in again.',
+  'enroll.title': 'Set up an authenticator app',
+  'enroll.explain': 'Your account needs a second proof at sign-in. Scan this picture with an authenticator app on your phone.',
+  'enroll.qr': 'QR code for the authenticator app',
+  'enroll.by-hand': 'Or enter this key in the app by hand:',
+  'enroll.code-hint': 'Six digits that the app now shows',
+  'enroll.submit': 'Set up',
+  'recovery.title': 'Keep your recovery codes',
+  'recovery.explain':
+    'Each of these codes signs you in once when your phone is not at hand. Keep them in a safe place: they are shown only now.',
+  'recovery.shown': 'Your recovery codes were shown once and are not shown again.',
+
+  'sign-in.others': 'Other ways to sign in',
+  'sign-in.with': 'Sign in with {provider}',
+
+  'upstream.title': 'This sign-in did not work',
+  'upstream.unnamed': 'the other service',
+  'upstream.another-way': 'Sign in another way',
+  'upstream.denied': 'The sign-in at {provider} was cancelled, or you were not let in there.',
+  'upstream.refused': '{provider} could not carry out the sign-in. Try again in a moment.',
+  'upstream.unreachable': '{provider} does not answer at the moment. Try again later, or sign in another way.',
+  'upstream.untrusted':
+    'The answer of {provider} could not be verified, so it was not used. If this happens again, tell your administrator.',
+  'upstream.stale': 'You were asked to sign in anew, and {provider} did not ask you. Sign in another way.',
+  'upstream.no-email':
+    '{provider} did not confirm an e-mail address of yours, which an account here needs. Verify your address there, or sign in another way.',
+  'upstream.not-admitted':
+    'Your account at {provider} does not open an account here. If you have one here, sign in to it another way; otherwise ask your administrator.',
+  'upstream.not-offered': 'This way of signing in is not available here at the moment.',
+  'upstream.over': 'It took too long, was finished already, or was begun in another browser.',
+
+  'home.security': 'Security of your account',
+  'security.title': 'Security of your account',
+  'security.none': 'You sign in with your password alone. With an authenticator app nobody else can, even with your password.',
+  'security.enrolled': 'At sign-in you are asked for a code of your authenticator app.',
+  'security.app': 'Authenticator app',
+  'security.added': 'Set up on {day}',
+  'security.remove': 'Remove',
+  'security.recovery': 'Recovery codes',
+  'security.recovery-left': 'Codes left: {count}',
+  'security.recovery-new': 'Make new recovery codes',
+  'security.back': 'Back',
 } as const;
 
 /** The texts of one language: all keys, or it does not compile. */

@@ -131,4 +131,69 @@ export const es: Messages = {
   'failure.form_refused.token': 'No corresponde a este navegador, quizá porque las cookies están bloqueadas o se han borrado.',
   'failure.too_many_failures': 'Desde su dirección de red han fallado demasiados inicios de sesión.',
   'failure.bad_request': 'La solicitud es incorrecta o demasiado grande.',
+
+  'choose-password.common': 'Esta contraseña es una de las primeras que se prueban. Elija una que nadie más use',
+  'choose-password.like-user':
+    'La contraseña está hecha de su nombre de usuario, su correo electrónico o su nombre. Aparte de ellos debe tener al menos {least} letras o cifras',
+  'choose-password.like-service':
+    'La contraseña está hecha del nombre de este servicio. Aparte de él debe tener al menos {least} letras o cifras',
+  'choose-password.used-before': 'Ya ha usado esta contraseña. Elija otra',
+  'choose-password.expired': 'Su contraseña ha caducado. Elija otra y quedará iniciada su sesión.',
+  'sign-in.begin-again': 'Se ha tardado demasiado o su contraseña ha cambiado entretanto. Inicie sesión de nuevo.',
+
+  'factor.title': 'Confirme que es usted',
+  'factor.account': 'como {name}',
+  'factor.code': 'Código',
+  'factor.hint': 'Seis cifras de su aplicación de autenticación',
+  'factor.submit': 'Confirmar',
+  'factor.wrong': 'El código no es correcto o ya se ha usado. Espere al siguiente e introdúzcalo.',
+  'factor.recovery': 'Usar un código de recuperación',
+  'factor.recovery-code': 'Código de recuperación',
+  'factor.recovery-hint': 'Uno de los que guardó al configurar la aplicación. Cada uno sirve una vez.',
+  'factor.recovery-submit': 'Usar el código de recuperación',
+  'factor.restart': 'Iniciar sesión de otra manera',
+  'factor.gone': 'Ha tardado demasiado o ha habido demasiados códigos incorrectos. Inicie sesión de nuevo.',
+  'enroll.title': 'Configure una aplicación de autenticación',
+  'enroll.explain':
+    'Su cuenta necesita una segunda prueba al iniciar sesión. Escanee esta imagen con una aplicación de autenticación en su teléfono.',
+  'enroll.qr': 'Código QR para la aplicación de autenticación',
+  'enroll.by-hand': 'O introduzca esta clave a mano en la aplicación:',
+  'enroll.code-hint': 'Las seis cifras que muestra ahora la aplicación',
+  'enroll.submit': 'Configurar',
+  'recovery.title': 'Guarde sus códigos de recuperación',
+  'recovery.explain':
+    'Con cada uno de estos códigos puede iniciar sesión una vez cuando no tenga su teléfono a mano. Guárdelos en un lugar seguro: solo se muestran ahora.',
+  'recovery.shown': 'Sus códigos de recuperación se mostraron una vez y no se vuelven a mostrar.',
+
+  'sign-in.others': 'Otras formas de iniciar sesión',
+  'sign-in.with': 'Iniciar sesión con {provider}',
+
+  'upstream.title': 'Este inicio de sesión no ha funcionado',
+  'upstream.unnamed': 'el otro servicio',
+  'upstream.another-way': 'Iniciar sesión de otra forma',
+  'upstream.denied': 'El inicio de sesión en {provider} se canceló, o no se le permitió entrar.',
+  'upstream.refused': '{provider} no ha podido completar el inicio de sesión. Inténtelo de nuevo en un momento.',
+  'upstream.unreachable': '{provider} no responde en este momento. Inténtelo más tarde o inicie sesión de otra forma.',
+  'upstream.untrusted':
+    'La respuesta de {provider} no se ha podido verificar y no se ha usado. Si vuelve a ocurrir, avise a su administrador.',
+  'upstream.stale': 'Debía iniciar sesión de nuevo y {provider} no se lo ha pedido. Inicie sesión de otra forma.',
+  'upstream.no-email':
+    '{provider} no ha confirmado una dirección de correo suya, necesaria para una cuenta aquí. Verifique allí su dirección o inicie sesión de otra forma.',
+  'upstream.not-admitted':
+    'Su cuenta de {provider} no abre ninguna cuenta aquí. Si tiene una aquí, inicie sesión de otra forma; si no, pregunte a su administrador.',
+  'upstream.not-offered': 'Esta forma de iniciar sesión no está disponible aquí en este momento.',
+  'upstream.over': 'Tardó demasiado, ya había terminado o se inició en otro navegador.',
+
+  'home.security': 'Seguridad de su cuenta',
+  'security.title': 'Seguridad de su cuenta',
+  'security.none':
+    'Usted inicia sesión solo con su contraseña. Con una aplicación de autenticación nadie más puede hacerlo, ni siquiera con su contraseña.',
+  'security.enrolled': 'Al iniciar sesión se le pide un código de su aplicación de autenticación.',
+  'security.app': 'Aplicación de autenticación',
+  'security.added': 'Configurada el {day}',
+  'security.remove': 'Quitar',
+  'security.recovery': 'Códigos de recuperación',
+  'security.recovery-left': 'Códigos restantes: {count}',
+  'security.recovery-new': 'Crear nuevos códigos de recuperación',
+  'security.back': 'Volver',
 };

@@ -9,6 +9,8 @@ import type { ConsentKey } from '../../store/consents.ts';
 import type { Scope } from '../../store/scopes.ts';
 import { clientSettings } from '../client-settings.ts';
 import { nameSession } from '../session-id.ts';
+import { noteProvider } from '../session-provider.ts';
+import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { words } from './scope.ts';
 
 const DECISIONS = 'gatehouseConsent';
@@ -27,6 +29,7 @@ export interface PromptRules {
 /**
  * @param remembered reads what the user allowed before; asked only where it can change the decision
  * @param judge asked before consent; throws where the access policies do not allow the request
+ * @param secondFactor must the signed-in user prove himself by a second factor, which he has not yet?
  * @param isAssigned asked for applications that are open only to whom they are assigned
  */
 export function promptRules(
@@ -35,6 +38,7 @@ export function promptRules(
   remembered: (key: ConsentKey) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
   judge: (ctx: KoaContextWithOIDC) => Promise<void>,
+  secondFactor: (ctx: KoaContextWithOIDC) => Promise<boolean>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
@@ -46,6 +50,15 @@ export function promptRules(
     ?.checks.add(
       new Check('account_gone', 'the signed-in account cannot be used any more', 'login_required', (ctx) =>
         ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
+      ),
+    );
+  // In place of the library's own two, to which a stronger class than the one asked for is not good enough.
+  for (const reason of ['essential_acrs', 'essential_acr']) policy.get('login')?.checks.remove(reason);
+  policy
+    .get('login')
+    ?.checks.add(
+      new Check(SECOND_FACTOR_NEEDED, 'the signed-in user must use a second factor', 'login_required', async (ctx) =>
+        (await secondFactor(ctx)) ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
       ),
     );
   policy.add(
@@ -95,6 +108,8 @@ export function promptRules(
       const { account, client, params, prompts, result, provider } = ctx.oidc;
       if (account === undefined || client === undefined) return undefined;
       nameSession(ctx.oidc, server.key);
+      noteProvider(ctx);
+      tellAcr(ctx);
       const requested = words(params?.scope).flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
       const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };

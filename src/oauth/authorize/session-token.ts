@@ -8,6 +8,7 @@ import { digest, randomToken } from '../../secrets.ts';
 import { deleteSession } from '../../store/protocol-state.ts';
 import { takeSessionToken } from '../../store/session-tokens.ts';
 import type { ServerState } from '../adapter/server-state.ts';
+import { setProvider } from '../session-provider.ts';
 import { words } from './scope.ts';
 
 /**
@@ -28,6 +29,7 @@ export async function signInBySessionToken(ctx: KoaContextWithOIDC, state: Serve
   }
   params.prompt = prompts.filter((prompt) => prompt !== 'login').join(' ') || undefined;
   await beginSession(ctx, state, token.userId);
+  if (ctx.oidc.session !== undefined) setProvider(ctx.oidc.session, undefined);
   ctx.oidc.session?.loginAccount({ accountId: token.userId, loginTs: token.authenticatedAt, amr: [...token.amr] });
 }
 

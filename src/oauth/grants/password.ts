@@ -1,21 +1,22 @@
 /**
  * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as the sign-in page, and
- * tokens as the code grant gives them. There is no browser and nobody to ask for consent. Second factors are not here.
+ * tokens as the code grant gives them. There is no browser and nobody to ask for consent, or for a second factor: who needs one is refused.
  */
 import { type Configuration, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { passwordScopes } from '../../policy/granted-scopes.ts';
+import { ONE_FACTOR } from '../../policy/second-factor.ts';
 import { TooManyFailures } from '../../services/failure-limits.ts';
 import { isUnavailable } from '../../store/failures.ts';
 import type { Scope } from '../../store/scopes.ts';
 import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { ProviderParts } from '../dependencies.ts';
-import { TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
+import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
-export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate'> {
+export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' | 'needsSecondFactor'> {
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
@@ -37,8 +38,17 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
+    await refuseWhoNeedsSecondFactor(id, client.clientId, parts);
     await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
   };
+}
+
+/** @throws {SecondFactorNeeded} */
+async function refuseWhoNeedsSecondFactor(userId: string, applicationId: string, parts: PasswordGrantParts): Promise<void> {
+  const needs = await parts.needsSecondFactor(userId, applicationId).catch((error: unknown) => {
+    throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
+  });
+  if (needs) throw new SecondFactorNeeded();
 }
 
 /** @throws {errors.InvalidGrant} for whatever reason with the same words */
@@ -101,7 +111,7 @@ async function issueTokens(
 
   let refresh_token: string | undefined;
   if (scopes.has('offline_access')) {
-    const signedIn = { amr: ['pwd'], authTime, rotations: 0, iiat: epochSeconds() };
+    const signedIn = { amr: ['pwd'], acr: ONE_FACTOR, authTime, rotations: 0, iiat: epochSeconds() };
     const refreshToken = new provider.RefreshToken({ ...given, ...signedIn } as unknown as ConstructorParameters<
       typeof provider.RefreshToken
     >[0]);
@@ -112,7 +122,7 @@ async function issueTokens(
   let id_token: string | undefined;
   if (scopes.has('openid')) {
     const claims = await account.claims('id_token', scope, {}, []);
-    const idToken = new provider.IdToken({ ...claims, amr: ['pwd'], auth_time: authTime }, { ctx });
+    const idToken = new provider.IdToken({ ...claims, amr: ['pwd'], acr: ONE_FACTOR, auth_time: authTime }, { ctx });
     Object.assign(idToken, { scope, mask: {}, rejected: [] });
     id_token = await idToken.issue({ use: 'idtoken' });
   }

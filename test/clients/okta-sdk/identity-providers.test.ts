@@ -54,7 +54,11 @@ test('identity providers by the official Okta SDK (issue 7)', async (t) => {
         provisioning: { action: 'DISABLED', profileMaster: false, groups: { action: 'NONE', assignments: [] } },
         accountLink: { action: 'DISABLED', filter: null },
       },
-      _links: { self: { href }, users: { href: `${href}/users` } },
+      _links: {
+        self: { href },
+        users: { href: `${href}/users` },
+        clientRedirectUri: { href: href.replace(/\/api\/v1\/idps\/(.*)$/, '/interaction/upstream/$1/callback') },
+      },
     });
     assert.deepEqual(shown(await identityProviderApi.getIdentityProvider({ idpId })), shown(identityProvider), 'the secret is never told');
 

@@ -1,0 +1,110 @@
+/** The pages of the second step of a sign-in: the code, the enrolment of an authenticator app, the recovery codes. None needs JavaScript. */
+import type Koa from 'koa';
+import { toString as qrCode } from 'qrcode';
+import type { HiddenField } from '../http/csrf.ts';
+import type { Pages } from '../http/pages.ts';
+import type { PendingStep } from '../services/sign-in-steps.ts';
+import { totpUri } from '../services/totp.ts';
+import type { ApplicationFacts } from './interactions.ts';
+import { logoOf } from './links.ts';
+import type { MessageKey } from './messages.ts';
+import { pageLanguage } from './page-language.ts';
+
+/** Where the pages stand. */
+export interface StepFrame {
+  /** The path that the form of a step is posted to: `factor`, `enroll`, `enrolled` or `restart`. */
+  action(step: string): string;
+  readonly hidden: HiddenField;
+  readonly application?: ApplicationFacts;
+  /** Path that gives up and returns to the application. */
+  readonly cancel?: string;
+  readonly redirectOrigins?: readonly string[];
+  /** Where no cookie carries it: the state token, for a hidden field. */
+  readonly stateToken?: string | undefined;
+  /** Path of the page that the step was begun on by somebody who is signed in. */
+  readonly back?: string;
+  readonly uiLocales?: string | undefined;
+}
+
+type Step = Pick<PendingStep, 'user' | 'secret'>;
+
+/** Prints a page of the second step. */
+async function page(
+  pages: Pages,
+  ctx: Koa.Context,
+  frame: StepFrame,
+  view: string,
+  title: MessageKey,
+  own: (text: ReturnType<typeof pageLanguage>['text']) => Record<string, unknown>,
+  wrong = false,
+): Promise<void> {
+  const language = pageLanguage(ctx, frame.uiLocales);
+  const { text } = language;
+  const heading = text(title);
+  const { logo, images } = logoOf(frame.application);
+  const locals = {
+    ...language,
+    title: wrong ? text('error.title-prefix', { title: heading }) : heading,
+    heading,
+    logo,
+    application: frame.application?.label,
+    cancel: frame.cancel,
+    hidden: frame.hidden,
+    ...own(text),
+  };
+  await pages.render(ctx, view, locals, { status: wrong ? 400 : 200, images, formAction: frame.redirectOrigins ?? [] });
+}
+
+/** Asks for a code of the app, or a recovery code. */
+export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, { user }: Step, wrong: boolean): Promise<void> =>
+  page(
+    pages,
+    ctx,
+    frame,
+    'second-factor',
+    'factor.title',
+    (text) => ({
+      action: frame.action('factor'),
+      restart: frame.action('restart'),
+      account: text('factor.account', { name: user.login }),
+      problem: wrong ? text('factor.wrong') : undefined,
+      scripts: ['reload-when-stale.js'],
+    }),
+    wrong,
+  );
+
+/** Asks to set an authenticator app up: by its QR code, or by the secret in groups of four. */
+export async function showEnrolment(
+  pages: Pages,
+  ctx: Koa.Context,
+  frame: StepFrame,
+  step: Step & { readonly issuer: string },
+  wrong: boolean,
+): Promise<void> {
+  const secret = step.secret ?? '';
+  const uri = totpUri(secret, { issuer: step.issuer, login: step.user.login });
+  const code = await qrCode(uri, { type: 'svg', margin: 2, errorCorrectionLevel: 'M' });
+  await page(
+    pages,
+    ctx,
+    frame,
+    'enroll-factor',
+    'enroll.title',
+    (text) => ({
+      action: frame.action('enroll'),
+      restart: frame.back === undefined ? frame.action('restart') : undefined,
+      stateToken: frame.stateToken,
+      back: frame.back,
+      account: text('factor.account', { name: step.user.login }),
+      code,
+      secret: secret.replace(/.{4}(?=.)/g, '$& '),
+      problem: wrong ? text('factor.wrong') : undefined,
+      scripts: ['reload-when-stale.js'],
+    }),
+    wrong,
+  );
+}
+
+/** Shows the recovery codes. @param codes none: they were shown before, and are not shown again */
+export const showRecoveryCodes = (pages: Pages, ctx: Koa.Context, frame: StepFrame, codes: readonly string[]): Promise<void> =>
+  page(pages, ctx, frame, 'recovery-codes', 'recovery.title', () => ({ action: frame.action('enrolled'), back: frame.back, codes }));

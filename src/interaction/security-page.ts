@@ -1,0 +1,104 @@
+/**
+ * `/account/security`: a signed-in user sets an authenticator app up, makes new recovery codes, and removes the app (OWASP Multifactor Authentication
+ * Cheat Sheet, "Changing MFA Factors"). Every change asks for a fresh sign-in.
+ */
+import type Koa from 'koa';
+import { readForm } from '../http/forms.ts';
+import { seeOther } from '../http/see-other.ts';
+import { withSecondFactor } from '../policy/second-factor.ts';
+import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from '../services/own-factors.ts';
+import { readSettings } from '../services/settings.ts';
+import { abandonStep, confirmEnrolment, readStep, StepGone } from '../services/sign-in-steps.ts';
+import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.ts';
+import { isFresh, SECURITY_PAGE, type Session, SIGN_IN_AFRESH } from './fresh-sign-in.ts';
+import { pageLanguage } from './page-language.ts';
+import type { House } from './routes.ts';
+import { visitor } from './sign-in-form.ts';
+
+/** Who changes his own factors, and from where. */
+type Change = (house: House, ctx: Koa.Context, session: Session, form: URLSearchParams) => Promise<void>;
+
+/** GET /account/security */
+export async function securityPage(house: House, ctx: Koa.Context): Promise<void> {
+  const session = await house.sessions.current(ctx.req, ctx.res);
+  const own = session && (await ownFactors(house.services, session.accountId));
+  if (own === undefined) return seeOther(ctx, SIGN_IN_AFRESH);
+  const language = pageLanguage(ctx);
+  const title = language.text('security.title');
+  const day = new Intl.DateTimeFormat(language.lang, { dateStyle: 'long', timeZone: 'UTC' });
+  const locals = {
+    ...language,
+    title,
+    heading: title,
+    account: own.user.login,
+    factors: own.factors.map(({ id, created }) => ({ id, added: day.format(created) })),
+    recoveryCodes: own.recoveryCodes,
+    action: (step: string) => `${SECURITY_PAGE}/${step}`,
+    hidden: house.formTokens.field(ctx),
+    scripts: ['reload-when-stale.js'],
+  };
+  await house.pages.render(ctx, 'security', locals);
+}
+
+/** Before each change: the form is this browser's, and its user signed in just now; else he is asked to. */
+const change =
+  (run: Change) =>
+  async (house: House, ctx: Koa.Context): Promise<void> => {
+    const form = await readForm(ctx);
+    house.formTokens.verify(ctx, form);
+    const session = await house.sessions.current(ctx.req, ctx.res);
+    if (session === undefined || !(await isFresh(house, session))) return seeOther(ctx, SIGN_IN_AFRESH);
+    await run(house, ctx, session, form);
+  };
+
+const frameOf = (house: House, ctx: Koa.Context, stateToken?: string): StepFrame => ({
+  action: (step) => `${SECURITY_PAGE}/${step}`,
+  hidden: house.formTokens.field(ctx),
+  stateToken,
+  back: SECURITY_PAGE,
+});
+
+/** The state token of an enrolment is worth something to its user alone. */
+const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
+
+async function showApp(house: House, ctx: Koa.Context, userId: string, stateToken: string, wrong: boolean): Promise<void> {
+  const step = await readStep(house.services, stateToken, placeOf(userId));
+  if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
+  const { name: issuer } = await readSettings(house.services, 'branding');
+  await showEnrolment(house.pages, ctx, frameOf(house, ctx, stateToken), { ...step, issuer }, wrong);
+}
+
+/** POST /account/security/app: shows the QR code */
+export const addApp = change(async (house, ctx, { accountId }) =>
+  showApp(house, ctx, accountId, await beginEnrolment(house.services, accountId, placeOf(accountId)), false),
+);
+
+/** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
+export const confirmApp = change(async (house, ctx, { accountId: userId, amr }, form) => {
+  const stateToken = form.get('stateToken') ?? '';
+  try {
+    const passCode = form.get('passCode') ?? '';
+    const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config));
+    if (codes === undefined) return await showApp(house, ctx, userId, stateToken, true);
+    await abandonStep(house.services, stateToken);
+    // Signed in by it just now: the session must not be asked to prove it again.
+    await house.sessions.signIn(ctx.req, ctx.res, userId, withSecondFactor(amr, ['otp']));
+    await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    seeOther(ctx, SECURITY_PAGE);
+  }
+});
+
+/** POST /account/security/recovery-codes: new ones in place of the former */
+export const newCodes = change(async (house, ctx, { accountId: userId }) => {
+  const codes = await replaceOwnRecoveryCodes(house.services, userId, visitor(ctx, house.config));
+  if (codes === undefined) return seeOther(ctx, SECURITY_PAGE);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
+});
+
+/** POST /account/security/remove */
+export const removeApp = change(async (house, ctx, { accountId: userId }, form) => {
+  await removeOwnFactor(house.services, userId, form.get('factorId') ?? '', visitor(ctx, house.config));
+  seeOther(ctx, SECURITY_PAGE);
+});

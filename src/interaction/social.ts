@@ -1,0 +1,133 @@
+/**
+ * Signing in by an external provider, in the browser's own interaction: out to it with state, nonce and PKCE, and back with its answer, which is used once
+ * and at the place where it was asked for only (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207). What the answer proves is found out in src/services/upstream-*.ts.
+ */
+import type { RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { epochSeconds } from '../clock.ts';
+import { readForm } from '../http/forms.ts';
+import type { Pages } from '../http/pages.ts';
+import { seeOther } from '../http/see-other.ts';
+import { randomToken } from '../secrets.ts';
+import { claimAnswer } from '../services/upstream-answers.ts';
+import { UpstreamFailure } from '../services/upstream-failure.ts';
+import { offeredProvider } from '../services/upstream-offers.ts';
+import { recordUpstreamFailure, signInUpstream } from '../services/upstream-sign-in.ts';
+import { continueSignIn, type Place } from './continue-sign-in.ts';
+import { type InteractionDetails, InteractionGone } from './interactions.ts';
+import { pageLanguage } from './page-language.ts';
+import type { House } from './routes.ts';
+import { visitor } from './sign-in-form.ts';
+import { addressOf, type KeptTransaction, placeOf, randomOf, stateFor } from './upstream-place.ts';
+import { CHOOSE_PARAMETER, explainProblem } from './upstream-problem.ts';
+import { carryOn, parameterOf } from './way.ts';
+
+/** RFC 8176 has no value for it; this one is what others use. What the provider did is its own affair: no second factor of here is spared by it. */
+const FEDERATED_AMR: readonly string[] = ['fed'];
+
+/** What an answer may bring (RFC 6749 section 4.1.2, RFC 9207). What a provider writes in its own words is not read at all. */
+const ANSWER = ['code', 'state', 'iss', 'error'] as const;
+const LONGEST = 4096;
+
+/** Sends the browser to the provider that the application has named. @returns false when it has named none, or the user wants to choose */
+export async function goStraight(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
+  const { idp } = details.upstream ?? {};
+  if (idp === undefined || CHOOSE_PARAMETER in ctx.query) return false;
+  await begin(house, ctx, details, idp);
+  return true;
+}
+
+/** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind his back. */
+export async function beginUpstream(house: House, ctx: RouterContext, place: Place): Promise<void> {
+  if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, carryOn(ctx, placeOf(place)));
+  await begin(house, ctx, place, ctx.params.idp ?? '');
+}
+
+async function begin(house: House, ctx: Koa.Context, place: Place, idpId: string): Promise<void> {
+  const wishes = place === 'standalone' ? undefined : place.upstream;
+  const provider = await offeredProvider(house.services, idpId, wishes);
+  if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
+  const random = randomToken();
+  const transaction = {
+    ...{ nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds() },
+    ...(wishes?.maxAge !== undefined && { maxAge: wishes.maxAge }),
+  };
+  const { loginHint, display, uiLocales } = place === 'standalone' ? {} : place;
+  const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
+  const asked = { loginHint, display, uiLocales, idpScope, maxAge: wishes?.maxAge };
+  await explaining(house, ctx, place, provider, async () => {
+    const url = await house.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, asked);
+    await house.upstreamTransactions.remember(ctx, { ...transaction, state: random, idpId, place: placeOf(place) });
+    seeOther(ctx, url.href);
+  });
+}
+
+/**
+ * The provider's redirect URI, by GET or POST (OAuth 2.0 Form Post Response Mode). A page leads on to the place, in a navigation of our own: a post of another
+ * site brings none of the browser's cookies (SameSite=Lax), and a provider's page whose form led here may forbid to go any further (CSP `form-action`).
+ */
+export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise<void> {
+  const sent = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams(ctx.querystring);
+  const address = addressOf(sent.get('state') ?? '');
+  if (address === undefined) throw new InteractionGone('expired');
+  const { path, query } = address;
+  query.set('idp', ctx.params.idp ?? '');
+  for (const name of ANSWER) {
+    const values = sent.getAll(name);
+    // RFC 6749 section 3.1: not more than once.
+    const [value] = values.length === 1 ? values : [];
+    if (value !== undefined && value.length <= LONGEST) query.set(name, value);
+  }
+  const next = `${path}?${query}`;
+  const language = pageLanguage(ctx);
+  const heading = language.text('sign-in.title');
+  await pages.render(ctx, 'upstream-return', { ...language, languages: [], title: heading, heading, next });
+  ctx.set('Refresh', `0;url=${next}`);
+}
+
+/** GET …/upstream: what the provider has answered. */
+export async function finishUpstream(house: House, ctx: Koa.Context, place: Place): Promise<void> {
+  const { services, upstream } = house;
+  const answer = new URLSearchParams();
+  for (const name of ANSWER) {
+    const value = parameterOf(ctx, name);
+    if (value !== undefined) answer.set(name, value);
+  }
+  const state = answer.get('state') ?? '';
+  const kept = await takeTransaction(house, ctx, place, state);
+  if (kept === undefined) return explainProblem(house, ctx, place, undefined, 'over');
+  const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream);
+  if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
+  await explaining(house, ctx, place, provider, async () => {
+    const identity = await upstream.identify(provider, { ...kept, state }, answer);
+    const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config));
+    await continueSignIn(house, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
+  });
+}
+
+/** @returns what this browser keeps of the sign-in, if it was begun at this place, at this provider, and not used yet: of many at once one has it */
+async function takeTransaction(house: House, ctx: Koa.Context, place: Place, state: string): Promise<KeptTransaction | undefined> {
+  const random = randomOf(state);
+  if (random === undefined || state !== stateFor(random, place)) return undefined;
+  const kept = await house.upstreamTransactions.take(ctx, random);
+  if (kept === undefined || kept.place !== placeOf(place) || kept.idpId !== parameterOf(ctx, 'idp')) return undefined;
+  return (await claimAnswer(house.services, random)) ? kept : undefined;
+}
+
+/** What goes wrong with a provider is told in plain words, and kept in the audit log. */
+async function explaining(
+  house: House,
+  ctx: Koa.Context,
+  place: Place,
+  provider: { readonly id: string; readonly name: string },
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    house.services.log.warn({ err: error, idpId: provider.id }, 'a sign-in by an identity provider failed');
+    await recordUpstreamFailure(house.services, provider, error, visitor(ctx, house.config));
+    await explainProblem(house, ctx, place, provider.name, error.problem);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Who must prove himself by more than one factor, and what a sign-in is worth: the authentication context classes (`acr`) and methods (`amr`, RFC 8176)
+ * that tokens tell (OpenID Connect Core 1.0 section 2). How a factor is checked is not decided here.
+ */
+
+/** Of settings/sign-in. OPTIONAL: whoever has a factor is asked for it. */
+export const MFA_POLICIES = ['OPTIONAL', 'ADMINISTRATORS', 'EVERYONE'] as const;
+export type MfaPolicy = (typeof MFA_POLICIES)[number];
+
+/** The values of `acr`, named as Okta names them: one factor of any kind, and two. */
+export const ONE_FACTOR = 'urn:okta:loa:1fa:any';
+export const TWO_FACTORS = 'urn:okta:loa:2fa:any';
+export const ACR_VALUES: readonly string[] = [ONE_FACTOR, TWO_FACTORS];
+
+/** Do these methods make more than one factor? (RFC 8176 section 2, `mfa`.) */
+export const isMultiFactor = (amr: readonly string[]): boolean => amr.includes('mfa');
+
+/** @returns the methods of the first step and of the second, each once */
+export const withSecondFactor = (first: readonly string[], second: readonly string[]): readonly string[] => [
+  ...new Set([...first, ...second, 'mfa']),
+];
+
+export interface SecondFactorFacts {
+  readonly policy: MfaPolicy;
+  readonly administrator: boolean;
+  /** The application asks it of all its users. */
+  readonly applicationDemands: boolean;
+  /** Requested classes, the best first. */
+  readonly acrValues: readonly string[];
+}
+
+/** Must the user have proved himself by two factors, whether he has a second one or not? The first class that is known decides. */
+export function demandsSecondFactor({ policy, administrator, applicationDemands, acrValues }: SecondFactorFacts): boolean {
+  if (applicationDemands || policy === 'EVERYONE' || (policy === 'ADMINISTRATORS' && administrator)) return true;
+  return acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS;
+}
+
+/**
+ * The class that a sign-in has reached.
+ * @param requested where the lower class alone was asked for, two factors are told as that: an essential claim must be answered by one of its values
+ */
+export function acrOf(amr: readonly string[], requested: readonly string[] = []): string {
+  if (!isMultiFactor(amr)) return ONE_FACTOR;
+  return requested.includes(ONE_FACTOR) && !requested.includes(TWO_FACTORS) ? ONE_FACTOR : TWO_FACTORS;
+}

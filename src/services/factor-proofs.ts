@@ -1,0 +1,63 @@
+/** What is given as a second factor, and whether it is right: a code of the app, or a recovery code. Ten wrong ones in a row lock, as passwords do. */
+import { present } from '../clock.ts';
+import { decideAttempt, isLocked, NO_FAILURES } from '../policy/lockout.ts';
+import type { Executor } from '../store/database.ts';
+import { findFailedCodes, listFactors, saveFailedCodes, useStep } from '../store/factors.ts';
+import type { User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { useRecoveryCode } from './recovery-codes.ts';
+import { openTotpSecret, stepOfCode } from './totp.ts';
+import { userTarget } from './user-reach.ts';
+
+export type Proof =
+  | { readonly kind: 'code'; readonly passCode: string /** undefined: whichever it fits. */; readonly factorId?: string | undefined }
+  | { readonly kind: 'recovery'; readonly passCode: string };
+
+type Parts = Pick<Services, 'keyring'> & { readonly trx: Executor };
+
+/**
+ * Uses the proof up and counts it. While the lock lasts a right one is refused like a wrong one, and is not used up.
+ * @param user locked in the transaction, so that of several attempts at once each finds what the one before left behind
+ * @returns the methods it stands for (RFC 8176), undefined when it is wrong
+ */
+export async function checkProof(parts: Parts, user: User, proof: Proof, request: RequestContext): Promise<readonly string[] | undefined> {
+  const { trx } = parts;
+  const now = present();
+  const before = (await findFailedCodes(trx, user.id)) ?? NO_FAILURES;
+  const amr = isLocked(before, now) ? undefined : await methodsOf(parts, user.id, proof, now);
+  const decision = decideAttempt(before, amr !== undefined, now);
+  await saveFailedCodes(trx, user.id, decision.remembered);
+  const event = {
+    request: { ...request, actor: { id: user.id, type: 'User' as const, displayName: user.login } },
+    targets: [userTarget(user)],
+  };
+  await recordEvent(trx, {
+    ...event,
+    eventType: 'user.authentication.auth_via_mfa',
+    displayMessage: proof.kind === 'recovery' ? 'Authentication of user via recovery code' : 'Authentication of user via MFA',
+    ...(decision.admitted ? {} : { failure: decision.reason === 'locked' ? 'LOCKED_OUT' : 'INVALID_CREDENTIALS' }),
+  });
+  if (decision.reason === 'wrong password, which locks') {
+    const { locks, lockedUntil } = decision.remembered;
+    const displayMessage = 'Max second factor attempts exceeded';
+    await recordEvent(trx, {
+      ...event,
+      eventType: 'user.account.lock',
+      displayMessage,
+      failure: 'LOCKED_OUT',
+      after: { lockedUntil, locks },
+    });
+  }
+  return decision.admitted ? amr : undefined;
+}
+
+async function methodsOf({ trx, keyring }: Parts, userId: string, proof: Proof, now: Date): Promise<readonly string[] | undefined> {
+  if (proof.kind === 'recovery') return (await useRecoveryCode(trx, userId, proof.passCode)) ? ['otp'] : undefined;
+  for (const factor of await listFactors(trx, userId)) {
+    if (proof.factorId !== undefined && proof.factorId !== factor.id) continue;
+    const step = stepOfCode(openTotpSecret(keyring, factor.sealedSecret, factor.id), proof.passCode, now);
+    if (step !== undefined && (await useStep(trx, factor.id, step, now))) return ['otp'];
+  }
+  return undefined;
+}

@@ -1,0 +1,127 @@
+/** The second factors of a user, as administrators see and reset them, and as he manages them himself. */
+import { present } from '../clock.ts';
+import { notFound } from '../errors.ts';
+import { NO_FAILURES } from '../policy/lockout.ts';
+import { type Keyring, newId } from '../secrets.ts';
+import type { Executor } from '../store/database.ts';
+import {
+  countRecoveryCodes,
+  deleteFactor,
+  deleteFactors,
+  type Factor,
+  hasFactor,
+  listFactors,
+  replaceRecoveryCodes,
+  saveFailedCodes,
+} from '../store/factors.ts';
+import { deleteStatesOf } from '../store/sign-in-states.ts';
+import type { User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { sealTotpSecret } from './totp.ts';
+import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
+
+/** @param secret base32 */
+export function newTotpFactor(keyring: Keyring, userId: string, secret: string): Factor {
+  const id = newId('fac');
+  return {
+    id,
+    userId,
+    type: 'TOTP',
+    name: 'Authenticator app',
+    created: present(),
+    lastUsed: null,
+    sealedSecret: sealTotpSecret(keyring, secret, id),
+  };
+}
+
+/** Has he a second factor? */
+export const isEnrolled = ({ database }: Services, userId: string): Promise<boolean> => hasFactor(database.knex, userId);
+
+/** @throws {ApiError} not found */
+export async function listUserFactors(
+  { database: { knex } }: Services,
+  idOrLogin: string,
+  request: RequestContext,
+): Promise<{ readonly user: User; readonly factors: readonly Factor[] }> {
+  const user = await findVisibleUser(knex, idOrLogin, request);
+  return { user, factors: await listFactors(knex, user.id) };
+}
+
+/** @throws {ApiError} not found */
+export async function getUserFactor(
+  services: Services,
+  idOrLogin: string,
+  factorId: string,
+  request: RequestContext,
+): Promise<{ readonly user: User; readonly factor: Factor }> {
+  const { user, factors } = await listUserFactors(services, idOrLogin, request);
+  const factor = factors.find(({ id }) => id === factorId);
+  if (factor === undefined) throw notFound(factorId, 'Factor');
+  return { user, factor };
+}
+
+/**
+ * An administrator resets a lost factor. The user's sessions go on: they were proved when they began.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function resetUserFactor(services: Services, idOrLogin: string, factorId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    if (!(await removeFactor(trx, user, factorId, request))) throw notFound(factorId, 'Factor');
+  });
+}
+
+/** As `resetUserFactor`, for all of them at once. */
+export async function resetUserFactors(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const before = await described(trx, user.id);
+    await deleteFactors(trx, user.id);
+    await endWithLastFactor(trx, user.id);
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.reset_all',
+      displayMessage: 'Reset all factors for user',
+      request,
+      targets: [userTarget(user)],
+      before,
+      after: await described(trx, user.id),
+    });
+  });
+}
+
+/**
+ * Takes a factor from its user; with the last one go the recovery codes.
+ * @param user locked in the transaction
+ * @returns false when he has no such factor
+ */
+export async function removeFactor(trx: Executor, user: User, factorId: string, request: RequestContext): Promise<boolean> {
+  const before = await described(trx, user.id);
+  if (!(await deleteFactor(trx, user.id, factorId))) return false;
+  if ((await listFactors(trx, user.id)).length === 0) await endWithLastFactor(trx, user.id);
+  await recordEvent(trx, {
+    eventType: 'user.mfa.factor.deactivate',
+    displayMessage: 'Reset factor for user',
+    request,
+    targets: [userTarget(user)],
+    before,
+    after: await described(trx, user.id),
+  });
+  return true;
+}
+
+/** Sign-ins that wait for the factor are begun anew. */
+async function endWithLastFactor(trx: Executor, userId: string): Promise<void> {
+  await replaceRecoveryCodes(trx, userId, [], present());
+  await saveFailedCodes(trx, userId, NO_FAILURES);
+  await deleteStatesOf(trx, userId);
+}
+
+/** For the audit: no secret, and how many recovery codes there are. */
+export async function described(trx: Executor, userId: string) {
+  const factors = await listFactors(trx, userId);
+  return {
+    factors: factors.map(({ id, type, name, created }) => ({ id, type, name, created })),
+    recoveryCodes: await countRecoveryCodes(trx, userId),
+  };
+}

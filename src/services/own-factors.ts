@@ -1,0 +1,84 @@
+/** The second factors of a user as he manages them himself. That he signed in just now was found out before. */
+import { LIFETIMES } from '../../config/defaults.ts';
+import { present } from '../clock.ts';
+import { digest, randomToken } from '../secrets.ts';
+import { countRecoveryCodes, type Factor, hasFactor, listFactors } from '../store/factors.ts';
+import { insertState } from '../store/sign-in-states.ts';
+import { findUserById, lockUser, type User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { described, removeFactor } from './factors.ts';
+import { newRecoveryCodes } from './recovery-codes.ts';
+import { isPrintable } from './text.ts';
+import { newTotpSecret, sealTotpSecret } from './totp.ts';
+import { userTarget } from './user-reach.ts';
+
+export interface OwnFactors {
+  readonly user: User;
+  readonly factors: readonly Factor[];
+  /** How many are left. */
+  readonly recoveryCodes: number;
+}
+
+/** @returns undefined when there is no such user */
+export async function ownFactors({ database: { knex } }: Services, userId: string): Promise<OwnFactors | undefined> {
+  const user = await findUserById(knex, userId);
+  return user && { user, factors: await listFactors(knex, userId), recoveryCodes: await countRecoveryCodes(knex, userId) };
+}
+
+/** Begins to set an authenticator app up; `confirmEnrolment` ends it. @returns the state token, which is worth something at this place alone */
+export async function beginEnrolment({ database, keyring }: Services, userId: string, place: string): Promise<string> {
+  const stateToken = randomToken();
+  const id = digest(stateToken);
+  const now = present();
+  await insertState(database.knex, {
+    id,
+    userId,
+    place: digest(place),
+    next: 'ENROLL',
+    amr: [],
+    idp: null,
+    authenticatedAt: now,
+    stepsUp: false,
+    attempts: 0,
+    sealedSecret: sealTotpSecret(keyring, newTotpSecret(), id),
+    expiresAt: new Date(now.getTime() + LIFETIMES.signInStep * 1000),
+  });
+  return stateToken;
+}
+
+const asUser = (request: RequestContext, user: User): RequestContext => ({
+  ...request,
+  actor: { id: user.id, type: 'User', displayName: user.login },
+});
+
+/** @returns the new codes, to be shown this once; undefined when the user has no factor to recover */
+export async function replaceOwnRecoveryCodes(
+  { database }: Services,
+  userId: string,
+  request: RequestContext,
+): Promise<readonly string[] | undefined> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined || !(await hasFactor(trx, userId))) return undefined;
+    const before = await described(trx, userId);
+    const codes = await newRecoveryCodes(trx, userId);
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.update',
+      displayMessage: 'Make new recovery codes for user',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      before,
+      after: await described(trx, userId),
+    });
+    return codes;
+  });
+}
+
+/** Removes a factor of the user, if he has it. */
+export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<void> {
+  await database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user !== undefined && isPrintable(factorId)) await removeFactor(trx, user, factorId, asUser(request, user));
+  });
+}

@@ -1,0 +1,20 @@
+/** Why a sign-in by an external provider did not work: what its user is told, and what is kept for whoever looks after it. */
+
+/**
+ * denied: the user gave up there, or was not let in. refused: the provider told another error. unreachable: it does not answer, or not in time.
+ * untrusted: its answer is not what it must be. stale: it authenticated its user too long ago. no-email: a verified address is needed and not there.
+ * not-admitted: nobody here is that person. not-offered: not active, or not open to the application.
+ */
+export type UpstreamProblem = 'denied' | 'refused' | 'unreachable' | 'untrusted' | 'stale' | 'no-email' | 'not-admitted' | 'not-offered';
+
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure';
+  /** @param reason for the audit log: no secret, and nothing that the provider wrote */
+  constructor(
+    readonly problem: UpstreamProblem,
+    readonly reason: string,
+    cause?: unknown,
+  ) {
+    super(`${problem}: ${reason}`, { cause });
+  }
+}

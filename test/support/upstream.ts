@@ -1,0 +1,260 @@
+/**
+ * An external provider of a test's own on loopback, OpenID Connect or OAuth 2.0: it signs whoever comes in at once, checks what a real one checks (client,
+ * redirect URI, PKCE, one use of a code), and lies where the test tells it to.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { listen } from './listen.ts';
+import type { Service } from './service.ts';
+import type { Page, UserAgent } from './user-agent.ts';
+
+export const CLIENT = { id: 'gatehouse-at-upstream', secret: 'a-secret-that-only-both-know' };
+
+/** What it says of whoever signs in, and how it misbehaves; a test changes it at will. */
+export interface Behaviour {
+  subject: string;
+  claims: Record<string, unknown>;
+  /** The user gives up, or whatever other error it answers. */
+  error?: string;
+  errorDescription?: string;
+  alg: 'RS256' | 'ES256';
+  formPost: boolean;
+  /** Replaces claims of the ID token; undefined removes one. */
+  idToken: JWTPayload;
+  /** What `iss` of the authorization response says; undefined: as RFC 9207 has it. */
+  responseIssuer?: string | null;
+  userinfo: boolean;
+  userinfoClaims: Record<string, unknown>;
+  /** Milliseconds before the token endpoint answers. */
+  delay: number;
+  /** Signs with a key that its key set does not hold. */
+  foreignKey: boolean;
+  discoveryIssuer?: string;
+  down: boolean;
+}
+
+export interface UpstreamServer {
+  readonly issuer: string;
+  readonly origin: string;
+  readonly behaviour: Behaviour;
+  /** Of the last authorization request. */
+  asked(): URLSearchParams;
+  /** How often each path was asked for. */
+  readonly calls: Map<string, number>;
+  /** A new key signs from now on, the old one is gone. */
+  rotate(): Promise<void>;
+}
+
+interface Request {
+  readonly parameters: URLSearchParams;
+  used: boolean;
+}
+
+/** @param path of the issuer; @param more answers further paths as an API of the provider; undefined: not found */
+export async function startUpstream(
+  t: TestContext,
+  { path = '', more }: { path?: string; more?: (url: URL, req: IncomingMessage) => unknown } = {},
+): Promise<UpstreamServer> {
+  const behaviour: Behaviour = {
+    subject: 'subject-1',
+    claims: { email: 'ada@example.com', email_verified: true, given_name: 'Ada', family_name: 'Lovelace', name: 'Ada Lovelace' },
+    alg: 'RS256',
+    formPost: false,
+    idToken: {},
+    userinfo: true,
+    userinfoClaims: {},
+    delay: 0,
+    foreignKey: false,
+    down: false,
+  };
+  const codes = new Map<string, Request>();
+  const calls = new Map<string, number>();
+  let last = new URLSearchParams();
+  const makeKeys = async () => ({ RS256: await generateKeyPair('RS256'), ES256: await generateKeyPair('ES256') });
+  let keys = await makeKeys();
+  let kid = randomUUID();
+  const foreign = await generateKeyPair('RS256');
+
+  const origin = await listen(t, '127.0.0.1', (req, res) => {
+    answer(req, res, new URL(req.url ?? '/', origin)).catch((error: unknown) => res.writeHead(500).end(String(error)));
+  });
+  const issuer = `${origin}${path}`;
+
+  const json = (res: ServerResponse, body: unknown, status = 200) =>
+    void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+  function authorize(res: ServerResponse, parameters: URLSearchParams): void {
+    last = parameters;
+    const fields = new URLSearchParams({ state: parameters.get('state') ?? '' });
+    const { error, errorDescription, responseIssuer } = behaviour;
+    if (error !== undefined) {
+      fields.set('error', error);
+      if (errorDescription !== undefined) fields.set('error_description', errorDescription);
+    } else {
+      const code = randomUUID();
+      codes.set(code, { parameters, used: false });
+      fields.set('code', code);
+    }
+    if (responseIssuer !== null) fields.set('iss', responseIssuer ?? issuer);
+    const target = parameters.get('redirect_uri') ?? '';
+    if (!behaviour.formPost) return void res.writeHead(302, { location: `${target}?${fields}` }).end();
+    const inputs = [...fields].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`).join('');
+    const page = `<!doctype html><title>Upstream</title><form id="back" method="post" action="${target}">${inputs}<button id="go">Go</button></form>`;
+    res.writeHead(200, { 'content-type': 'text/html' }).end(page);
+  }
+
+  async function token(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    await wait(behaviour.delay);
+    const form = new URLSearchParams(await text(req));
+    // RFC 6749 section 2.3.1: both are form-encoded first.
+    const [id, secret] = Buffer.from(req.headers.authorization?.replace(/^Basic /, '') ?? '', 'base64')
+      .toString()
+      .split(':')
+      .map(decodeURIComponent);
+    if (id !== CLIENT.id || secret !== CLIENT.secret) return json(res, { error: 'invalid_client' }, 401);
+    const request = codes.get(form.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    const right =
+      request?.used === false &&
+      request.parameters.get('redirect_uri') === form.get('redirect_uri') &&
+      request.parameters.get('code_challenge_method') === 'S256' &&
+      request.parameters.get('code_challenge') === challenge;
+    if (request === undefined || !right) return json(res, { error: 'invalid_grant', error_description: '<script>alert(1)</script>' }, 400);
+    request.used = true;
+    const seconds = Math.floor(Date.now() / 1000);
+    const payload: JWTPayload = {
+      ...{
+        iss: issuer,
+        sub: behaviour.subject,
+        aud: CLIENT.id,
+        iat: seconds,
+        exp: seconds + 300,
+        nonce: request.parameters.get('nonce') ?? undefined,
+      },
+      ...behaviour.claims,
+      ...behaviour.idToken,
+    };
+    const key = behaviour.foreignKey ? foreign.privateKey : keys[behaviour.alg].privateKey;
+    const idToken = await new SignJWT(JSON.parse(JSON.stringify(payload))).setProtectedHeader({ alg: behaviour.alg, kid }).sign(key);
+    const openid = (request.parameters.get('scope') ?? '').split(' ').includes('openid');
+    json(res, {
+      access_token: 'upstream-access-token',
+      token_type: 'bearer',
+      scope: 'read:user,user:email',
+      ...(openid && { id_token: idToken }),
+    });
+  }
+
+  async function answer(req: IncomingMessage, res: ServerResponse, url: URL): Promise<void> {
+    if (url.pathname === '/favicon.ico') return void res.writeHead(204).end();
+    const at = url.pathname.slice(path.length);
+    calls.set(at, (calls.get(at) ?? 0) + 1);
+    if (behaviour.down) return void req.socket.destroy();
+    if (at === '/.well-known/openid-configuration') {
+      return json(res, {
+        issuer: behaviour.discoveryIssuer ?? issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        ...(behaviour.userinfo && { userinfo_endpoint: `${issuer}/userinfo` }),
+        id_token_signing_alg_values_supported: ['RS256', 'ES256'],
+        authorization_response_iss_parameter_supported: behaviour.responseIssuer !== null,
+      });
+    }
+    if (at === '/authorize') return authorize(res, url.searchParams);
+    if (at === '/token') return token(req, res);
+    if (at === '/userinfo') return json(res, { sub: behaviour.subject, ...behaviour.userinfoClaims });
+    if (at === '/jwks') {
+      const jwk = { ...(await exportJWK(keys[behaviour.alg].publicKey)), kid, alg: behaviour.alg, use: 'sig' };
+      return json(res, { keys: [jwk] });
+    }
+    const found = more?.(url, req);
+    json(res, found ?? {}, found === undefined ? 404 : 200);
+  }
+
+  return {
+    issuer,
+    origin,
+    behaviour,
+    asked: () => last,
+    calls,
+    async rotate() {
+      keys = await makeKeys();
+      kid = randomUUID();
+    },
+  };
+}
+
+/** The settings of an identity provider for the API; what is given replaces. */
+export const idpBody = (
+  upstream: UpstreamServer,
+  policy: Record<string, unknown> = {},
+  protocol: Record<string, unknown> = {},
+  more: Record<string, unknown> = {},
+) => ({
+  name: 'Acme <b>Login</b>',
+  type: 'OIDC',
+  protocol: {
+    issuer: { url: upstream.issuer },
+    credentials: { client: { client_id: CLIENT.id, client_secret: CLIENT.secret } },
+    ...protocol,
+  },
+  policy: { provisioning: { action: 'AUTO' }, ...policy },
+  ...more,
+});
+
+/** @returns its id */
+export async function createIdp(service: Service, body: Record<string, unknown>): Promise<string> {
+  const answer = await service.api('POST', '/idps', body);
+  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+  return answer.body.id;
+}
+
+/** Goes on from the page that the redirect URI shows. */
+export async function goOn(agent: UserAgent, page: Page): Promise<Page> {
+  const refresh = page.headers.get('refresh');
+  return refresh === null ? page : agent.visit(refresh.replace(/^0;url=/, ''));
+}
+
+/** At the provider, whose answer is brought back. @param out where the service has sent the browser */
+export async function throughUpstream(agent: UserAgent, out: URL): Promise<Page> {
+  const response = await fetch(out, { redirect: 'manual' });
+  const location = response.headers.get('location');
+  if (location !== null) return goOn(agent, await agent.visit(location));
+  const html = await response.text();
+  const action = /action="([^"]*)"/.exec(html)?.[1] ?? '';
+  const fields = [...html.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']): [string, string] => [name, value]);
+  // As a browser posts from another site: without the cookies that are SameSite=Lax.
+  const stranger = agent.window();
+  const headers = { origin: out.origin, 'sec-fetch-site': 'cross-site', cookie: '' };
+  const answered = await fetch(new URL(action, stranger.origin), {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+    redirect: 'manual',
+  });
+  const page: Page = { url: new URL(action), status: answered.status, headers: answered.headers, text: await answered.text() };
+  return goOn(agent, page);
+}
+
+/** The link of a sign-in page that leads to the provider. */
+export function linkTo(page: Page, idpId: string): string {
+  const [, href] = new RegExp(`href="([^"]*/upstream/${idpId}[^"]*)"`).exec(page.text) ?? [];
+  if (href === undefined) throw new Error(`no link to ${idpId} at ${page.url}: ${page.text.slice(0, 3000)}`);
+  return href.replaceAll('&amp;', '&');
+}
+
+/** From the application's request by the button on the sign-in page to the provider and back. @returns the application's callback, or the page where it ended */
+export async function signInAt(agent: UserAgent, request: URL, idpId: string): Promise<Page> {
+  const page = await agent.visit(request);
+  return throughUpstream(agent, (await agent.visit(linkTo(page, idpId))).url);
+}
+
+/** The code of the page that explains what went wrong. */
+export const problemOf = (page: Page): string | undefined => /id="error-code">([^<]*)</.exec(page.text)?.[1];
