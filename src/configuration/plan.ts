@@ -10,7 +10,7 @@ import { combined, type Difference, type Document, differences } from './differe
 import type { Sections, Wanted } from './file.ts';
 import { bodySchema, hasStatusField, type Kind } from './kinds.ts';
 import { type Directory, replaceReferences } from './names.ts';
-import { withoutSecrets, withSecrets } from './secrets.ts';
+import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
 import type { Answer, Service } from './service.ts';
 
 export interface Step {
@@ -132,15 +132,19 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
     verb: 'create',
     noun: kind.noun,
     name,
-    fields: differences({}, withoutSecrets(given)),
+    fields: [...differences({}, withoutSecrets(given)), ...insideOf(wanted)],
     async carryOut() {
       const answer = await workshop.service.send('POST', path, sent);
       const made = presentOf(kind, place.path, answer);
       if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
-      return [...toldOnce(name, answer), ...(await fill(workshop, wanted, made, place))];
+      const told = holdsSecret(body) ? [] : toldOnce(name, answer);
+      return [...told, ...(await fill(workshop, wanted, made, place))];
     },
   };
 }
+
+const insideOf = ({ inner }: Wanted): Difference[] =>
+  [...inner].map(([section, things]) => ({ field: section, is: undefined, wanted: things.map(({ key }) => key) }));
 
 /**
  * What is inside something new. What the service put there by itself and the file does not want goes first: a new authorization server's policy allows
