@@ -307,18 +307,18 @@ test('a file that cannot be is refused in plain words before anything is changed
 
 test('a step that the service refuses ends the work, tells how far it came, leaves nothing open, and the next run goes on', async (t) => {
   const service = await furnished(t);
-  const [policy] = ORDERS.policies;
-  const lost = { ...policy, conditions: { clients: { include: ['nobody'] } } };
+  const [claim] = ORDERS.claims;
+  const lost = { ...claim, conditions: { scopes: ['nothing'] } };
   const stopped = await run(
     t,
     service,
     SECRET,
     'apply',
-    fileOf(t, { ...WANTED, authorizationServers: [{ ...ORDERS, policies: [lost] }] }),
+    fileOf(t, { ...WANTED, authorizationServers: [{ ...ORDERS, claims: [lost] }] }),
     '--yes',
   );
   assert.equal(stopped.code, 2);
-  assert.match(stopped.stderr, /conditions\.clients.*\n1 of 3 steps are done; mend the file and apply it again\./);
+  assert.match(stopped.stderr, /conditions\.scopes.*\n1 of 3 steps are done; mend the file and apply it again\./);
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, [], 'nothing is allowed meanwhile');
   assert.match(await carriedOut(t, service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
 });

@@ -26,6 +26,8 @@ const session = z.object({
   _links: links.extend({ user: z.object({ href: z.url() }) }),
 });
 
+const refusals = { 403: 'OtherSite', 404: 'NoSession' } as const;
+
 export const sessions: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
@@ -33,6 +35,7 @@ export const sessions: readonly Endpoint[] = [
     access: 'anyone',
     summary: "Read the session of the browser that calls; its cookie is the authentication, and only the service's own pages may ask",
     response: session,
+    refusals,
     handler: async ({ services, browser }) => present(await demandSession(browser), services.config.baseUrl),
   }),
   endpoint({
@@ -40,6 +43,7 @@ export const sessions: readonly Endpoint[] = [
     path: '/sessions/me',
     access: 'anyone',
     summary: 'End the session of the browser that calls, on all authorization servers; its tokens live on',
+    refusals,
     handler: async ({ services, browser, request }) => {
       const { uid, accountId: userId, login } = await demandSession(browser);
       await endOwnSession(services, { uid, userId, login }, request);

@@ -22,7 +22,7 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
-  /** Ends the browser's session at its user's wish, with the audit event. */
+  /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;

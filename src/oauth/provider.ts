@@ -153,7 +153,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       idp: null,
       idp_scope: null,
       // The last: what is wrong with a request uses no token up.
-      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state)),
+      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state, deps.endSession)),
     },
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, access),
