@@ -3,7 +3,7 @@
  * long: it knows characters, classes and few repetitions, no groups in parentheses, so its matching takes at most the square of a name's length, and all
  * names of a decision together are matched for some hundredths of a second at most.
  */
-import type { GroupFilterType } from './custom-claims.ts';
+export type GroupFilterType = 'STARTS_WITH' | 'EQUALS' | 'CONTAINS' | 'REGEX';
 
 const LONGEST_PATTERN = 128;
 /** In each alternative; every further one would multiply the time by the length of a name. */
