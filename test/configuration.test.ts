@@ -5,6 +5,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
+import { readConfiguration } from '../src/configuration/file.ts';
+import { KINDS } from '../src/configuration/kinds.ts';
+import { directoryOf } from '../src/configuration/names.ts';
+import { plan } from '../src/configuration/plan.ts';
+import { serviceAt } from '../src/configuration/service.ts';
 import { afterwards } from './support/afterwards.ts';
 import { onServer } from './support/database.ts';
 import { freePort, runCommand } from './support/process.ts';
@@ -128,12 +133,14 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   const planned = await carriedOut(t, service, 1, SECRET, 'plan', file);
   assert.match(planned, /^\+ application shop$/m);
   assert.match(planned, /^\+ authorization server orders$/m);
+  assert.match(planned, /^ {4}policies: \["Shop"\]$/m);
   assert.match(planned, /^\+ identity provider Partner$/m);
   assert.match(planned, /^3 to create, 0 to change, 0 to delete\./m);
   assert.equal(await eventCount(service), before, 'a plan changes nothing');
 
   const applied = await carriedOut(t, service, 0, SECRET, 'apply', file, '--yes');
   assert.match(applied, /The service is as the file wants it\./);
+  assert.doesNotMatch(applied, new RegExp(SECRET.SHOP_SECRET), 'a secret that was given is not told');
   const policies = (await service.api('GET', '/authorizationServers/orders/policies')).body;
   assert.deepEqual(
     policies.map(({ name }: Content) => name),
@@ -266,11 +273,19 @@ test('a file that cannot be is refused in plain words before anything is changed
       /orders \/ policy Shop \/ rule r: /,
     ],
   ];
+  // As the command does, without a process for each.
+  const near = serviceAt(service.listensAt, API_TOKEN);
+  const workshop = { service: near, directory: directoryOf(near), env: SECRET, deleting: false };
   for (const [content, reason] of refusals) {
-    const ended = await run(t, service, SECRET, 'apply', fileOf(t, content), '--yes');
-    assert.equal(ended.code, 2, ended.stdout);
-    assert.match(ended.stderr, reason);
+    await assert.rejects(async () => plan(workshop, readConfiguration(fileOf(t, content), KINDS), KINDS), {
+      name: 'StartFailure',
+      message: reason,
+    });
   }
+  const [content, reason] = refusals[0] ?? [];
+  const ended = await run(t, service, SECRET, 'apply', fileOf(t, content), '--yes');
+  assert.equal(ended.code, 2, ended.stdout);
+  assert.match(ended.stderr, reason ?? /never/);
   const unknown = await startService(t);
   assert.match(
     (await run(t, unknown, SECRET, 'apply', fileOf(t, WANTED), '--yes')).stderr,
@@ -292,18 +307,18 @@ test('a file that cannot be is refused in plain words before anything is changed
 
 test('a step that the service refuses ends the work, tells how far it came, leaves nothing open, and the next run goes on', async (t) => {
   const service = await furnished(t);
-  const [policy] = ORDERS.policies;
-  const lost = { ...policy, conditions: { clients: { include: ['nobody'] } } };
+  const [claim] = ORDERS.claims;
+  const lost = { ...claim, conditions: { scopes: ['nothing'] } };
   const stopped = await run(
     t,
     service,
     SECRET,
     'apply',
-    fileOf(t, { ...WANTED, authorizationServers: [{ ...ORDERS, policies: [lost] }] }),
+    fileOf(t, { ...WANTED, authorizationServers: [{ ...ORDERS, claims: [lost] }] }),
     '--yes',
   );
   assert.equal(stopped.code, 2);
-  assert.match(stopped.stderr, /conditions\.clients.*\n1 of 3 steps are done; mend the file and apply it again\./);
+  assert.match(stopped.stderr, /conditions\.scopes.*\n1 of 3 steps are done; mend the file and apply it again\./);
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, [], 'nothing is allowed meanwhile');
   assert.match(await carriedOut(t, service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
 });

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/store/embedded-postgres.ts';
-import { answerOf, authorizeUrl, createClient, post, tokensFor } from './oauth/relying-party.ts';
+import { answerOf, authorizeUrl, createClient, post, SIGNED_OUT, tokensFor } from './oauth/relying-party.ts';
 import { afterwards } from './support/afterwards.ts';
 import { dataDirectory, eventually, runService } from './support/process.ts';
 import { newSecretKey } from './support/service.ts';
@@ -46,6 +46,11 @@ test('a database lost and found again needs no restart', async (t) => {
   assert.equal(await readiness(), 200);
 
   await database.stop();
+  // Also while the authorization server itself is still remembered.
+  const logout = (agent: UserAgent, parameters: Record<string, string>) =>
+    agent.visit(`${service.issuer('built-in')}/logout?${new URLSearchParams(parameters)}`);
+  assertUnavailable(await logout(browser, { id_token_hint: tokens.id_token }));
+  assertUnavailable(await logout(newcomer, { post_logout_redirect_uri: SIGNED_OUT }));
   await eventually(async () => (await readiness()) === 503, 'the service is not ready');
   assert.equal((await fetch(`${service.baseUrl}/health/live`)).status, 200);
 

@@ -83,7 +83,7 @@ function isQuoteOf(quote: string, text: string): boolean {
 function problemOf(proof: string, quote: string): string | undefined {
   if (/^open: issue \d+$/.test(proof)) return undefined;
   if (/^gap: ./.test(proof)) return quote.includes('not shown') ? undefined : 'is no gap: the specification speaks';
-  const [, file = '', title = ''] = /^`(test\/\S+\.test\.ts) › (.+)`$/.exec(proof) ?? [];
+  const [, file = '', title = ''] = /^`(test\/\S+\.ts) › (.+)`$/.exec(proof) ?? [];
   if (title === '') return 'is no proof';
   if (!existsSync(path.join(ROOT, file))) return 'names a file that is not there';
   const source = readFileSync(path.join(ROOT, file), 'utf8').replaceAll("\\'", "'");

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from '../services/application-secrets.ts';
 import { clientSecret } from '../services/application-settings.ts';
 import type { SecretFacts } from '../store/applications.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { inPages } from '../store/paging.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, time, writeTime } from './fields.ts';
 
 /** Never with its value. */
@@ -28,14 +29,13 @@ export const appSecrets: readonly Endpoint[] = [
       return { ...present(facts), client_secret: value };
     },
   }),
-  endpoint({
-    method: 'GET',
+  listing({
     path,
     access: 'service',
     summary: 'List the secrets, the oldest first, without their values',
     params: idParams,
-    response: z.array(secret),
-    handler: async ({ services, params }) => (await listApplicationSecrets(services, params.id)).map(present),
+    item: secret,
+    handler: async ({ services, params, query }) => inPages((await listApplicationSecrets(services, params.id)).map(present), query),
   }),
   endpoint({
     method: 'GET',

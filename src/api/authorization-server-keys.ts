@@ -1,8 +1,9 @@
 /** `authorizationServers/{id}/credentials/…`: the keys that a server signs with (RFC 7517), their public members only, and their rotation. */
 import { z } from 'zod';
 import { getServerKey, listServerKeys, rotateSigningKeys } from '../services/signing-keys.ts';
+import { inPages } from '../store/paging.ts';
 import type { SigningKey } from '../store/signing-keys.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, time, writeTime } from './fields.ts';
 
 const member = z.string().exactOptional();
@@ -26,14 +27,13 @@ const key = z.object({
 const path = '/authorizationServers/:id/credentials';
 
 export const authorizationServerKeys: readonly Endpoint[] = [
-  endpoint({
-    method: 'GET',
+  listing({
     path: `${path}/keys`,
     access: 'service',
     summary: 'List the signing keys, those in use first',
     params: idParams,
-    response: z.array(key),
-    handler: async ({ services, params }) => (await listServerKeys(services, params.id)).map(present),
+    item: key,
+    handler: async ({ services, params, query }) => inPages((await listServerKeys(services, params.id)).map(present), query),
   }),
   endpoint({
     method: 'GET',

@@ -10,8 +10,9 @@ import {
   setPolicyStatus,
 } from '../services/authorization-server-policies.ts';
 import { text } from '../services/text.ts';
+import { inPages } from '../store/paging.ts';
 import type { Policy, PolicyStatus } from '../store/policies.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
 /** Where a life cycle's next step is. */
@@ -93,16 +94,18 @@ export const authorizationServerPolicies: readonly Endpoint[] = [
     handler: async ({ services, params, body, request }) =>
       present(await createPolicy(services, params.id, inputOf(body), request), services.config.baseUrl),
   }),
-  endpoint({
-    method: 'GET',
+  listing({
     path: '/authorizationServers/:id/policies',
     access: 'service',
     summary:
       'List the access policies of an authorization server in the order of their priority: the first that is for the application decides',
     params: idParams,
-    response: z.array(policy),
-    handler: async ({ services, params }) =>
-      (await listPolicies(services, params.id)).map((found) => present(found, services.config.baseUrl)),
+    item: policy,
+    handler: async ({ services, params, query }) =>
+      inPages(
+        (await listPolicies(services, params.id)).map((found) => present(found, services.config.baseUrl)),
+        query,
+      ),
   }),
   endpoint({
     method: 'GET',

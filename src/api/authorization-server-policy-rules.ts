@@ -4,9 +4,10 @@ import { ACCESS_GRANT_TYPES, ANY } from '../policy/access-policy.ts';
 import { BUILT_IN } from '../policy/server-id.ts';
 import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule } from '../services/authorization-server-policy-rules.ts';
 import { text } from '../services/text.ts';
+import { inPages } from '../store/paging.ts';
 import type { PolicyRule, PolicyStatus } from '../store/policies.ts';
 import { lifecycleLinks, linksOf, listed, placed, policyParams } from './authorization-server-policies.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { time, writeTime } from './fields.ts';
 
 /** Ten years. */
@@ -98,15 +99,17 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
     handler: async ({ services, params, body, request }) =>
       present(await createRule(services, policyOf(params), inputOf(body), request), params.id, services.config.baseUrl),
   }),
-  endpoint({
-    method: 'GET',
+  listing({
     path: '/authorizationServers/:id/policies/:policyId/rules',
     access: 'service',
     summary: 'List the rules of an access policy in the order of their priority: the first that fits decides',
     params: policyParams,
-    response: z.array(rule),
-    handler: async ({ services, params }) =>
-      (await listRules(services, policyOf(params))).map((found) => present(found, params.id, services.config.baseUrl)),
+    item: rule,
+    handler: async ({ services, params, query }) =>
+      inPages(
+        (await listRules(services, policyOf(params))).map((found) => present(found, params.id, services.config.baseUrl)),
+        query,
+      ),
   }),
   endpoint({
     method: 'GET',

@@ -51,6 +51,8 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly bodyOptional?: boolean;
   /** Whitelist of what leaves; absent: 204 and no body. */
   readonly response?: R;
+  /** Why it is refused, by status, where that is not what it is for all: by the token, or for want of what the path names. */
+  readonly refusals?: Readonly<Record<number, 'NoSession' | 'OtherSite'>>;
   /** Of success; 200 unless given, 204 without a response. */
   readonly status?: number;
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;

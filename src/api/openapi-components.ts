@@ -52,6 +52,8 @@ export const REFUSALS = {
   NotAuthenticated: 'E0000004: the sign-in failed, for every reason the same',
   Forbidden: 'E0000006: not allowed to this caller; E0000038: not possible in the present state; E0000068: the pass code is wrong',
   NotFound: 'E0000007: there is no such resource',
+  NoSession: 'E0000007: the browser has no session',
+  OtherSite: 'E0000006: a page of another site asks',
   Conflict: 'E0000014: another resource has the same name or id',
   Failed: 'E0000022 (405): the method; E0000047 (429): too many requests; E0000009 (500, 503): the service, try again',
 } as const;

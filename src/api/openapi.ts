@@ -93,12 +93,18 @@ function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.
     responses: {
       [status ?? (response === undefined ? 204 : 200)]: success(endpoint, names),
       ...((query ?? body) !== undefined && { 400: refusal('Invalid') }),
-      ...(isOpen ? { 401: refusal('NotAuthenticated') } : { 401: refusal('InvalidToken'), 403: refusal('Forbidden') }),
-      ...(params !== undefined && { 404: refusal('NotFound') }),
+      ...Object.fromEntries(Object.entries(refusalsOf(endpoint)).map(([code, name]) => [code, refusal(name)])),
       ...(body !== undefined && { 409: refusal('Conflict') }),
       default: refusal('Failed'),
     },
   };
+}
+
+/** Why it is refused, beside what is wrong with what was sent. */
+function refusalsOf({ access, params, refusals }: Endpoint): Readonly<Record<number, keyof typeof REFUSALS>> {
+  if (refusals !== undefined) return refusals;
+  if (access === 'anyone') return { 401: 'NotAuthenticated' };
+  return { 401: 'InvalidToken', 403: 'Forbidden', ...(params !== undefined && { 404: 'NotFound' as const }) };
 }
 
 function success(endpoint: Endpoint, names: ReadonlyMap<z.ZodType, string>) {

@@ -28,6 +28,8 @@ const session = z.object({
   _links: links.extend({ user: z.object({ href: z.url() }) }),
 });
 
+const refusals = { 403: 'OtherSite', 404: 'NoSession' } as const;
+
 export const sessions: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
@@ -35,6 +37,7 @@ export const sessions: readonly Endpoint[] = [
     access: 'anyone',
     summary: "Read the session of the browser that calls; its cookie is the authentication, and only the service's own pages may ask",
     response: session,
+    refusals,
     async handler({ services, browser }) {
       const found = await demandSession(browser);
       return present(found, await isEnrolled(services, found.accountId), services.config.baseUrl);
@@ -45,6 +48,7 @@ export const sessions: readonly Endpoint[] = [
     path: '/sessions/me',
     access: 'anyone',
     summary: 'End the session of the browser that calls, on all authorization servers; its tokens live on',
+    refusals,
     handler: async ({ services, browser, request }) => {
       const { uid, accountId: userId, login } = await demandSession(browser);
       await endOwnSession(services, { uid, userId, login }, request);

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { RoleType } from '../policy/administration.ts';
 import { text } from '../services/text.ts';
 import { getRole, grantRole, listRoles, revokeRole } from '../services/user-roles.ts';
+import { inPages } from '../store/paging.ts';
 import type { AssignedRole } from '../store/roles.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
 const LABELS: Readonly<Record<RoleType, string>> = {
@@ -35,15 +36,17 @@ const role = z.object({
 const roleParams = idParams.extend({ roleId: z.string().min(1) });
 
 export const userRoles: readonly Endpoint[] = [
-  endpoint({
-    method: 'GET',
+  listing({
     path: '/users/:id/roles',
     access: 'service',
     summary: 'List the roles of a user, oldest first',
     params: idParams,
-    response: z.array(role),
-    handler: async ({ services, params, request }) =>
-      (await listRoles(services, params.id, request)).map((found) => present(found, services.config.baseUrl)),
+    item: role,
+    handler: async ({ services, params, query, request }) =>
+      inPages(
+        (await listRoles(services, params.id, request)).map((found) => present(found, services.config.baseUrl)),
+        query,
+      ),
   }),
   endpoint({
     method: 'POST',

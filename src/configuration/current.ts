@@ -62,7 +62,8 @@ export async function readSections(service: Service, directory: Directory, kinds
       const inside = kind.open?.(one.key) === undefined ? await readSections(service, directory, kind.inner, one.path) : {};
       things.push({ ...one.open, ...inside });
     }
-    if (things.length > 0 || within === '') sections[kind.section] = things;
+    // Empty as well: a server without policies lets nobody in, and one made from a file that does not speak of them lets everybody.
+    sections[kind.section] = things;
   }
   return sections;
 }

@@ -1,6 +1,6 @@
 /**
  * What a configuration file wants unlike it is: pure comparison and combination of documents. What the file does not mention stays as it is; `null`
- * says that a field is to have no value; a list is one value.
+ * says that a field is to have no value; a list is one value, and of names their order means nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -16,6 +16,14 @@ export interface Difference {
 
 export const isDocument = (value: unknown): value is Document => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const isNames = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+/** Do the two values of a field mean the same? An empty text is none. */
+export function areSame(is: unknown, wanted: unknown): boolean {
+  if (isNames(is) && isNames(wanted)) return isDeepStrictEqual(new Set(is), new Set(wanted));
+  return isDeepStrictEqual(is === '' ? undefined : is, wanted === '' ? undefined : wanted);
+}
+
 /** @returns each field that is not as it is wanted to be */
 export function differences(is: unknown, wanted: Document, path: readonly string[] = []): Difference[] {
   const current: Document = isDocument(is) ? is : {};
@@ -23,7 +31,7 @@ export function differences(is: unknown, wanted: Document, path: readonly string
     const here = [...path, name];
     if (isDocument(value)) return differences(current[name], value, here);
     const [before, after] = [current[name] ?? undefined, value ?? undefined];
-    return isDeepStrictEqual(before, after) ? [] : [{ field: here.join('.'), is: before, wanted: after }];
+    return areSame(before, after) ? [] : [{ field: here.join('.'), is: before, wanted: after }];
   });
 }
 

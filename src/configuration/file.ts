@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { StartFailure } from '../lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
-import { type Kind, keyOf } from './kinds.ts';
+import { type Kind, keyOf, valueAt } from './kinds.ts';
 
 /** One thing as the file has it. */
 export interface Wanted {
@@ -34,10 +34,16 @@ function contentOf(file: string): string {
 
 function parsed(file: string, content: string): unknown {
   try {
-    return parse(content);
+    return parse(content, refusePrototype, { merge: true });
   } catch (error) {
     throw new StartFailure(`${file} is neither YAML nor JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** Copied from document to document it would be no field any more, and be ignored. */
+function refusePrototype(name: unknown, value: unknown): unknown {
+  if (name === '__proto__') throw new Error('__proto__ is not a field of anything');
+  return value;
 }
 
 /** @param names of fields that must be sections */
@@ -62,6 +68,8 @@ function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, nam
 
 function wantedOf(one: unknown, kind: Kind, where: string): Wanted {
   const key = isDocument(one) ? keyOf(kind, one) : undefined;
+  const unquoted = isDocument(one) ? kind.key.find((path) => ['number', 'boolean'].includes(typeof valueAt(one, path))) : undefined;
+  if (unquoted !== undefined) throw new StartFailure(`${where}: ${unquoted} must be text: put it in quotation marks.`);
   if (!isDocument(one) || key === undefined)
     throw new StartFailure(`${where}: ${kind.key.join(' and ')} must say which ${kind.noun} it is.`);
   const sections = kind.inner.map(({ section }) => section);

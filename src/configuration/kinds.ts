@@ -25,6 +25,8 @@ export interface Kind {
   readonly open?: (key: string) => readonly string[] | undefined;
   /** Those that the service is never without. */
   readonly lasting?: readonly string[];
+  /** By `priority`, which is their place. */
+  readonly ordered?: true;
   /** What the service knows by ids and the file by names. */
   readonly references?: readonly Reference[];
 }
@@ -34,6 +36,7 @@ const RULES: Kind = {
   section: 'rules',
   path: '/rules',
   key: ['name'],
+  ordered: true,
   inner: [],
   references: [
     { at: 'conditions.people.users.include', to: 'user' },
@@ -44,7 +47,15 @@ const RULES: Kind = {
 const inner: readonly Kind[] = [
   { noun: 'scope', section: 'scopes', path: '/scopes', key: ['name'], inner: [] },
   { noun: 'claim', section: 'claims', path: '/claims', key: ['claimType', 'name'], inner: [] },
-  { noun: 'policy', section: 'policies', path: '/policies', key: ['name'], inner: [RULES] },
+  {
+    noun: 'policy',
+    section: 'policies',
+    path: '/policies',
+    key: ['name'],
+    ordered: true,
+    inner: [RULES],
+    references: [{ at: 'conditions.clients.include', to: 'application' }],
+  },
 ];
 
 const openOfBuiltIn = ['id', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
@@ -82,13 +93,13 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-const valueAt = (document: Document, path: string): unknown =>
+export const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (isDocument(value) ? value[name] : undefined), document);
 
-/** @returns undefined for a document that does not say which one it is */
+/** @returns undefined for a document that does not say which one it is; the API takes spaces around a name away */
 export function keyOf(kind: Kind, document: Document): string | undefined {
-  const parts = kind.key.map((path) => valueAt(document, path));
-  return parts.every((part) => typeof part === 'string' && part !== '') ? parts.join(' ') : undefined;
+  const parts = kind.key.map((path) => valueAt(document, path)).map((part) => (typeof part === 'string' ? part.trim() : ''));
+  return parts.includes('') ? undefined : parts.join(' ');
 }
 
 /** The schema of a body, by the method and the path as it is called. @param path ids and all */

@@ -1,12 +1,16 @@
-/** Users, groups and organizations that a thing refers to: ids in the service, in the file logins and names, which another installation knows as well. */
+/**
+ * What a thing refers to: users, groups and organizations by ids in the service, in the file by logins and names, which another installation knows as
+ * well; applications by their client_id in both.
+ */
 import { StartFailure } from '../lifecycle.ts';
+import { ALL_CLIENTS } from '../policy/access-policy.ts';
 import { type Document, isDocument } from './difference.ts';
 import { type Answer, Refused, type Service } from './service.ts';
 
 /** Where a document refers to somebody or something: one, or a list of them. */
 export interface Reference {
   readonly at: string;
-  readonly to: 'user' | 'group' | 'organization';
+  readonly to: 'user' | 'group' | 'organization' | 'application';
 }
 
 type Lookup = (value: string) => Promise<string>;
@@ -31,20 +35,40 @@ function once(find: Lookup): Lookup {
 }
 
 const profileOf = ({ profile }: Answer): Document => (isDocument(profile) ? profile : {});
+/** A group that is called like the word would, where the file is applied, become everyone. */
+const groupName = ({ profile }: Answer): string => {
+  const name = String(profileOf({ profile }).name);
+  if (name !== EVERYONE) return name;
+  throw new StartFailure(`A group that is referred to is called ${EVERYONE}, which stands for everyone: give it another name.`);
+};
 const missing = (what: string, value: string): never => {
   throw new StartFailure(`The ${what} ${value} is referred to, and does not exist.`);
 };
 
 export function directoryOf(service: Service): Directory {
-  const read = (what: Reference['to'], path: string, value: string): Promise<Answer> =>
+  const find = (path: string, value: string): Promise<Answer | undefined> =>
     service.get(`${path}/${encodeURIComponent(value)}`).catch((error: unknown) => {
-      if (error instanceof Refused && error.status === 404) return missing(what, value);
+      if (error instanceof Refused && error.status === 404) return undefined;
       throw error;
     });
 
+  /** The id where there is nobody of it any more. */
+  const nameOf = (path: string, read: (answer: Answer) => string): Lookup =>
+    once(async (id) => {
+      const found = await find(path, id);
+      return found === undefined ? id : read(found);
+    });
+
+  /** The API finds users by their ids as well; a login may look like one. */
+  async function userId(login: string): Promise<string> {
+    const user = await find('/users', login);
+    const isHis = user !== undefined && String(profileOf(user).login).toLowerCase() === login.toLowerCase();
+    return isHis ? String(user.id) : missing('user', login);
+  }
+
   async function groupId(name: string): Promise<string> {
     const search = encodeURIComponent(`profile.name eq ${JSON.stringify(name)}`);
-    const answer: unknown = await service.get(`/groups?search=${search}`);
+    const answer: unknown = await service.get(`/groups?limit=${PAGE}&search=${search}`);
     const group = (answer as readonly Answer[]).find((one) => profileOf(one).name === name);
     return group === undefined ? missing('group', name) : String(group.id);
   }
@@ -59,19 +83,36 @@ export function directoryOf(service: Service): Directory {
     }
   }
 
+  const groups = nameOf('/groups', groupName);
   return {
     names: {
-      user: once(async (id) => String(profileOf(await read('user', '/users', id)).login)),
-      group: once(async (id) => (id === EVERYONE ? id : String(profileOf(await read('group', '/groups', id)).name))),
-      organization: once(async (id) => String((await read('organization', '/account/org', id)).name)),
+      user: nameOf('/users', (user) => String(profileOf(user).login)),
+      group: async (id) => (id === EVERYONE ? id : groups(id)),
+      organization: nameOf('/account/org', ({ name }) => String(name)),
+      application: async (id) => id,
     },
     ids: {
-      user: once(async (login) => String((await read('user', '/users', login)).id)),
+      user: once(userId),
       group: once(async (name) => (name === EVERYONE ? name : groupId(name))),
       organization: once(organizationId),
+      application: once(async (id) => (id === ALL_CLIENTS || (await find('/apps', id)) !== undefined ? id : missing('application', id))),
     },
   };
 }
+
+/** @returns the same, but that these applications will be there @param theyAlone no other one will be */
+export const expecting = (directory: Directory, applications: ReadonlySet<string>, theyAlone: boolean): Directory => ({
+  ...directory,
+  ids: {
+    ...directory.ids,
+    async application(id) {
+      if (applications.has(id)) return id;
+      if (theyAlone && id !== ALL_CLIENTS)
+        throw new StartFailure(`The application ${id} is referred to, and is not in the file, which deletes it.`);
+      return directory.ids.application(id);
+    },
+  },
+});
 
 /** @returns the document with each reference replaced; what does not refer to anything stays @throws {StartFailure} when one does not exist */
 export async function replaceReferences(

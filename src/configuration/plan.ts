@@ -4,13 +4,15 @@
  */
 
 import { StartFailure } from '../lifecycle.ts';
+import { SYSTEM_APPLICATIONS } from '../policy/application-settings.ts';
 import { inWords, problemsOf } from '../services/parsing.ts';
 import { type Present, presentOf, readAll } from './current.ts';
-import { combined, type Difference, type Document, differences } from './difference.ts';
+import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
 import type { Sections, Wanted } from './file.ts';
-import { bodySchema, hasStatusField, type Kind } from './kinds.ts';
-import { type Directory, replaceReferences } from './names.ts';
-import { withoutSecrets, withSecrets } from './secrets.ts';
+import { bodySchema, hasStatusField, type Kind, valueAt } from './kinds.ts';
+import { type Directory, expecting, replaceReferences } from './names.ts';
+import { Order, placed } from './order.ts';
+import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
 import type { Answer, Service } from './service.ts';
 
 export interface Step {
@@ -40,8 +42,11 @@ interface Place {
 const TOP: Place = { path: '', name: '' };
 
 /** @throws {StartFailure} when the file wants what cannot be */
-export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[], place = TOP): Promise<Step[]> {
-  const { steps, deletions } = await compareSections(workshop, sections, kinds, place);
+export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<Step[]> {
+  const applications = sections.get('applications');
+  const known = new Set([...(applications ?? []).map(({ key }) => key), ...SYSTEM_APPLICATIONS]);
+  const directory = expecting(workshop.directory, known, workshop.deleting && applications !== undefined);
+  const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
   return [...steps, ...deletions.reverse()];
 }
 
@@ -66,13 +71,16 @@ async function compareSections(workshop: Workshop, sections: Sections, kinds: re
 async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
   const present = new Map((await readAll(workshop.service, workshop.directory, kind, place.path)).map((one) => [one.key, one]));
   const found: Found = { steps: [], deletions: [] };
-  for (const one of inOrder(wanted)) {
+  const order = new Order(present.values());
+  for (const one of kind.ordered ? placed(wanted, present) : wanted) {
     const is = present.get(one.key);
     if (is === undefined) {
+      order.put(one);
       found.steps.push(await creation(workshop, one, place));
       continue;
     }
-    found.steps.push(...(await change(workshop, one, is, place)));
+    found.steps.push(...(await change(workshop, one, kind.ordered ? order.asMoved(is, one) : is, place)));
+    order.put(one);
     const inside = await compareSections(workshop, one.inner, kind.inner, placeOf(kind, one.key, is.path, place));
     found.steps.push(...inside.steps);
     found.deletions.push(...inside.deletions);
@@ -82,19 +90,13 @@ async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly W
   return found;
 }
 
-/** By priority: put in their places from the first to the last, they end in them. */
-const inOrder = (wanted: readonly Wanted[]): Wanted[] =>
-  [...wanted].sort(
-    (a, b) => Number(a.document.priority ?? Number.MAX_SAFE_INTEGER) - Number(b.document.priority ?? Number.MAX_SAFE_INTEGER),
-  );
-
 const nameIn = (place: Place, noun: string, key: string): string => (place.name === '' ? key : `${place.name} / ${noun} ${key}`);
 const placeOf = (kind: Kind, key: string, path: string, place: Place): Place => ({ path, name: nameIn(place, kind.noun, key) });
 
-/** @throws {StartFailure} naming the field */
-function check(method: 'POST' | 'PUT', path: string, body: Document, name: string): void {
-  const { error } = bodySchema(method, path).safeParse(body, { error: inWords });
-  if (error === undefined) return;
+/** @returns the body as the API reads it: trimmed, each name of a list once, and so on @throws {StartFailure} naming the field */
+function check(method: 'POST' | 'PUT', path: string, body: Document, name: string): Document {
+  const { error, data } = bodySchema(method, path).safeParse(body, { error: inWords });
+  if (error === undefined) return data as Document;
   const problems = problemsOf(error).map(({ field, message }) => `${field} ${message}`);
   throw new StartFailure(`${name}: ${problems.join('; ')}.`);
 }
@@ -118,6 +120,10 @@ async function setStatus({ service }: Workshop, path: string, status: unknown): 
 const withIds = ({ directory }: Workshop, { references = [] }: Kind, body: Document): Promise<Document> =>
   replaceReferences(body, references, directory.ids);
 
+/** References as the service writes them: a login is found in small and capital letters. */
+const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, document: Document): Promise<Document> =>
+  replaceReferences(await replaceReferences(document, references, directory.ids), references, directory.names);
+
 async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<Step> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
@@ -132,15 +138,19 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
     verb: 'create',
     noun: kind.noun,
     name,
-    fields: differences({}, withoutSecrets(given)),
+    fields: [...differences({}, withoutSecrets(given)), ...insideOf(wanted)],
     async carryOut() {
       const answer = await workshop.service.send('POST', path, sent);
       const made = presentOf(kind, place.path, answer);
       if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
-      return [...toldOnce(name, answer), ...(await fill(workshop, wanted, made, place))];
+      const told = holdsSecret(body) ? [] : toldOnce(name, answer);
+      return [...told, ...(await fill(workshop, wanted, made, place))];
     },
   };
 }
+
+const insideOf = ({ inner }: Wanted): Difference[] =>
+  [...inner].map(([section, things]) => ({ field: section, is: undefined, wanted: things.map(({ key }) => key) }));
 
 /**
  * What is inside something new. What the service put there by itself and the file does not want goes first: a new authorization server's policy allows
@@ -178,13 +188,17 @@ function toldOnce(name: string, { credentials }: Answer): string[] {
 async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<Step[]> {
   const name = nameIn(place, kind.noun, key);
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
-  const wanted = withoutSecrets(document);
-  const fields = differences(is.open, wanted);
-  if (fields.length === 0) return [];
+  const given = withoutSecrets(document);
+  if (differences(is.open, given).length === 0) return [];
+  const wanted = await inTheirWords(workshop, kind, given);
+  const unlike = differences(is.open, wanted);
+  if (unlike.length === 0) return [];
   const { id: _, ...combination } = combined(is.document, wanted);
   const { body, status } = split('PUT', is.path, combination);
   checkStatus(status, name);
-  check('PUT', is.path, body, name);
+  const read = check('PUT', is.path, body, name);
+  const fields = unlike.filter((one) => one.wanted === undefined || !areSame(one.is, valueAt(read, one.field)));
+  if (fields.length === 0) return [];
   const sent = await withIds(workshop, kind, body);
   return [
     {

@@ -1,4 +1,5 @@
 /** Secrets in a configuration file: never themselves, only the name of the environment variable that holds them, `{ env: NAME }`. */
+import { isDeepStrictEqual } from 'node:util';
 import { StartFailure } from '../lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 
@@ -22,6 +23,8 @@ function replaced(document: Document, replace: Replace): Document {
 
 /** @returns the document without its secrets: they can be compared with nothing. @throws {StartFailure} when one stands in it */
 export const withoutSecrets = (document: Document): Document => replaced(document, () => undefined);
+
+export const holdsSecret = (document: Document): boolean => !isDeepStrictEqual(document, withoutSecrets(document));
 
 /** @throws {StartFailure} when a variable is not set */
 export function withSecrets(document: Document, env: Readonly<Record<string, string | undefined>>): Document {

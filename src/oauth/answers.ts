@@ -67,6 +67,8 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
     return;
   }
   const answer = body as ErrorBody & { scope?: string };
+  // The scope that an error is about stands in its description, if anywhere.
+  if (answer.error !== undefined) delete answer.scope;
   if (ctx.path === ROUTES.token) {
     correctGrantTypeError(ctx, answer);
     if (ctx.status === 200) answer.scope ??= '';

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import type { Keyring } from '../secrets.ts';
 import type { Database } from '../store/database.ts';
-import { deleteSession } from '../store/protocol-state.ts';
 import { findUserById } from '../store/users.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { cookies } from './cookies.ts';
@@ -59,12 +58,12 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
     },
 
     /**
-     * Begins a new session; one that was there ends, so that no session is carried over a sign-in (session fixation).
+     * Begins a new session; one that was there ends as by a logout, so that no session is carried over a sign-in (session fixation).
      * @param amr how the user was authenticated (RFC 8176) @param idp by which external provider
      */
     async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void> {
       const { provider, signIn, ctx, session: before } = await read(req, res);
-      if (before.accountId !== undefined) await deleteSession(database.pool, before.uid);
+      if (before.accountId !== undefined) await servers.parts.endSession({ uid: before.uid, userId: before.accountId }, req);
       const session = new provider.Session();
       session.loginAccount({ accountId, amr: [...amr] });
       setProvider(session, idp);

@@ -24,7 +24,7 @@ export interface ProviderParts {
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
-  /** Ends the browser's session at its user's wish, with the audit event. */
+  /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;

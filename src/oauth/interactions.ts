@@ -8,7 +8,6 @@ import { epochSeconds } from '../clock.ts';
 import { fullName } from '../policy/claims.ts';
 import { rememberConsent } from '../services/consents.ts';
 import type { Services } from '../services/dependencies.ts';
-import { deleteSession } from '../store/protocol-state.ts';
 import { findUserById, type User } from '../store/users.ts';
 import { applicationOrigins } from './application-origins.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
@@ -126,7 +125,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   /**
-   * Another user signs in on this browser: the session of the one before ends, and the request goes on without it. Asked of the browser, not
+   * Another user signs in on this browser: the session of the one before ends as by a logout, and the request goes on without it. Asked of the browser, not
    * of the interaction, which may be older than the session: a sign-in in a second tab began it.
    */
   async function partFromOtherAccount(
@@ -138,7 +137,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   ): Promise<void> {
     const session = await provider.Session.get(provider.createContext(req, res) as never);
     if (session.accountId === undefined || session.accountId === accountId) return;
-    await deleteSession(services.database.pool, session.uid);
+    await servers.parts.endSession({ uid: session.uid, userId: session.accountId }, req);
     delete interaction.session;
   }
 

@@ -9,6 +9,7 @@ import { decodeJwt } from 'jose';
 import { type Client, errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import type { Config } from '../config.ts';
 import { type Keyring, sameSecret } from '../secrets.ts';
+import { isPrintable } from '../services/text.ts';
 import { isPostLogoutUriRegistered } from '../store/applications.ts';
 import type { Database } from '../store/database.ts';
 import { applicationOrigins } from './application-origins.ts';
@@ -30,12 +31,13 @@ export interface LogoutParts {
 const PARAMETERS = ['id_token_hint', 'post_logout_redirect_uri', 'state', 'client_id', 'ui_locales'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number] | 'confirm', string>>;
 
-/** @throws {errors.InvalidRequest} a parameter given twice (RFC 6749 section 3.1) */
+/** @throws {errors.InvalidRequest} a parameter given twice (RFC 6749 section 3.1), or with control characters, which PostgreSQL cannot all store */
 function single(source: Record<string, unknown>): Parameters {
   const read: Parameters = {};
   for (const name of [...PARAMETERS, 'confirm'] as const) {
     const value = source[name];
     if (Array.isArray(value)) throw new errors.InvalidRequest(`${name} must not be provided twice`);
+    if (typeof value === 'string' && !isPrintable(value)) throw new errors.InvalidRequest(`${name} contains control characters`);
     if (typeof value === 'string' && value !== '') read[name] = value;
   }
   return read;

@@ -160,7 +160,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       idp: (ctx) => onAuthorize(ctx, () => checkIdp(ctx, (id) => state.read(() => findIdentityProvider(database.knex, id)))),
       idp_scope: (ctx) => onAuthorize(ctx, () => checkIdpScope(ctx)),
       // The last: what is wrong with a request uses no token up.
-      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state)),
+      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state, deps.endSession)),
     },
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, access),

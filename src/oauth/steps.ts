@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
 import { isOriginRegistered } from '../store/allowed-origins.ts';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
+import { isUnavailable } from '../store/failures.ts';
 import { SessionEnded } from '../store/protocol-writes.ts';
 import type { Scope } from '../store/scopes.ts';
 import type { SigningKey } from '../store/signing-keys.ts';
@@ -19,6 +20,7 @@ import { noteDevice } from './device.ts';
 import { withholdScopes } from './discovery.ts';
 import { fillEmptySecret } from './empty-secret.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
+import { TemporarilyUnavailable } from './errors.ts';
 import { withholdUnpublished } from './keys.ts';
 import { answerLogout } from './logout.ts';
 import { showError } from './pages.ts';
@@ -49,6 +51,9 @@ export function stepsAround(parts: StepsParts): Middleware {
   };
 }
 
+/** What is told of a failure: wherever the database turned out to be away, that it is. */
+const told = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
+
 /** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
 function programEndpoint({ state, format, claims, log, database, wrongSecrets }: StepsParts) {
   const findUser = (id: string) => state.read(() => findUserById(database.knex, id));
@@ -72,7 +77,8 @@ function programEndpoint({ state, format, claims, log, database, wrongSecrets }:
         await completeIntrospection(ctx, presented, { format, findUser, claimsOf: claims.ofAccessToken });
       }
       await commitWrites(ctx, state);
-    } catch (error) {
+    } catch (failure) {
+      const error = told(failure);
       if (!(error instanceof errors.OIDCProviderError)) log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
       answerWithError(ctx, error);
     }
@@ -106,7 +112,8 @@ function browserEndpoint(parts: StepsParts) {
       withholdScopes(ctx, scopes);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       await commitWrites(ctx, state);
-    } catch (error) {
+    } catch (failure) {
+      const error = told(failure);
       // Neither a redirect nor a cookie may leave for what was not written.
       ctx.remove('Location');
       ctx.remove('Set-Cookie');
@@ -115,6 +122,7 @@ function browserEndpoint(parts: StepsParts) {
         return;
       }
       if (error instanceof errors.OIDCProviderError && error.expose) {
+        if (error instanceof TemporarilyUnavailable) ctx.set('Retry-After', '5');
         await showError(pages, ctx, { status: error.statusCode, code: error.error, description: error.error_description ?? '' });
         return;
       }

@@ -2,12 +2,11 @@
  * The claims that an authorization server adds to its tokens by itself: which of them a token holds, their values, and why (RFC 7519 section 4.3,
  * OpenID Connect Core 1.0 section 5.1.2, RFC 9068 section 2.2). Pure; how large a token may become is said in token-size.ts.
  */
-import { groupFilter } from './group-filter.ts';
+import { type GroupFilterType, groupFilter } from './group-filter.ts';
 
 /** IDENTITY: ID tokens and userinfo. RESOURCE: access tokens. */
 export type ClaimType = 'IDENTITY' | 'RESOURCE';
 export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'STATIC';
-export type GroupFilterType = 'STARTS_WITH' | 'EQUALS' | 'CONTAINS' | 'REGEX';
 
 /** A claim as it is configured. */
 export interface ServerClaim {

@@ -1,13 +1,20 @@
 /**
  * Which groups a claim of type GROUPS names: by the beginning, the whole or a part of their names, or by a pattern. A pattern cannot run for
- * long: it knows characters, classes and few repetitions, no groups in parentheses, so its matching takes at most the square of a name's length.
+ * long: it knows characters, classes and few repetitions, no groups in parentheses, so its matching takes at most the square of a name's length, and all
+ * names of a decision together are matched for some hundredths of a second at most.
  */
-import type { GroupFilterType } from './custom-claims.ts';
+export type GroupFilterType = 'STARTS_WITH' | 'EQUALS' | 'CONTAINS' | 'REGEX';
 
 const LONGEST_PATTERN = 128;
 /** In each alternative; every further one would multiply the time by the length of a name. */
 const MOST_REPETITIONS = 2;
 const MOST_ALTERNATIVES = 8;
+
+/**
+ * Steps of the matching of all names of one decision: a name counts as many as its length, or its square where an alternative repeats twice. Names of
+ * 30 characters: some ten thousand. What comes after them fits no more.
+ */
+const MOST_STEPS = 15_000_000;
 
 /** An escape, a class in brackets, or one character. */
 const PIECES = /\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|./gsu;
@@ -18,11 +25,12 @@ export function patternProblem(pattern: string): string | undefined {
   const pieces = pattern.match(PIECES) ?? [];
   if (pieces.some((piece) => piece === '(' || piece === ')')) return 'must not contain parentheses that are not escaped';
   if (pieces.some((piece) => /^\\[1-9kK]/.test(piece))) return 'must not refer back';
-  const repetitions = alternatives(pieces).map((alternative) => alternative.filter((piece) => '*+?{'.includes(piece)).length);
+  const repetitions = repetitionsOf(pieces);
   if (repetitions.length > MOST_ALTERNATIVES) return `must have at most ${MOST_ALTERNATIVES} alternatives`;
   if (repetitions.some((count) => count > MOST_REPETITIONS)) {
     return `must have at most ${MOST_REPETITIONS} repetitions (*, +, ?, {}) in each alternative`;
   }
+  if (repetitions.filter((count) => count > 1).length > 1) return 'must have a second repetition (*, +, ?, {}) in one alternative only';
   try {
     compile(pattern);
     return undefined;
@@ -30,6 +38,9 @@ export function patternProblem(pattern: string): string | undefined {
     return 'must be a regular expression';
   }
 }
+
+const repetitionsOf = (pieces: readonly string[]): number[] =>
+  alternatives(pieces).map((alternative) => alternative.filter((piece) => '*+?{'.includes(piece)).length);
 
 /** The pieces between the bars. */
 function alternatives(pieces: readonly string[]): string[][] {
@@ -44,7 +55,7 @@ function alternatives(pieces: readonly string[]): string[][] {
 /** It must fit the whole name. */
 const compile = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'su');
 
-/** @returns tells whether a group of this name is meant; upper and lower case differ */
+/** @returns for one decision: tells whether a group of this name is meant; upper and lower case differ */
 export function groupFilter(type: GroupFilterType, value: string): (name: string) => boolean {
   if (type === 'EQUALS') return (name) => name === value;
   if (type === 'CONTAINS') return (name) => name.includes(value);
@@ -52,5 +63,10 @@ export function groupFilter(type: GroupFilterType, value: string): (name: string
   // What was judged when it was written is judged again: a row may come from elsewhere.
   if (patternProblem(value) !== undefined) return () => false;
   const pattern = compile(value);
-  return (name) => pattern.test(name);
+  const power = Math.max(1, ...repetitionsOf(value.match(PIECES) ?? []));
+  let steps = 0;
+  return (name) => {
+    steps += name.length ** power;
+    return steps <= MOST_STEPS && pattern.test(name);
+  };
 }

@@ -8,6 +8,7 @@ import { type ClaimSource, idTokenClaims, userClaims } from './claims.ts';
 import { decideConsent, type ScopeDecision } from './consent.ts';
 import { type ClaimMembership, decideClaims, type ServerClaim } from './custom-claims.ts';
 import { authorizationScopes, clientCredentialsScopes, type OfferedScope, passwordScopes, type ScopeGrant } from './granted-scopes.ts';
+import { idTokenContent } from './token-claims.ts';
 import { fitIntoToken, jsonSize } from './token-size.ts';
 
 export type Prompt = 'none' | 'login' | 'consent';
@@ -189,15 +190,9 @@ function idTokenOf(
 ): Claims {
   const chosen = application.settings.id_token_claims;
   const besideAccessToken = responseType !== 'id_token';
-  const { decided, claims } = decideClaims(server.claims, {
-    claimType: 'IDENTITY',
-    scopes: granted,
-    person: user,
-    besideAccessToken,
-    chosen,
-  });
+  const own = decideClaims(server.claims, { claimType: 'IDENTITY', scopes: granted, person: user, besideAccessToken, chosen });
   const held = idTokenClaims(chosen, granted);
-  const standard = Object.entries(userClaims(user)).filter(([name]) => held.includes(name) && !decided.includes(name));
-  const others = { ...Object.fromEntries(standard), iss: server.issuer, sub: user.id, aud: application.id };
-  return { ...fitIntoToken(claims, jsonSize(others) + REST_OF_ID_TOKEN).claims, ...others };
+  const standard = Object.fromEntries(Object.entries(userClaims(user)).filter(([name]) => held.includes(name)));
+  const protocol = { iss: server.issuer, sub: user.id, aud: application.id };
+  return { ...idTokenContent(standard, own, protocol, REST_OF_ID_TOKEN).claims, ...protocol };
 }

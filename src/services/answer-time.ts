@@ -8,10 +8,19 @@ import type { Database } from '../store/database.ts';
 import { type DearestHashes, findDearestImported } from '../store/imported-passwords.ts';
 import { verifyPassword } from './passwords.ts';
 
-/** Milliseconds after which the stored hashes are looked at again, behind the answers. */
-const LOOK_AGAIN = 60_000;
+/** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */
+const LOOK_AGAIN = 10_000;
+/** … and after which the comparison with the same ones is measured again. */
+const MEASURE_AGAIN = 60_000;
 /** A comparison may take so much longer than the one that was measured, when the machine has other work. */
 const MARGIN = 1.5;
+
+interface Measured {
+  readonly hashes: readonly string[];
+  /** Milliseconds that a comparison with the dearest of them takes. */
+  readonly longest: number;
+  readonly at: number;
+}
 
 interface Known {
   /** Milliseconds that a refusal takes at most, where the password is compared once. */
@@ -19,8 +28,15 @@ interface Known {
   readonly at: number;
 }
 
+const measured = new WeakMap<Database, Measured>();
 const known = new WeakMap<Database, Known>();
 const looking = new WeakMap<Database, Promise<Known>>();
+
+/** Takes note of an imported hash, right after it was stored: it may be the dearest, and the next answer is held back as long as it takes. */
+export function noteImported(database: Database): void {
+  known.delete(database);
+  looking.delete(database);
+}
 
 /** Waits until a comparison that began at that moment of `performance.now()` could have been the dearest. */
 export async function untilEven(database: Database, password: string, begun: number): Promise<void> {
@@ -34,21 +50,37 @@ export async function untilEven(database: Database, password: string, begun: num
 async function current(database: Database): Promise<Known> {
   const found = known.get(database);
   if (found !== undefined && performance.now() - found.at < LOOK_AGAIN) return found;
-  const next = looking.get(database) ?? look(database).finally(() => looking.delete(database));
-  looking.set(database, next);
+  const next = looking.get(database) ?? begin(database);
   if (found === undefined) return next;
   // What was known serves until the new is there.
   next.catch(() => undefined);
   return found;
 }
 
+function begin(database: Database): Promise<Known> {
+  const next: Promise<Known> = look(database)
+    .then((found) => {
+      // Of one that began before an import nothing is kept.
+      if (looking.get(database) === next) known.set(database, found);
+      return found;
+    })
+    .finally(() => {
+      if (looking.get(database) === next) looking.delete(database);
+    });
+  looking.set(database, next);
+  return next;
+}
+
 async function look(database: Database): Promise<Known> {
+  const at = performance.now();
   const hashes = costlyHashes(await findDearestImported(database.knex));
-  let longest = 0;
-  for (const hash of hashes) longest = Math.max(longest, await timeOf(hash));
-  const found = { longest: longest * MARGIN, at: performance.now() };
-  known.set(database, found);
-  return found;
+  const before = measured.get(database);
+  if (before === undefined || at - before.at >= MEASURE_AGAIN || before.hashes.join() !== hashes.join()) {
+    let longest = 0;
+    for (const hash of hashes) longest = Math.max(longest, await timeOf(hash));
+    measured.set(database, { hashes, longest, at });
+  }
+  return { longest: (measured.get(database)?.longest ?? 0) * MARGIN, at };
 }
 
 const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';

@@ -21,18 +21,20 @@ const absoluteUri = z
   .refine((value) => !value.includes('#'), 'must not have a fragment')
   .refine((value) => new URL(value).username === '' && new URL(value).password === '', 'must not have user information');
 
+/** What a reader of the description is told of one. */
+const AS_URI = { format: 'uri' } as const;
+
 const isWeb = (value: string) => /^https?:$/.test(new URL(value).protocol);
 const isHttps = (value: string) => new URL(value).protocol === 'https:';
 const isLoopback = (value: string) => isLoopbackHost(new URL(value).hostname);
 
 /** A page that people are shown a link to. */
-const webUri = absoluteUri.refine(isWeb, 'must begin with https:// or http://').optional();
+const webUri = absoluteUri.refine(isWeb, 'must begin with https:// or http://').meta(AS_URI).optional();
 
 /** An address that the service calls or sends secrets to. */
-export const calledUri = absoluteUri.refine(
-  (value) => isHttps(value) || (isWeb(value) && isLoopback(value)),
-  'must be https, or http on a loopback address',
-);
+export const calledUri = absoluteUri
+  .refine((value) => isHttps(value) || (isWeb(value) && isLoopback(value)), 'must be https, or http on a loopback address')
+  .meta(AS_URI);
 const guardedUri = calledUri.optional();
 
 /** Schemes that browsers execute or read files with. */
@@ -42,7 +44,8 @@ const redirectUris = z
   .array(
     absoluteUri
       .refine((value) => !DANGEROUS_SCHEMES.has(new URL(value).protocol), 'must not have this scheme')
-      .refine((value) => !/^http:/i.test(value) || isLoopback(value), 'must be https, or http on a loopback address'),
+      .refine((value) => !/^http:/i.test(value) || isLoopback(value), 'must be https, or http on a loopback address')
+      .meta(AS_URI),
   )
   .max(MOST_URIS);
 

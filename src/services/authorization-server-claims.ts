@@ -8,7 +8,7 @@ import type { Executor } from '../store/database.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { listScopes } from '../store/scopes.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
-import { changeServerPart } from './authorization-server-parts.ts';
+import { changeServerPart, refuseOneMore } from './authorization-server-parts.ts';
 import { getAuthorizationServer } from './authorization-servers.ts';
 import type { Services } from './dependencies.ts';
 import { ATTRIBUTES } from './user-profile.ts';
@@ -35,7 +35,8 @@ export async function createServerClaim(
   request: RequestContext,
 ): Promise<ServerClaim> {
   const claim = { ...settings, id: newId('clm') };
-  return changeServerPart(services, serverId, async (trx) => {
+  return changeServerPart(services, serverId, {}, async (trx) => {
+    refuseOneMore('claims', await listClaims(trx, serverId));
     await judge(trx, serverId, claim);
     if (!(await insertClaim(trx, serverId, claim))) throw nameTaken();
     await record(trx, 'created', request, { after: claim });
@@ -51,7 +52,7 @@ export async function updateServerClaim(
   settings: ClaimSettings,
   request: RequestContext,
 ): Promise<ServerClaim> {
-  return changeServerPart(services, serverId, async (trx) => {
+  return changeServerPart(services, serverId, {}, async (trx) => {
     const before = await demandClaim(trx, serverId, id);
     const after = { ...settings, id };
     await judge(trx, serverId, after);
@@ -63,7 +64,7 @@ export async function updateServerClaim(
 
 /** @throws {ApiError} not found, wrong state of the built-in server */
 export async function deleteServerClaim(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
-  await changeServerPart(services, serverId, async (trx) => {
+  await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await demandClaim(trx, serverId, id);
     await deleteRow(trx, id);
     await record(trx, 'deleted', request, { before });

@@ -3,19 +3,52 @@ import { notFound, wrongState } from '../errors.ts';
 import { BUILT_IN } from '../policy/server-id.ts';
 import { lockServer } from '../store/authorization-servers.ts';
 import type { Executor } from '../store/database.ts';
+import { lockExisting } from '../store/named.ts';
 import type { Services } from './dependencies.ts';
 
+/** A server is read whole, and each of its tokens looks through what it has: beyond these, all of its clients would wait. */
+const MOST = { scopes: 1000, claims: 100, policies: 100, rules: 100 } as const;
+
 /**
- * Carries out a change of a custom server's scopes or claims in one transaction.
- * @param change writes the rows and their audit event
- * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes and no claims of its own
+ * @param there what there is of it already, at the server or, of rules, in the policy
+ * @throws {ApiError} wrong state: there are as many as there may be
  */
-export async function changeServerPart<T>(services: Services, serverId: string, change: (trx: Executor) => Promise<T>): Promise<T> {
-  const { database, notifications } = services;
+export function refuseOneMore(what: keyof typeof MOST, there: readonly unknown[]): void {
+  if (there.length >= MOST[what]) throw wrongState(`there are ${MOST[what]} ${what} already, and there can be no more`);
+}
+
+/** What a change names beside the server's own. */
+export interface Names {
+  readonly application?: readonly string[];
+  readonly user?: readonly string[];
+  readonly group?: readonly string[];
+}
+
+/** Those of the names that exist, and will until the change is made. */
+export type Existing = { readonly [K in keyof Names]-?: ReadonlySet<string> };
+
+/**
+ * Carries out a change of a custom server's scopes, claims, policies or rules in one transaction. What it names is locked before the server, as by
+ * whoever deletes that; what the server has, its scopes too, stays as it is until the end.
+ * @param change writes the rows and their audit event
+ * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes, one policy, and no claims of its own
+ */
+export async function changeServerPart<T>(
+  { database, notifications }: Services,
+  serverId: string,
+  names: Names,
+  change: (trx: Executor, existing: Existing) => Promise<T>,
+): Promise<T> {
   const result = await database.transaction(async (trx) => {
+    const existing = {
+      application: await lockExisting(trx, 'application', names.application ?? []),
+      user: await lockExisting(trx, 'user', names.user ?? []),
+      group: await lockExisting(trx, 'group', names.group ?? []),
+    };
     if ((await lockServer(trx, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
-    if (serverId === BUILT_IN) throw wrongState('the built-in authorization server keeps its scopes and has no claims of its own');
-    const changed = await change(trx);
+    if (serverId === BUILT_IN)
+      throw wrongState('the built-in authorization server keeps its scopes and policies, and has no claims of its own');
+    const changed = await change(trx, existing);
     await notifications.publish(trx, { kind: 'server', id: serverId });
     return changed;
   });

@@ -3,13 +3,11 @@
  * decide stands in policy/access-policy.ts; their rules have a file of their own. A change is effective at the next token.
  */
 import { present } from '../clock.ts';
-import { conflict, type FieldProblem, notFound, validation, wrongState } from '../errors.ts';
+import { conflict, type FieldProblem, notFound, validation } from '../errors.ts';
 import { ALL_CLIENTS, inOrder } from '../policy/access-policy.ts';
-import { BUILT_IN } from '../policy/server-id.ts';
 import { newId } from '../secrets.ts';
-import { type AuthorizationServer, findServer, lockServer } from '../store/authorization-servers.ts';
+import { type AuthorizationServer, findServer } from '../store/authorization-servers.ts';
 import type { Executor } from '../store/database.ts';
-import { lockExisting } from '../store/named.ts';
 import {
   deletePolicy as deleteRow,
   findPolicy,
@@ -21,6 +19,7 @@ import {
   writePriorities,
 } from '../store/policies.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
+import { changeServerPart, type Existing, refuseOneMore } from './authorization-server-parts.ts';
 import type { Services } from './dependencies.ts';
 
 export interface PolicyInput {
@@ -48,7 +47,8 @@ export const getPolicy = ({ database }: Services, serverId: string, id: string):
  * @throws {ApiError} not found; wrong state: the built-in server; validation when a client does not exist; conflict of the name
  */
 export async function createPolicy(services: Services, serverId: string, input: PolicyInput, request: RequestContext): Promise<Policy> {
-  return changeAccess(services, serverId, { application: input.clients }, async (trx, existing) => {
+  return changeServerPart(services, serverId, { application: input.clients }, async (trx, existing) => {
+    refuseOneMore('policies', await listRows(trx, serverId));
     refuseMissing(input.clients, existing);
     const now = present();
     const { name, description = '', status = 'ACTIVE', clients } = input;
@@ -68,7 +68,7 @@ export async function replacePolicy(
   input: PolicyInput,
   request: RequestContext,
 ): Promise<Policy> {
-  return changeAccess(services, serverId, { application: input.clients }, async (trx, existing) => {
+  return changeServerPart(services, serverId, { application: input.clients }, async (trx, existing) => {
     const before = await demandPolicy(trx, serverId, id);
     refuseMissing(input.clients, existing);
     const { name, description = '', status = before.status, clients } = input;
@@ -82,7 +82,7 @@ export async function replacePolicy(
 
 /** Its rules go with it, and those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deletePolicy(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
-  await changeAccess(services, serverId, {}, async (trx) => {
+  await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await demandPolicy(trx, serverId, id);
     await deleteRow(trx, id);
     await writePriorities(trx, 'policies', await idsOf(trx, serverId));
@@ -98,50 +98,13 @@ export async function setPolicyStatus(
   status: PolicyStatus,
   request: RequestContext,
 ): Promise<void> {
-  await changeAccess(services, serverId, {}, async (trx) => {
+  await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await demandPolicy(trx, serverId, id);
     if (before.status === status) return;
     await updatePolicy(trx, id, { status, lastUpdated: present() });
     const step = status === 'ACTIVE' ? 'activate' : 'deactivate';
     await recordEvent(trx, { ...policyEvent(step, before, request), before: { status: before.status }, after: { status } });
   });
-}
-
-/** What a change names beside the server's own. */
-export interface Names {
-  readonly application?: readonly string[];
-  readonly user?: readonly string[];
-  readonly group?: readonly string[];
-}
-
-/** Those of the names that exist, and will until the change is made. */
-export type Existing = { readonly [K in keyof Names]-?: ReadonlySet<string> };
-
-/**
- * One change of what a server's policies say: the server locked, so that of two the second sees the first; told and announced. The audit event is the
- * work's. What the change names is locked before the server, as by whoever deletes that.
- * @throws {ApiError} not found; wrong state: the built-in server keeps its one policy
- */
-export async function changeAccess<T>(
-  { database, notifications }: Services,
-  serverId: string,
-  names: Names,
-  work: (trx: Executor, existing: Existing) => Promise<T>,
-): Promise<T> {
-  const result = await database.transaction(async (trx) => {
-    const existing = {
-      application: await lockExisting(trx, 'application', names.application ?? []),
-      user: await lockExisting(trx, 'user', names.user ?? []),
-      group: await lockExisting(trx, 'group', names.group ?? []),
-    };
-    if ((await lockServer(trx, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
-    if (serverId === BUILT_IN) throw wrongState('the built-in authorization server keeps its policies');
-    const done = await work(trx, existing);
-    await notifications.publish(trx, { kind: 'server', id: serverId });
-    return done;
-  });
-  notifications.announce({ kind: 'server', id: serverId });
-  return result;
 }
 
 /** @throws {ApiError} not found */

@@ -20,7 +20,8 @@ import {
 } from '../store/policies.ts';
 import { listScopes } from '../store/scopes.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
-import { changeAccess, demandPolicy, type Existing, type Names, policyTarget, problemsOf } from './authorization-server-policies.ts';
+import { changeServerPart, type Existing, type Names, refuseOneMore } from './authorization-server-parts.ts';
+import { demandPolicy, policyTarget, problemsOf } from './authorization-server-policies.ts';
 import type { Services } from './dependencies.ts';
 
 /** Of which policy, of which server. */
@@ -55,8 +56,9 @@ export async function getRule({ database }: Services, path: PolicyPath, id: stri
  * @throws {ApiError} not found; wrong state: the built-in server; validation when a user, group or scope does not exist; conflict of the name
  */
 export async function createRule(services: Services, path: PolicyPath, input: RuleInput, request: RequestContext): Promise<PolicyRule> {
-  return changeAccess(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
+  return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
     const policy = await demandPolicy(trx, path.serverId, path.policyId);
+    refuseOneMore('rules', await listRows(trx, policy.id));
     await refuseMissing(trx, path.serverId, input.conditions, existing);
     const now = present();
     const { name, status = 'ACTIVE', conditions, actions } = input;
@@ -76,7 +78,7 @@ export async function updateRule(
   input: RuleInput,
   request: RequestContext,
 ): Promise<PolicyRule> {
-  return changeAccess(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
+  return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
     const { policy, rule: before } = await demandRule(trx, path, id);
     await refuseMissing(trx, path.serverId, input.conditions, existing);
     const { name, status = before.status, conditions, actions } = input;
@@ -90,7 +92,7 @@ export async function updateRule(
 
 /** Those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deleteRule(services: Services, path: PolicyPath, id: string, request: RequestContext): Promise<void> {
-  await changeAccess(services, path.serverId, {}, async (trx) => {
+  await changeServerPart(services, path.serverId, {}, async (trx) => {
     const { policy, rule } = await demandRule(trx, path, id);
     await deletePolicyRule(trx, id);
     await writePriorities(trx, 'policy_rules', await idsOf(trx, policy.id));
@@ -106,7 +108,7 @@ export async function setRuleStatus(
   status: PolicyStatus,
   request: RequestContext,
 ): Promise<void> {
-  await changeAccess(services, path.serverId, {}, async (trx) => {
+  await changeServerPart(services, path.serverId, {}, async (trx) => {
     const { policy, rule } = await demandRule(trx, path, id);
     if (rule.status === status) return;
     await updatePolicyRule(trx, id, { status, lastUpdated: present() });

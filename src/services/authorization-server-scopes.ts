@@ -10,12 +10,13 @@ import {
   findScope,
   findScopeUses,
   insertScope,
+  listScopes,
   readScopes,
   type Scope,
   updateScope as updateRow,
 } from '../store/scopes.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
-import { changeServerPart } from './authorization-server-parts.ts';
+import { changeServerPart, refuseOneMore } from './authorization-server-parts.ts';
 import { getAuthorizationServer } from './authorization-servers.ts';
 import type { Services } from './dependencies.ts';
 
@@ -42,7 +43,8 @@ export async function createServerScope(
 ): Promise<Scope> {
   demandName(settings.name);
   const scope = { ...settings, id: newId('scp'), system: false };
-  return changeServerPart(services, serverId, async (trx) => {
+  return changeServerPart(services, serverId, {}, async (trx) => {
+    refuseOneMore('scopes', await listScopes(trx, serverId));
     if (!(await insertScope(trx, serverId, scope))) throw nameTaken();
     await record(trx, 'created', request, { after: scope });
     return scope;
@@ -61,7 +63,7 @@ export async function updateServerScope(
   settings: ScopeSettings,
   request: RequestContext,
 ): Promise<Scope> {
-  return changeServerPart(services, serverId, async (trx) => {
+  return changeServerPart(services, serverId, {}, async (trx) => {
     const before = await demandScope(trx, serverId, id);
     if (settings.name !== before.name) await abandonName(trx, serverId, before, 'renamed');
     if (settings.name !== before.name) demandName(settings.name);
@@ -75,7 +77,7 @@ export async function updateServerScope(
 
 /** What users allowed of it is forgotten. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */
 export async function deleteServerScope(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
-  await changeServerPart(services, serverId, async (trx) => {
+  await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await demandScope(trx, serverId, id);
     await abandonName(trx, serverId, before, 'deleted');
     await deleteRow(trx, id);

@@ -28,6 +28,8 @@ export const eventHookFields = {
   description: text({ most: 1024 }).nullable().exactOptional(),
   events: z.strictObject({
     type: z.literal('EVENT_TYPE'),
+    /** Okta's has an expression here; ignored, it would let pass what its owner keeps out. */
+    filter: z.null('must be null: hooks are told of all events of their types').exactOptional(),
     items: z
       .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not a type of event that hooks are told of' }))
       .min(1)

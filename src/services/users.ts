@@ -12,6 +12,7 @@ import { deleteLinksOf } from '../store/one-time-links.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { insertRole } from '../store/roles.ts';
 import { findTakenNames, insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
+import { noteImported } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
@@ -62,6 +63,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
     });
     await joinGroups(trx, user, input.groupIds ?? [], request);
   });
+  if (input.passwordHash !== undefined) noteImported(services.database);
   return user;
 }
 
@@ -147,6 +149,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     }
     return after;
   });
+  if (change.passwordHash !== undefined) noteImported(services.database);
   // What was being written meanwhile.
   if (passwordHash !== null) await endSignIns(services.database.knex, user.id);
   return user;

@@ -24,24 +24,43 @@ export interface OutboxEntry {
 /** At a time, for one receiver: one that hangs must not take the place of all others. */
 const MOST_OF_ONE = 3;
 
-// Receiver by receiver, and one of each before a second of any: one for whom a hundred thousand wait costs no more and gets no more than the others.
-// Whether it is due is asked of the row itself as well: only that is asked again once the row is locked, when another one may just have taken it.
-const CLAIM = `WITH RECURSIVE receivers AS (
+/** Entries of one receiver that a look for what is due goes through at most, however many wait behind another one of their object. */
+const MOST_LOOKED_AT = 100;
+/** Milliseconds for which one that waits behind another is not looked at; it is due at once when that is gone. */
+const PUT_OFF = 5 * 60_000;
+
+const RECEIVERS = `WITH RECURSIVE receivers AS (
     (SELECT kind, ordering_key FROM outbox ORDER BY kind, ordering_key LIMIT 1)
     UNION ALL
     SELECT further.* FROM receivers r CROSS JOIN LATERAL (
       SELECT kind, ordering_key FROM outbox WHERE (kind, ordering_key) > (r.kind, r.ordering_key) ORDER BY kind, ordering_key LIMIT 1
     ) further
-  ), waiting AS (
+  )`;
+const LOOKED_AT = `SELECT * FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key AND due <= :now ORDER BY due, seq LIMIT ${MOST_LOOKED_AT}`;
+const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
+  WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq)`;
+const IS_ASKED_FOR = 'r.kind = ANY(:kinds) AND r.ordering_key <> ALL(:busy)';
+
+// Receiver by receiver, and one of each before a second of any: one for whom a hundred thousand wait costs no more and gets no more than the others.
+// Whoever looks at one that waits takes the one that it waits for. Whether it is due is asked of the row itself as well: only that is asked again once the row is locked, when another one may just have taken it.
+const CLAIM = `${RECEIVERS}, waiting AS (
     SELECT first.seq, row_number() OVER (PARTITION BY r.kind, r.ordering_key ORDER BY first.due, first.seq) AS turn FROM receivers r CROSS JOIN LATERAL (
-      SELECT seq, due FROM outbox o WHERE kind = r.kind AND ordering_key = r.ordering_key AND due <= :now AND NOT EXISTS (
-        SELECT FROM outbox earlier WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq
-      ) ORDER BY due, seq LIMIT ${MOST_OF_ONE}
-    ) first WHERE r.kind = ANY(:kinds) AND r.ordering_key <> ALL(:busy)
+      SELECT coalesce(head.seq, o.seq) AS seq, o.due FROM (${LOOKED_AT}) o LEFT JOIN LATERAL (SELECT seq, due FROM outbox
+        WHERE kind = o.kind AND ordering_key = o.ordering_key AND object_key = o.object_key ORDER BY seq LIMIT 1) head ON true
+      WHERE coalesce(head.due, o.due) <= :now ORDER BY o.due, o.seq LIMIT ${MOST_OF_ONE}
+    ) first WHERE ${IS_ASKED_FOR}
   )
   UPDATE outbox SET attempts = attempts + 1, due = :until WHERE seq IN (
     SELECT o.seq FROM outbox o JOIN waiting USING (seq) WHERE o.due <= :now ORDER BY turn, o.due LIMIT :limit FOR UPDATE OF o SKIP LOCKED
   ) RETURNING seq, kind, ordering_key AS "orderingKey", object_key AS "objectKey", payload, attempts, created`;
+
+// So that those of one object, were they a hundred thousand, do not take the place of all others.
+const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
+    SELECT o.seq FROM receivers r CROSS JOIN LATERAL (${LOOKED_AT}) o WHERE ${IS_ASKED_FOR} AND ${IS_BEHIND}
+  )
+  UPDATE outbox SET due = :later WHERE seq IN (
+    SELECT o.seq FROM outbox o JOIN behind USING (seq) WHERE o.due <= :now FOR UPDATE OF o SKIP LOCKED
+  )`;
 
 /**
  * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.
@@ -64,13 +83,24 @@ export async function claimDue(
     readonly limit: number;
   },
 ): Promise<OutboxEntry[]> {
-  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { until, now, kinds: [...kinds], busy: [...busy], limit });
+  const among = { now, kinds: [...kinds], busy: [...busy] };
+  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...among, until, limit });
+  if (rows.length < limit) await executor.raw(PUT_OFF_BEHIND, { ...among, later: new Date(now.getTime() + PUT_OFF) });
   return rows;
 }
 
-/** @returns false when it was removed before */
+const REMOVE = `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (
+    UPDATE outbox SET due = created WHERE seq IN (
+      SELECT first.seq FROM gone g CROSS JOIN LATERAL (SELECT o.seq FROM outbox o
+        WHERE o.kind = g.kind AND o.ordering_key = g.ordering_key AND o.object_key = g.object_key AND o.seq > g.seq ORDER BY o.seq LIMIT 1) first
+    )
+  )
+  SELECT seq FROM gone`;
+
+/** What waits next behind it is due at once. @returns false when it was removed before */
 export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Promise<boolean> {
-  return (await executor('outbox').where({ seq }).delete()) === 1;
+  const { rows } = await executor.raw<{ rows: unknown[] }>(REMOVE, { seq });
+  return rows.length === 1;
 }
 
 // What waits behind it waits as long: were it due, each look for what is due would come by it.

@@ -40,3 +40,12 @@ export async function readPage<T>(
   const items = kept.map(({ place: _, ...item }) => item as T);
   return { items, next: rows.length > limit ? kept.at(-1)?.place : undefined };
 }
+
+/**
+ * A piece of a list that was read whole: of one that is short, or whose order others decide. What is moved or taken away between two pieces moves those
+ * behind it by one.
+ */
+export function inPages<T>(all: readonly T[], { limit, after = 0 }: Window): Page<T> {
+  const end = after + limit;
+  return { items: all.slice(after, end), next: end < all.length ? end : undefined };
+}

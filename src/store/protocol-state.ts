@@ -4,7 +4,6 @@
  * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
-import { present } from '../clock.ts';
 
 /** Numbers in the column `model`. Never reuse one. */
 export const MODELS = {
@@ -180,27 +179,6 @@ export const endingSessions = (condition: string, now: string): string => `WITH
       JOIN authorization_servers v ON v.key = c.server_key
       JOIN applications a ON a.id = c.client_id
     WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
-
-const LOCK_SESSION = { name: 'lock-session', text: lockingSessions('uid = $1') };
-const DELETE_SESSION = { name: 'delete-session', text: endingSessions('uid = $1', '$2') };
-
-/** Ends a browser session on all servers; its tokens live on. Its applications are told of it, see `endingSessions`. */
-export async function deleteSession(pool: pg.Pool, uid: string): Promise<void> {
-  const connection = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await connection.query('BEGIN');
-    await connection.query({ ...LOCK_SESSION, values: [uid] });
-    await connection.query({ ...DELETE_SESSION, values: [uid, present()] });
-    await connection.query('COMMIT');
-  } catch (error) {
-    // Whatever state it is in, nobody gets this connection, and its end undoes what was begun.
-    broken = error as Error;
-    throw error;
-  } finally {
-    connection.release(broken);
-  }
-}
 
 /**
  * Removes what expired, the oldest first, in one bounded batch.

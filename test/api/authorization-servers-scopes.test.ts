@@ -194,6 +194,32 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     }
   });
 
+  it('of ten rules that come to name a scope and ten deletions of it at once, either all rules are made or one deletion', async () => {
+    const path = await server('Races');
+    const policies = path.replace('/scopes', '/policies');
+    const { body: found } = await api.call<{ id: string }[]>('GET', policies);
+    const outcomes = new Set<string>();
+    for (let turn = 0; turn < 6; turn += 1) {
+      const { body: scope } = await api.call<Scope>('POST', path, { name: `scope-${turn}` });
+      const conditions = { scopes: { include: [scope.name] } };
+      const made = Array.from({ length: 10 }, (_, ask) =>
+        api.call('POST', `${policies}/${found[0]?.id}/rules`, { name: `rule-${turn}-${ask}`, conditions }),
+      );
+      // A deletion has the shorter way to the lock: now and then it begins when the first rule is there.
+      if (turn % 2 === 1) await Promise.race(made);
+      const deleted = Array.from({ length: 10 }, () => api.call('DELETE', `${path}/${scope.id}`));
+      const statuses = (await Promise.all([...made, ...deleted])).map(({ status }) => status).sort();
+      const [rules, deletion] = [
+        [...Array(10).fill(201), ...Array(10).fill(409)],
+        [204, ...Array(10).fill(400), ...Array(9).fill(404)],
+      ];
+      const outcome = [rules, deletion].find((expected) => expected.join() === statuses.join());
+      assert.ok(outcome, statuses.join());
+      outcomes.add(outcome === rules ? 'rules' : 'deletion');
+    }
+    assert.equal(outcomes.size, 2, 'both happen');
+  });
+
   it('forgets with a scope what users allowed of it', async () => {
     const path = await server('Consents');
     const serverId = path.split('/')[2] ?? '';

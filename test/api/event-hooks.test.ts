@@ -105,6 +105,15 @@ describe('event hooks', () => {
     assert.deepEqual(await causesOf([]), ['events.items: must not be empty']);
   });
 
+  it('has no filter, and none is ignored: null alone, as it answers', async () => {
+    const body = hookBody('https://receiver.example/', TYPES);
+    const withFilter = (filter: unknown) => ({ ...body, events: { ...body.events, filter } });
+    assert.equal((await api.call('POST', '/eventHooks', withFilter(null))).status, 200);
+    const filter = { eventFilterMap: [{ event: TYPES[0], condition: { expression: 'event.target.?[type eq "User"].size()>0' } }] };
+    const causesOf = await refused('POST', '/eventHooks', withFilter(filter));
+    assert.deepEqual(causesOf, ['events.filter: must be null: hooks are told of all events of their types']);
+  });
+
   it('calls no address that is not https, or hides its host, or has a fragment', async () => {
     for (const uri of [
       ...['http://receiver.example/', 'ftp://receiver.example/', 'javascript:alert(1)', 'https:receiver.example', '/hook', ''],

@@ -104,6 +104,15 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     assert.equal(at('post', '/api-tokens')?.description, 'For SUPER_ADMIN, ORG_ADMIN, READ_ONLY_ADMIN.');
   });
 
+  it('says of sessions/me why it is refused: no session, another site; a token plays no part', () => {
+    for (const method of ['get', 'delete']) {
+      const responses: Record<string, Response> = at(method, '/sessions/me')?.responses ?? {};
+      assert.deepEqual(Object.keys(responses), [method === 'get' ? '200' : '204', '403', '404', 'default']);
+      assert.equal(responses['403']?.$ref, '#/components/responses/OtherSite');
+      assert.equal(responses['404']?.$ref, '#/components/responses/NoSession');
+    }
+  });
+
   it('describes the headers that callers meet: limits, pages, repeatable calls', () => {
     const { headers } = served.body.components;
     const limits = ['X-Rate-Limit-Limit', 'X-Rate-Limit-Remaining', 'X-Rate-Limit-Reset', 'X-Request-Id'];

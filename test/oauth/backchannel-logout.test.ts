@@ -37,6 +37,11 @@ test('the end of a session is told to its applications', async (t) => {
       assert.ok(typeof payload.sid === 'string' && payload.sid.length > 20);
     }
     assert.equal(new Set(came.map((token) => decodeJwt(token).jti)).size, 3);
+    for (const token of came) {
+      const issuer = String(decodeJwt(token).iss);
+      const answer = await fetch(`${issuer}/logout?id_token_hint=${token}`, { redirect: 'manual' });
+      assert.equal(answer.status, 400, 'a logout token is no id_token_hint');
+    }
   });
 
   await t.test('section 2.2: without backchannel_logout_session_required by sub alone, as its ID tokens carry no sid', async (t) => {

@@ -40,6 +40,9 @@ test('2. an address that is not registered is an error page, whoever asks', asyn
     assert.equal(page.url.origin, service.baseUrl);
     assert.equal(page.status, 400);
   }
+  for (const name of ['post_logout_redirect_uri', 'client_id', 'id_token_hint', 'state', 'ui_locales']) {
+    assert.equal((await logout({ [name]: 'a\u0000b' })).status, 400, `control characters in ${name}`);
+  }
   assert(await hasSession());
 });
 

@@ -70,6 +70,10 @@ test('an id without a secret in a Basic header is 401 invalid_client with a chal
         basic(''),
         basic('%zz:'),
         `${basic(`${client.clientId}:`)} x`,
+        // No base64 in its one form: bits that mean nothing, padding where none belongs, a blank (RFC 4648 sections 3.2 and 3.5).
+        'Basic YTp=',
+        'Basic YWI6=',
+        'Basic YT o=',
       ]) {
         const { status, error } = await post(serverId, endpoint, header);
         assert.deepEqual([status, error], [400, 'invalid_request'], `${endpoint} ${header}`);

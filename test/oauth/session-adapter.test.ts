@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ServerState } from '../../src/oauth/adapter/server-state.ts';
-import { deleteExpired, deleteSession } from '../../src/store/protocol-state.ts';
+import { endBrowserSession } from '../../src/store/account-state.ts';
+import { deleteExpired } from '../../src/store/protocol-state.ts';
 import { moveClock } from '../support/clock.ts';
 import { adapterFor, HOUR, inRequest, payloadOf, rows, twoServers } from './adapter-requests.ts';
 
@@ -26,7 +27,10 @@ async function session(t: TestContext) {
       const authorizations = { ...(found.authorizations as Authorizations), ...clients };
       await adapter.upsert(id, { ...found, jti: id, exp: Math.floor(Date.now() / 1000) + HOUR, authorizations } as typeof found, HOUR);
     });
-  return { ...servers, find, resave, end: () => deleteSession(database.pool, 'uid') };
+  const end = async (): Promise<void> => {
+    await database.transaction((trx) => endBrowserSession(trx, 'uid'));
+  };
+  return { ...servers, find, resave, end };
 }
 
 interface Resave {

@@ -66,6 +66,11 @@ for (const serverId of SERVERS) {
     const INVALID: [number, string] = [401, 'invalid_token'];
     assertRefused(await ask({}), INVALID, 'no token');
     assertRefused(await ask({ method: 'POST' }), INVALID, 'no token, posted');
+    const other = `Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`;
+    for (const authorization of [other, 'Bearer', 'Bearer ', all.access_token]) {
+      assertRefused(await ask({ headers: { authorization } }), INVALID, `no token in ${authorization}`);
+    }
+    assertRefused(await ask({ headers: { authorization: `Bearer ${all.access_token} x` } }), [400, 'invalid_request'], 'two words');
     for (const [what, token] of [
       ['nonsense', 'nonsense'],
       ['nothing of a JWT', 'a.b.c'],

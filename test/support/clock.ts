@@ -3,6 +3,8 @@ import type { TestContext } from 'node:test';
 
 const RealDate = Date;
 let ahead = 0;
+/** Where the clock was stopped; it stands there until it is moved. */
+let stopped: number | undefined;
 
 class MovedDate extends RealDate {
   constructor(...given: [] | ConstructorParameters<DateConstructor>) {
@@ -11,8 +13,14 @@ class MovedDate extends RealDate {
   }
 
   static override now(): number {
-    return RealDate.now() + ahead;
+    return (stopped ?? RealDate.now()) + ahead;
   }
+}
+
+/** Stops the time, so that what is tested does not depend on how long the test takes; `moveClock` moves it on. */
+export function stopClock(t: TestContext): void {
+  moveClock(t, 0);
+  stopped ??= RealDate.now();
 }
 
 /** Moves the time, further each time; the end of the test brings the real one back. @param seconds may be negative */
@@ -21,8 +29,9 @@ export function moveClock(t: TestContext, seconds: number): void {
     t.after(() => {
       globalThis.Date = RealDate;
       ahead = 0;
+      stopped = undefined;
     });
   }
-  ahead += seconds * 1000;
+  ahead += Math.round(seconds * 1000);
   globalThis.Date = MovedDate as DateConstructor;
 }

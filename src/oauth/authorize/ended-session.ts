@@ -16,7 +16,7 @@ export function askAgain(ctx: KoaContextWithOIDC): void {
   const { params, provider } = ctx.oidc;
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params ?? {})) {
-    if (typeof value === 'string' || typeof value === 'number') query.set(name, String(value));
+    if (typeof value === 'string') query.set(name, value);
   }
   const { pathname } = new URL(provider.urlFor('authorization'));
   ctx.status = 303;

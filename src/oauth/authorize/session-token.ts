@@ -5,9 +5,9 @@
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { digest, randomToken } from '../../secrets.ts';
-import { deleteSession } from '../../store/protocol-state.ts';
 import { takeSessionToken } from '../../store/session-tokens.ts';
 import type { ServerState } from '../adapter/server-state.ts';
+import type { ProviderParts } from '../dependencies.ts';
 import { setProvider } from '../session-provider.ts';
 import { words } from './scope.ts';
 
@@ -15,7 +15,11 @@ import { words } from './scope.ts';
  * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, whoever is signed in already.
  * @throws {errors.LoginRequired} where the request allows no page
  */
-export async function signInBySessionToken(ctx: KoaContextWithOIDC, state: ServerState): Promise<void> {
+export async function signInBySessionToken(
+  ctx: KoaContextWithOIDC,
+  state: ServerState,
+  endSession: ProviderParts['endSession'],
+): Promise<void> {
   const { params } = ctx.oidc;
   const value = params?.sessionToken;
   if (params === undefined || typeof value !== 'string') return;
@@ -28,16 +32,20 @@ export async function signInBySessionToken(ctx: KoaContextWithOIDC, state: Serve
     return;
   }
   params.prompt = prompts.filter((prompt) => prompt !== 'login').join(' ') || undefined;
-  await beginSession(ctx, state, token.userId);
+  await beginSession(ctx, token.userId, (session) => state.read(() => endSession(session, ctx.req)));
   if (ctx.oidc.session !== undefined) setProvider(ctx.oidc.session, undefined);
   ctx.oidc.session?.loginAccount({ accountId: token.userId, loginTs: token.authenticatedAt, amr: [...token.amr] });
 }
 
-/** A session that was there goes on under a new id when it is the same user's, and ends when it is another's (session fixation). */
-async function beginSession({ oidc: { session } }: KoaContextWithOIDC, state: ServerState, userId: string): Promise<void> {
+/** A session that was there goes on under a new id when it is the same user's, and ends as by a logout when it is another's (session fixation). */
+async function beginSession(
+  { oidc: { session } }: KoaContextWithOIDC,
+  userId: string,
+  end: (session: { readonly uid: string; readonly userId: string }) => Promise<void>,
+): Promise<void> {
   if (session === undefined) return;
   if (session.accountId !== undefined && session.accountId !== userId) {
-    await state.read((pool) => deleteSession(pool, session.uid));
+    await end({ uid: session.uid, userId: session.accountId });
     session.uid = randomToken();
     session.authorizations = {};
   }

@@ -40,7 +40,10 @@ export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, 
 
 /** Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2). */
 export async function prepareBearer(ctx: Context, format: AccessTokenFormat): Promise<void> {
-  const bearer = /^Bearer (\S+)$/i.exec(ctx.headers.authorization ?? '')?.[1];
+  const { authorization = '' } = ctx.headers;
+  // Of another scheme, or with nothing behind it, the header brings no token (RFC 6750 section 3.1): 401, where oidc-provider says 400.
+  if (!/^Bearer +\S/i.test(authorization)) delete ctx.req.headers.authorization;
+  const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1];
   if (bearer !== undefined) ctx.req.headers.authorization = `Bearer ${await format.handleOf(bearer)}`;
   if (ctx.method !== 'POST' || !ctx.is('application/x-www-form-urlencoded')) return;
   const body = await readForm(ctx);

@@ -12,7 +12,8 @@ import {
   decideClaims,
   type ServerClaim,
 } from '../../policy/custom-claims.ts';
-import { fitIntoToken, jsonSize } from '../../policy/token-size.ts';
+import { idTokenContent, userinfoClaims } from '../../policy/token-claims.ts';
+import { type Fitted, fitIntoToken, jsonSize } from '../../policy/token-size.ts';
 import type { Belongings } from '../../store/claims.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
@@ -72,9 +73,8 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     return decideClaims(claims, { ...facts, person: account && { ...account, ...belongings } });
   }
 
-  /** @param others bytes of the payload without these claims */
-  function fit(own: Values, others: number, token: string, clientId: string | undefined): Values {
-    const { claims: held, omitted } = fitIntoToken(own, others);
+  /** @returns the claims that the token holds */
+  function told({ claims: held, omitted }: Fitted, token: string, clientId: string | undefined): Values {
     if (omitted.length > 0)
       log.warn(
         { server: serverId, application: clientId, claims: omitted },
@@ -93,26 +93,21 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     ofAccessToken,
 
     async forAccessToken(token, payload) {
-      return fit(await ofAccessToken(token), jsonSize(payload), 'access token', token.clientId);
+      return told(fitIntoToken(await ofAccessToken(token), jsonSize(payload)), 'access token', token.clientId);
     },
 
     async forUserinfo(account, standard, scope) {
-      const { decided, claims: own } = await decide(account, { claimType: 'IDENTITY', scopes: words(scope) });
-      return { ...without(standard, decided), ...own };
+      return userinfoClaims(standard, await decide(account, { claimType: 'IDENTITY', scopes: words(scope) }));
     },
 
     async forIdToken({ oidc }, account, standard, scope, chosen) {
       const { client, entities, params, issuer } = oidc;
       // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
       const besideAccessToken = params?.response_type !== 'id_token';
-      const { decided, claims: own } = await decide(account, { claimType: 'IDENTITY', scopes: words(scope), besideAccessToken, chosen });
-      const others = without(standard, decided);
+      const own = await decide(account, { claimType: 'IDENTITY', scopes: words(scope), besideAccessToken, chosen });
       const nonce = entities.AuthorizationCode?.nonce ?? entities.RefreshToken?.nonce ?? params?.nonce;
-      const size = jsonSize({ ...others, iss: issuer, aud: client?.clientId, nonce }) + PROTOCOL_CLAIMS;
-      return { ...others, ...fit(own, size, 'ID token', client?.clientId) };
+      const content = idTokenContent(standard, own, { iss: issuer, aud: client?.clientId, nonce }, PROTOCOL_CLAIMS);
+      return told(content, 'ID token', client?.clientId);
     },
   };
 }
-
-const without = (values: Values, names: readonly string[]): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));

@@ -1,0 +1,58 @@
+/**
+ * The order of policies and rules, which their `priority` is in the service: from 1 on, without a gap. In a file it is the order of the list where none
+ * says a priority; where some do, theirs, as far as there are so many.
+ */
+import type { Present } from './current.ts';
+import type { Wanted } from './file.ts';
+
+const FIELD = 'priority';
+const priorityOf = ({ document }: Pick<Wanted, 'document'>): number | undefined => {
+  const { [FIELD]: priority } = document;
+  return typeof priority === 'number' ? priority : undefined;
+};
+
+/** @returns those of the file from the first to the last, each with the place that it gets; those without one come after them */
+export function placed(wanted: readonly Wanted[], present: ReadonlyMap<string, unknown>): Wanted[] {
+  const silent = wanted.every(({ document }) => document[FIELD] === undefined);
+  const ranked = silent
+    ? [...wanted]
+    : wanted.filter((one) => priorityOf(one) !== undefined).sort((a, b) => (priorityOf(a) ?? 0) - (priorityOf(b) ?? 0));
+  const all = new Set([...present.keys(), ...wanted.map(({ key }) => key)]).size;
+  let last = 0;
+  const inPlace = ranked.map((one, at) => {
+    const behind = ranked.length - 1 - at;
+    const given = priorityOf(one);
+    // What is no priority is left for the API's schema to refuse.
+    const priority =
+      given === undefined ? at + 1 : given < 1 || !Number.isInteger(given) ? given : Math.min(Math.max(given, last + 1), all - behind);
+    last = priority;
+    return { ...one, document: { ...one.document, [FIELD]: priority } };
+  });
+  return [...inPlace, ...wanted.filter((one) => !ranked.includes(one))];
+}
+
+/** Where each is after the steps so far: a step that puts one in its place moves others. */
+export class Order {
+  #keys: readonly string[];
+
+  constructor(present: Iterable<Present>) {
+    this.#keys = [...present].sort((a, b) => (priorityOf(a) ?? 0) - (priorityOf(b) ?? 0)).map(({ key }) => key);
+  }
+
+  put(one: Wanted): void {
+    const { key } = one;
+    const others = this.#keys.filter((other) => other !== key);
+    const now = this.#keys.indexOf(key);
+    const place = priorityOf(one) ?? (now === -1 ? others.length + 1 : now + 1);
+    this.#keys = others.toSpliced(place - 1, 0, key);
+  }
+
+  /** What is there as it is by then. One that is not told its place is sent none, and keeps it. */
+  asMoved(is: Present, one: Wanted): Present {
+    const wanted = priorityOf(one);
+    const { [FIELD]: before, ...rest } = is.document;
+    if (wanted === undefined) return { ...is, document: rest };
+    const priority = before === wanted ? this.#keys.indexOf(is.key) + 1 : before;
+    return { ...is, document: { ...rest, [FIELD]: priority }, open: { ...is.open, [FIELD]: priority } };
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * What an ID token or userinfo tells of a user: the standard claims, less those that the server decides, and the server's own (OpenID Connect Core 1.0
+ * sections 2 and 5.1.2). How a server's claims are decided is said in custom-claims.ts, how large a token may become in token-size.ts.
+ */
+import type { ClaimDecision } from './custom-claims.ts';
+import { type Fitted, fitIntoToken, jsonSize } from './token-size.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+type Decision = Pick<ClaimDecision, 'claims' | 'decided'>;
+
+const undecided = (standard: Claims, { decided }: Decision): Claims =>
+  Object.fromEntries(Object.entries(standard).filter(([name]) => !decided.includes(name)));
+
+/** @param standard all claims of the user */
+export const userinfoClaims = (standard: Claims, own: Decision): Claims => ({ ...undecided(standard, own), ...own.claims });
+
+/**
+ * Leaves out of the server's own claims what would make the token too large.
+ * @param standard the user's claims that the application chose or asked for
+ * @param protocol what the token says of itself, as far as it is known
+ * @param rest bytes of what else it says
+ * @returns the user's claims in the token
+ */
+export function idTokenContent(standard: Claims, own: Decision, protocol: Claims, rest: number): Fitted {
+  const others = undecided(standard, own);
+  const { claims, omitted } = fitIntoToken(own.claims, jsonSize({ ...others, ...protocol }) + rest);
+  return { claims: { ...others, ...claims }, omitted };
+}
