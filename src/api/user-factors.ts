@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors } from '../services/factors.ts';
 import type { Factor } from '../store/factors.ts';
+import { inPages } from '../store/paging.ts';
 import type { User } from '../store/users.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { factorFields, factorStates, presentFactor, presentStates } from './factor-fields.ts';
 import { idParams, links } from './fields.ts';
 
@@ -11,16 +12,18 @@ const factor = z.object({ ...factorFields, ...factorStates, _links: links.extend
 const factorParams = idParams.extend({ factorId: z.string().min(1) });
 
 export const userFactors: readonly Endpoint[] = [
-  endpoint({
-    method: 'GET',
+  listing({
     path: '/users/:id/factors',
     access: 'organizations',
     summary: 'List the second factors of a user, oldest first',
     params: idParams,
-    response: z.array(factor),
-    handler: async ({ services, params, request }) => {
+    item: factor,
+    handler: async ({ services, params, query, request }) => {
       const { user, factors } = await listUserFactors(services, params.id, request);
-      return factors.map((found) => present(found, user, services.config.baseUrl));
+      return inPages(
+        factors.map((found) => present(found, user, services.config.baseUrl)),
+        query,
+      );
     },
   }),
   endpoint({
