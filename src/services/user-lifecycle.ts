@@ -5,10 +5,12 @@
 import { present } from '../clock.ts';
 import { wrongState } from '../errors.ts';
 import type { EventType } from '../policy/event-types.ts';
+import { NO_FAILURES } from '../policy/lockout.ts';
 import { decideStep, type LifecycleStep, locksOut, statusAt } from '../policy/user-lifecycle.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import { requestErasure } from '../store/audit-seals.ts';
 import type { Executor } from '../store/database.ts';
+import { saveFailedCodes } from '../store/factors.ts';
 import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
@@ -129,6 +131,7 @@ async function change(trx: Executor, before: User, step: LifecycleStep, request:
   await updateUser(trx, before.id, changes);
   // A lock is part of the status that ends here.
   await forgetFailedAttempts(trx, before.id);
+  await saveFailedCodes(trx, before.id, NO_FAILURES);
   await ENDINGS[step]?.(trx, before.id);
   // A link made for the status before; whoever asks for one gets a new one.
   await deleteLinksOf(trx, before.id);

@@ -58,12 +58,10 @@ export async function rememberDevice(trx: Executor, userId: string, deviceHash: 
   await trx('user_devices').where({ user_id: userId }).whereNotIn('device_hash', newest).delete();
 }
 
-/** Ends every lock of the user and begins all counts anew; his browsers stay known. */
+/** Ends every lock of the user's password and begins all its counts anew; his browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
 export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
   const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };
-  await trx('users')
-    .where({ id: userId })
-    .update({ ...none, failed_factors: 0, factor_locks: 0, factors_locked_until: null });
+  await trx('users').where({ id: userId }).update(none);
   await trx('user_devices').where({ user_id: userId }).update(none);
 }
 

@@ -164,8 +164,13 @@ test('second factors by API', async (t) => {
     }
     const locked = await begin(user);
     assert.equal((await verify(locked.factorId, locked.stateToken, codeOf(user.secret, 1))).body.errorCode, 'E0000068');
+    const password = 'another password of his';
+    await service.api('POST', `/users/${user.id}`, { credentials: { password: { value: password } } });
+    const changed = await begin({ ...user, password });
+    const still = await verify(changed.factorId, changed.stateToken, codeOf(user.secret, 1));
+    assert.equal(still.body.errorCode, 'E0000068', 'another password ends no lock of codes: who has the password could guess on');
     await service.api('DELETE', `/users/${user.id}/factors/${locked.factorId}`);
-    assert.equal((await authn(user)).body.status, 'SUCCESS');
+    assert.equal((await authn({ ...user, password })).body.status, 'SUCCESS');
   });
 });
 
