@@ -267,8 +267,15 @@ describe('Idempotency-Key on POST ("Conventions")', () => {
   it('tells of a change only when it can be seen', async () => {
     const { body: server } = await api.call<{ id: string }>('POST', '/authorizationServers', { name: 'announced' });
     const { knex } = api.services.database;
+    const { notifications } = api.services;
+    // PostgreSQL delivers in the order of the commits: after this one, nothing of the creation is on its way any more.
+    await new Promise<void>((resolve, reject) => {
+      const last = randomToken();
+      notifications.subscribe((change) => void (change !== 'everything' && change.id === last && resolve()));
+      notifications.publish(knex, { kind: 'server', id: last }).catch(reject);
+    });
     const seen = new Promise<string>((resolve, reject) => {
-      api.services.notifications.subscribe((change) => {
+      notifications.subscribe((change) => {
         if (change === 'everything' || change.id !== server.id) return;
         knex('authorization_servers')
           .where({ id: server.id })
