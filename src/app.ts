@@ -36,7 +36,7 @@ import { countWrongSecret, networkOf } from './services/failure-limits.ts';
 import { sendOutbox } from './services/outbox.ts';
 import { needsSecondFactor } from './services/second-factor-demand.ts';
 import { SettingsCache } from './services/settings-cache.ts';
-import { authenticate } from './services/sign-in.ts';
+import { authenticate, noteSignIn } from './services/sign-in.ts';
 import { systemClient } from './services/system-applications.ts';
 import type { UpstreamCall } from './services/upstream-metadata.ts';
 import { endOwnSession } from './services/user-sessions.ts';
@@ -77,6 +77,7 @@ export function createApp(services: Services): App {
     requestId,
     clients: new ClientDirectory(database, keyring),
     authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
+    noteSignIn: (user, req) => database.transaction((trx) => noteSignIn(trx, user, { actor: NOBODY, ...describe(req) })),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
     async endSession({ uid, userId }, req) {
       const login = (await findUserById(database.knex, userId))?.login ?? userId;

@@ -12,6 +12,7 @@ import type { ApplicationFacts } from './interactions.ts';
 import { logoOf } from './links.ts';
 import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
+import { PASSKEY_SCRIPTS, type PasskeyForm } from './passkey-forms.ts';
 import type { ProviderLink } from './upstream-links.ts';
 
 /** Where the form stands. */
@@ -19,8 +20,6 @@ export interface SignInForm {
   /** Path that it is posted to. */
   readonly action: string;
   readonly application?: ApplicationFacts | undefined;
-  /** Path that another password is posted to, in place of an expired one. */
-  readonly newPassword: string;
   /** Path that gives up and returns to the application. */
   readonly cancel?: string;
   /** Something to say above the form. */
@@ -30,6 +29,8 @@ export interface SignInForm {
   readonly hidden?: HiddenField;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
+  /** Beside the password; absent: there are none here. */
+  readonly passkey?: PasskeyForm | undefined;
   /** Origin that the browser goes to afterwards, see PageSources. */
   readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the authorization request. */
@@ -43,9 +44,9 @@ export interface SignInParts {
 }
 
 /** Why the form is shown again, beside which field. */
-interface SignInProblem {
+export interface SignInProblem {
   readonly message: MessageKey;
-  readonly field: 'username' | 'password';
+  readonly field: 'username' | 'password' | 'passkey';
 }
 
 /** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
@@ -68,7 +69,8 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     hidden: form.hidden,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
-    scripts: ['show-password.js', 'reload-when-stale.js'],
+    passkey: form.passkey,
+    scripts: ['show-password.js', ...(form.passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS)],
   };
   const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
@@ -99,7 +101,7 @@ export async function submitSignIn(
   const device = deviceOf(ctx, config) ?? newDevice();
   const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
   if (checked !== undefined) {
-    if (checked.kind === 'right') keepDevice(ctx, config, device);
+    keepDevice(ctx, config, device);
     return checked;
   }
   const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];

@@ -22,6 +22,8 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
+  /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
+  noteSignIn(user: SignedInUser, req: IncomingMessage): Promise<void>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */

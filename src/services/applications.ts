@@ -30,6 +30,7 @@ import { deleteClientState, deleteLeftOverClientState } from '../store/client-st
 import type { Executor } from '../store/database.ts';
 import { attributeTypes, type Filter } from '../store/filter.ts';
 import type { Page, Window } from '../store/paging.ts';
+import { demandProviders } from './application-providers.ts';
 import { credentialFields } from './application-settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -78,6 +79,7 @@ export async function createApplication(
   const secret = usesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 
   await services.database.transaction(async (trx) => {
+    await demandProviders(trx, settings);
     if (!(await insertApplication(trx, application))) {
       throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
     }
@@ -130,7 +132,8 @@ export async function updateApplication(
   request: RequestContext,
 ): Promise<ApplicationWithSecret> {
   const settings = settingsOf(input);
-  return changeApplication(services, id, async (trx, before) => {
+  const demand = (trx: Executor) => demandProviders(trx, settings);
+  const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
     const secret = await fitSecrets(services, trx, before, settings, input.secret);
     const changes = { label: input.label, settings, lastUpdated: present() };
     await updateRow(trx, id, changes);
@@ -144,7 +147,8 @@ export async function updateApplication(
       after: described(application),
     });
     return { application, secret };
-  });
+  };
+  return changeApplication(services, id, work, demand);
 }
 
 /**
@@ -196,14 +200,17 @@ export async function deleteApplication(services: Services, id: string, request:
 
 /**
  * One change of an application: locked, written and announced. The audit event is the work's.
+ * @param first what is locked before the application
  * @throws {ApiError} not found; wrong state: an application of the service itself
  */
 export async function changeApplication<T>(
   { database, notifications }: Services,
   id: string,
   work: (trx: Executor, before: Application) => Promise<T>,
+  first?: (trx: Executor) => Promise<void>,
 ): Promise<T> {
   const result = await database.transaction(async (trx) => {
+    await first?.(trx);
     const before = await lockApplication(trx, id);
     if (before === undefined) throw notFound(id, 'Application');
     if (before.system) throw wrongState('the application belongs to the service itself');

@@ -55,7 +55,7 @@ export async function linkUser(
 ): Promise<IdentityProviderLink> {
   return services.database.transaction(async (trx) => {
     const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
-    const link = { idpId, subject, userId: user.id, created: present() };
+    const link = { idpId, subject, userId: user.id, knownAs: null, created: present(), lastUsed: null };
     if (await insertLink(trx, link)) {
       await recordLink(trx, 'link', provider, user, subject, request);
       return link;
@@ -88,11 +88,11 @@ const lockBoth = async (trx: Executor, idpId: string, idOrLogin: string, request
   await lockChangeableUser(trx, idOrLogin, request),
 ];
 
-const recordLink = (
+export const recordLink = (
   trx: Executor,
   change: 'link' | 'unlink',
-  provider: IdentityProvider,
-  user: User,
+  provider: Pick<IdentityProvider, 'id' | 'name'>,
+  user: Pick<User, 'id' | 'login'>,
   externalId: string,
   request: RequestContext,
 ): Promise<void> =>

@@ -16,7 +16,7 @@ import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from 
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
-export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' | 'needsSecondFactor'> {
+export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' | 'needsSecondFactor' | 'noteSignIn'> {
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
@@ -34,22 +34,24 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
       ...settings,
       refreshable: client.grantTypeAllowed('refresh_token'),
     }).join(' ');
-    const { id, authenticatedAt } = await signIn(ctx, parts);
+    const user = await signIn(ctx, parts);
+    const { id, authenticatedAt } = user;
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
-    await refuseWhoNeedsSecondFactor(id, client.clientId, parts);
+    await unlessAway(async () => {
+      if (await parts.needsSecondFactor(id, client.clientId)) throw new SecondFactorNeeded();
+      await parts.noteSignIn(user, ctx.req);
+    });
     await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
   };
 }
 
-/** @throws {SecondFactorNeeded} */
-async function refuseWhoNeedsSecondFactor(userId: string, applicationId: string, parts: PasswordGrantParts): Promise<void> {
-  const needs = await parts.needsSecondFactor(userId, applicationId).catch((error: unknown) => {
+/** @throws {TemporarilyUnavailable} where the database turned out to be away */
+const unlessAway = (run: () => Promise<void>): Promise<void> =>
+  run().catch((error: unknown) => {
     throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
   });
-  if (needs) throw new SecondFactorNeeded();
-}
 
 /** @throws {errors.InvalidGrant} for whatever reason with the same words */
 async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantParts) {
