@@ -30,6 +30,10 @@ export const LIFETIMES = {
   activationLink: 7 * 86_400,
   /** The link that sets a new password in place of a forgotten one (OWASP Forgot Password Cheat Sheet: short). */
   resetLink: 3600,
+  /** The link that shows that an e-mail address is the user's. */
+  verificationLink: 86_400,
+  /** How long the dev inbox keeps a mail. */
+  devInbox: 86_400,
 } as const;
 
 /** Calls of the management API that one API token may make, in each process. */

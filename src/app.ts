@@ -1,8 +1,10 @@
 /** The service put together: every mount on one screen, in the order in which a request meets them. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
+import { accountPages } from './account/routes.ts';
 import { adminConsole } from './admin/console.ts';
 import { managementApi } from './api/index.ts';
+import { createHouse } from './hosted/house.ts';
 import { health } from './http/health.ts';
 import { createOutbound } from './http/outbound.ts';
 import { createPages } from './http/pages.ts';
@@ -26,13 +28,16 @@ import { WrongSecrets } from './oauth/wrong-secrets.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/presence.ts';
 import { fullName } from './policy/claims.ts';
-import { issuerOf } from './policy/server-id.ts';
+import { BUILT_IN, issuerOf } from './policy/server-id.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
 import { NOBODY } from './services/audit.ts';
 import { listAuthorizationServers } from './services/authorization-servers.ts';
 import type { Services } from './services/dependencies.ts';
 import { eventHookDelivery } from './services/event-hook-delivery.ts';
 import { countWrongSecret, networkOf } from './services/failure-limits.ts';
+import { RESET_REQUEST, resetRequests } from './services/forgotten-password.ts';
+import { MAIL } from './services/mail.ts';
+import { createMailer, mailDelivery, warnOfSilentServer } from './services/mail-delivery.ts';
 import { sendOutbox } from './services/outbox.ts';
 import { needsSecondFactor } from './services/second-factor-demand.ts';
 import { SettingsCache } from './services/settings-cache.ts';
@@ -74,6 +79,7 @@ export function createApp(services: Services): App {
     database,
     log,
     outbound,
+    describe,
     requestId,
     clients: new ClientDirectory(database, keyring),
     authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
@@ -161,15 +167,13 @@ export function createApp(services: Services): App {
       playgroundPresent: (req) => isPresent(config, req.headers),
     }),
   );
+  const house = createHouse({ services, sessions, pages, config, outbound: outbound as unknown as UpstreamCall });
+  koa.use(hostedPages({ ...house, interactions }));
   koa.use(
-    hostedPages({
-      services,
-      interactions,
-      sessions,
-      pages,
-      config,
-      outbound: outbound as unknown as UpstreamCall,
+    accountPages({
+      ...house,
       playgroundPresent: (req) => isPresent(config, req.headers),
+      wayBack: (applicationId) => findWayBack(servers, BUILT_IN, applicationId),
     }),
   );
   koa.use(unknownPage(pages));
@@ -202,13 +206,23 @@ export function createApp(services: Services): App {
         res.end(JSON.stringify({ error: isUnavailable(error) ? 'temporarily_unavailable' : 'server_error' }));
       });
     },
-    sendOutbox: () =>
-      sendOutbox({
-        database,
-        log,
-        carriers: { [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound), [EVENT_HOOK]: eventHookDelivery(services, outbound) },
-        count: observer.countDelivery,
-      }),
+    sendOutbox() {
+      const mailer = createMailer(services);
+      const carriers = {
+        [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound),
+        [EVENT_HOOK]: eventHookDelivery(services, outbound),
+        [RESET_REQUEST]: resetRequests(services),
+        [MAIL]: mailDelivery(services, mailer),
+      };
+      const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });
+      void warnOfSilentServer(config, mailer, log);
+      return {
+        async stop() {
+          await sender.stop();
+          mailer?.close();
+        },
+      };
+    },
     stopAccepting() {
       accepting = false;
     },

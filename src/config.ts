@@ -41,6 +41,9 @@ const baseUrl = z
     'must name scheme, host and port only, without path, query or user',
   );
 
+/** Not a list of them, and nothing that begins another header (RFC 5322 section 3.6.2). */
+const MAIL_FROM = /^([^<>,;:"\p{C}]*|"[^<>"\p{C}]*")<[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+>$|^[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+$/u;
+
 const environment = z.object({
   PORT: wholeNumber(1, 65535).default(3000),
   HOST: z.string().default('127.0.0.1'),
@@ -70,7 +73,7 @@ const environment = z.object({
     .string()
     .refine((value) => /^smtps?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with smtp:// or smtps://')
     .optional(),
-  MAIL_FROM: z.string().min(3).optional(),
+  MAIL_FROM: z.string().regex(MAIL_FROM, 'must be an e-mail address, or a name and an address: Example <id@example.com>').optional(),
   PLAYGROUND: toggle.optional(),
 });
 

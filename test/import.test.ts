@@ -68,7 +68,7 @@ test('a thousand users are imported beside the running service, can sign in at o
   assert.equal(await count(service, "login LIKE 'person-%' AND status = 'ACTIVE'"), 1000);
   for (const login of ['person-0', 'person-1', 'person-2']) {
     const browser = new UserAgent(service.baseUrl);
-    assert.equal((await browser.signIn(await browser.visit('/signin'), { login, password: PASSWORD })).url.pathname, '/');
+    assert.equal((await browser.signIn(await browser.visit('/signin'), { login, password: PASSWORD })).url.pathname, '/account');
   }
   const { body } = await service.api('GET', '/users/person-999');
   assert.deepEqual(body.profile, { login: 'person-999', firstName: 'Ада', lastName: 'לאבלייס' });

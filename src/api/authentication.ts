@@ -4,6 +4,7 @@
  */
 import type { Middleware } from 'koa';
 import { forbidden, invalidToken } from '../errors.ts';
+import { isForwarded } from '../http/requests.ts';
 import { mayCall, type Role } from '../policy/administration.ts';
 import { authenticateApiToken } from '../services/api-tokens.ts';
 import { NOBODY, type RequestContext } from '../services/audit.ts';
@@ -31,6 +32,7 @@ export function authenticate(services: Services): Middleware {
       ipAddress: ctx.ip,
       userAgent: ctx.get('User-Agent'),
       requestId: ctx.state.requestId,
+      isForwarded: isForwarded(ctx.headers),
     };
     ctx.state.caller = { countedAs: bearer.tokenId, request } satisfies Caller;
     await next();
@@ -45,6 +47,7 @@ export const asVisitor: Middleware = async (ctx, next) => {
     ipAddress: ctx.ip,
     userAgent: ctx.get('User-Agent'),
     requestId: ctx.state.requestId,
+    isForwarded: isForwarded(ctx.headers),
   };
   ctx.state.caller = { countedAs: ctx.ip, request } satisfies Caller;
   await next();

@@ -32,7 +32,7 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/activate',
-    summary: 'Activate a user; with sendEmail=false, one without a password gets a link to choose it',
+    summary: 'Activate a user; one without a password gets a link to choose it by mail, or, with sendEmail=false, in the answer',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ activationUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({ activationUrl: await activateUser(services, params.id, query, request) }),
@@ -52,9 +52,9 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/reset_password',
-    summary: 'Take the password from a user; with sendEmail=false the answer has the link to choose a new one',
+    summary: 'Take the password from a user; the link to choose a new one goes to him by mail, or, with sendEmail=false, is in the answer',
     query: z.object({ sendEmail: flag('true') }),
-    response: z.object({ resetPasswordUrl: z.url() }),
+    response: z.object({ resetPasswordUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({
       resetPasswordUrl: await resetPassword(services, params.id, query, request),
     }),

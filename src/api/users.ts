@@ -42,8 +42,8 @@ export const users: readonly Endpoint[] = [
     method: 'POST',
     path: '/users',
     access: 'organizations',
-    summary: 'Create a user',
-    query: z.object({ activate: z.enum(['true', 'false']).default('true') }),
+    summary: 'Create a user; with sendEmail=true he is invited by mail to choose a password, or, if he has one, to verify his address',
+    query: z.object({ activate: z.enum(['true', 'false']).default('true'), sendEmail: z.enum(['true', 'false']).default('false') }),
     body: newUser.safeExtend({
       groupIds: z
         .array(text({ least: 1 }))
@@ -54,7 +54,8 @@ export const users: readonly Endpoint[] = [
     handler: async ({ services, query, body, request }) => {
       const { profile, credentials, orgId, depId, groupIds } = body;
       const input = { profile, ...givenPassword(credentials), orgId, depId, groupIds, activate: query.activate === 'true' };
-      return presentUser(await createUser(services, input, request), services.config.baseUrl);
+      const sendEmail = query.sendEmail === 'true';
+      return presentUser(await createUser(services, { ...input, sendEmail }, request), services.config.baseUrl);
     },
   }),
   listing({

@@ -2,6 +2,7 @@
  * The cookie by which a browser is known again after a sign-in: random, for one year. It signs nobody in; whoever holds it has only a count of wrong
  * passwords of its own. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
  */
+import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { LIFETIMES } from '../../config/defaults.ts';
 import type { Config } from '../config.ts';
@@ -19,6 +20,15 @@ export function deviceOf(ctx: Koa.Context, config: Config): string | undefined {
 
 /** A value for a browser that has none yet. */
 export const newDevice = (): string => randomToken();
+
+const given = new WeakMap<IncomingMessage, string>();
+
+/** @returns the browser's value, or for one that has none the value that it is to be given: the same for the whole request */
+export function browserDevice(ctx: Koa.Context, config: Config): string {
+  const device = deviceOf(ctx, config) ?? given.get(ctx.req) ?? newDevice();
+  given.set(ctx.req, device);
+  return device;
+}
 
 /** Gives the browser its value, for another year. */
 export function keepDevice(ctx: Koa.Context, config: Config, value: string): void {

@@ -50,10 +50,10 @@ function family(path: string): string {
 }
 
 /** Whatever follows is a secret, however the address is written: the router is not strict either. */
-const withoutToken = (path: string): string => path.replace(/(\/choose-password)\/.*/is, '$1/...');
+const withoutToken = (path: string): string => path.replace(/(\/(?:choose-password|verify-email))\/.*/is, '$1/...');
 
 const KNOWN_FAMILY =
-  /^\/(oauth\/(authorize|token|introspect|revoke|logout|userinfo|keys|[a-z-]*configuration|oauth-authorization-server)|api\/v1\/[a-zA-Z-]{1,30}|interaction|choose-password|admin|signin|playground|assets|health|metrics|\.well-known|)$/;
+  /^\/(oauth\/(authorize|token|introspect|revoke|logout|userinfo|keys|[a-z-]*configuration|oauth-authorization-server)|api\/v1\/[a-zA-Z-]{1,30}|interaction|choose-password|forgot-password|verify-email|verified-email|account|dev|admin|signin|playground|assets|health|metrics|\.well-known|)$/;
 
 export interface RequestObserver {
   readonly registry: Registry;

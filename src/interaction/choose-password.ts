@@ -3,16 +3,16 @@
  * scanners of mail follow every link; the link is used up by sending the form.
  */
 import type { RouterContext } from '@koa/router';
+import { type PasswordForm, showPasswordForm } from '../hosted/password-form.ts';
+import { visitor } from '../hosted/visitor.ts';
+import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { readPasswordLink, usePasswordLink } from '../services/one-time-links.ts';
 import { findProblemOfChoice } from '../services/password-policy.ts';
 import { readPasswordPolicy } from '../services/settings.ts';
 import type { User } from '../store/users.ts';
-import { type PasswordForm, showPasswordForm } from './password-form.ts';
 import type { House } from './routes.ts';
-import { visitor } from './sign-in-form.ts';
-import { carryOn } from './way.ts';
 
 /** The link was used, replaced, or has expired, or there never was one; which of these is not told. */
 export class LinkGone extends Error {

@@ -3,15 +3,15 @@
  * for what, and reports the scopes that the user allowed. Whether the dialog is needed was decided before.
  */
 import type Koa from 'koa';
+import { accountLabel } from '../hosted/facts.ts';
+import { logoOf, webAddress } from '../hosted/links.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
+import { inLanguage } from '../hosted/scope-text.ts';
+import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { accountLabel, type ConsentScope, type InteractionDetails, InteractionGone, type InteractionResult } from './interactions.ts';
-import { logoOf, webAddress } from './links.ts';
-import { en } from './messages/en.ts';
-import { isMessageKey, type Language } from './messages.ts';
-import { pageLanguage } from './page-language.ts';
+import { type InteractionDetails, InteractionGone, type InteractionResult } from './interactions.ts';
 import type { House } from './routes.ts';
-import { carryOn } from './way.ts';
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 
@@ -19,18 +19,6 @@ type Consent = NonNullable<InteractionDetails['consent']>;
 function consentOf({ consent }: InteractionDetails): Consent {
   if (consent === undefined) throw new InteractionGone('session-changed');
   return consent;
-}
-
-/** The text of a standard scope in the page's language, as long as it is the one that the service began with; else as it is stored. */
-function scopeText({ text }: Language, key: string, stored: string): string {
-  return isMessageKey(key) && en[key] === stored ? text(key) : stored;
-}
-
-/** A scope as the page shows it; a description that only repeats the title is left out. */
-function inLanguage(language: Language, scope: ConsentScope): ConsentScope {
-  const displayName = scopeText(language, `scope.${scope.name}.name`, scope.displayName);
-  const description = scopeText(language, `scope.${scope.name}.description`, scope.description);
-  return { ...scope, displayName, description: description === displayName ? '' : description };
 }
 
 /** Answers with the dialog. */

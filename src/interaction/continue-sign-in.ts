@@ -4,6 +4,15 @@
  */
 import type Koa from 'koa';
 import { LIFETIMES } from '../../config/defaults.ts';
+import { showEnrolment, showFactor, showRecoveryCodes, type Wrong } from '../hosted/factor-pages.ts';
+import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from '../hosted/fresh-sign-in.ts';
+import { adoptLanguage } from '../hosted/own-language.ts';
+import { creationForm, factorForm, readRegistration } from '../hosted/passkey-ceremonies.ts';
+import { CREDENTIAL, readAnswer } from '../hosted/passkey-forms.ts';
+import { type PasswordForm, showPasswordForm } from '../hosted/password-form.ts';
+import { visitor } from '../hosted/visitor.ts';
+import { carryOn } from '../hosted/way.ts';
+import { browserDevice, keepDevice } from '../http/device-cookie.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { isAdministrator } from '../services/administrators.ts';
@@ -26,15 +35,8 @@ import {
   StepGone,
   verifyFactor,
 } from '../services/sign-in-steps.ts';
-import { showEnrolment, showFactor, showRecoveryCodes, type Wrong } from './factor-pages.ts';
-import { forgetWayToSecurity, leadsToSecurity, SECURITY_PAGE } from './fresh-sign-in.ts';
 import type { InteractionDetails } from './interactions.ts';
-import { creationForm, factorForm, readRegistration } from './passkey-ceremonies.ts';
-import { CREDENTIAL, readAnswer } from './passkey-forms.ts';
-import { type PasswordForm, showPasswordForm } from './password-form.ts';
 import type { House } from './routes.ts';
-import { visitor } from './sign-in-form.ts';
-import { carryOn } from './way.ts';
 
 /** The sign-in belongs to an authorization request, or stands by itself at `/signin`. */
 export type Place = InteractionDetails | 'standalone';
@@ -62,11 +64,10 @@ function keepStateToken(house: House, ctx: Koa.Context, place: Place, stateToken
 
 /** Where a sign-in by itself leads: to a page of this service, never to an address out of the query (an open redirect, RFC 9700 section 4.11). */
 export async function afterwards(house: House, ctx: Koa.Context, userId: string): Promise<string> {
-  if (leadsToSecurity(house, ctx)) {
-    forgetWayToSecurity(house, ctx);
-    return SECURITY_PAGE;
-  }
-  return (await isAdministrator(house.services, userId)) ? '/admin' : '/';
+  const page = pageAfterSignIn(house, ctx);
+  if (page === undefined) return (await isAdministrator(house.services, userId)) ? '/admin' : addressOfPage('');
+  forgetPageAfterSignIn(house, ctx);
+  return addressOfPage(page);
 }
 
 /** Leads on from the first step: to the next page, or to the end of the sign-in. */
@@ -98,6 +99,8 @@ async function goOn(house: House, ctx: Koa.Context, place: Place, step: SignInSt
 
 async function finishSignIn(house: House, ctx: Koa.Context, place: Place, step: SignInStep & { readonly kind: 'done' }): Promise<void> {
   const { accountId, amr, authenticatedAt, idp } = step;
+  await adoptLanguage(house, ctx, accountId);
+  keepDevice(ctx, house.config, browserDevice(ctx, house.config));
   if (stateTokenOf(ctx) !== '') keepStateToken(house, ctx, place, undefined);
   if (place === 'standalone') {
     await house.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);

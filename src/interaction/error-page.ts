@@ -3,11 +3,11 @@
  * where the authorization endpoint shows what it may not redirect (RFC 6749 section 4.1.2.1).
  */
 import type Koa from 'koa';
+import type { WayBack } from '../hosted/facts.ts';
+import { webAddress } from '../hosted/links.ts';
+import { isMessageKey, type Language, type MessageKey } from '../hosted/messages.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
 import type { Pages } from '../http/pages.ts';
-import type { WayBack } from './interactions.ts';
-import { webAddress } from './links.ts';
-import { isMessageKey, type Language, type MessageKey } from './messages.ts';
-import { pageLanguage } from './page-language.ts';
 
 export interface ErrorFacts {
   readonly status: number;
@@ -53,7 +53,7 @@ export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFact
     code: facts.code,
     description: explanation(language, facts),
     application: home === undefined ? undefined : { label: facts.application?.label, home },
-    startPage: facts.code === 'not_found',
+    startPage: facts.code === 'not_found' || facts.code === 'verification_gone',
     signIn: facts.code === 'link_gone',
   };
   await pages.render(ctx, 'error', locals, { status: facts.status });

@@ -1,6 +1,9 @@
 /** What cannot go on, in plain words: every error thrown behind a hosted page becomes the error page, here and once. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import type { WayBack } from '../hosted/facts.ts';
+import type { MessageKey } from '../hosted/messages.ts';
+import { APPLICATION_PARAMETER, parameterOf } from '../hosted/way.ts';
 import { ForgedForm } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { requestId } from '../http/requests.ts';
@@ -8,9 +11,8 @@ import { TooManyFailures } from '../services/failure-limits.ts';
 import { isUnavailable } from '../store/failures.ts';
 import { LinkGone } from './choose-password.ts';
 import { errorPage } from './error-page.ts';
-import { InteractionGone, type WayBack } from './interactions.ts';
-import type { MessageKey } from './messages.ts';
-import { APPLICATION_PARAMETER, parameterOf } from './way.ts';
+import { InteractionGone } from './interactions.ts';
+import { VerificationGone } from './verify-email.ts';
 
 interface Failure {
   readonly status: number;
@@ -30,6 +32,7 @@ const isClientError = (error: unknown): error is { readonly status: number } =>
 function failureOf(error: unknown): Failure {
   if (error instanceof InteractionGone) return GONE[error.reason];
   if (error instanceof LinkGone) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
+  if (error instanceof VerificationGone) return { status: 410, code: 'verification_gone', message: 'failure.verification_gone' };
   if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
   if (error instanceof TooManyFailures) return { status: 429, code: 'too_many_failures', message: 'failure.too_many_failures' };
   if (isUnavailable(error)) return { status: 503, code: 'temporarily_unavailable', message: 'failure.temporarily_unavailable' };

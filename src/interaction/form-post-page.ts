@@ -1,7 +1,7 @@
 /** The page that carries an authorization response to the application by POST (OAuth 2.0 Form Post Response Mode section 2). */
 import type Koa from 'koa';
+import { pageLanguage } from '../hosted/page-language.ts';
 import type { Pages } from '../http/pages.ts';
-import { pageLanguage } from './page-language.ts';
 
 export interface FormPostFacts {
   /** The validated redirect URI. */

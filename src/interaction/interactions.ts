@@ -3,33 +3,7 @@
  * servers implement it; the pages know nothing else of OAuth. (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-
-/** The way back to an application, for a page that can do nothing else. */
-export interface WayBack {
-  readonly label: string;
-  readonly clientUri?: string | undefined;
-}
-
-/** An application as its users see it. */
-export interface ApplicationFacts {
-  readonly id: string;
-  readonly label: string;
-  readonly clientUri?: string;
-  readonly logoUri?: string;
-  readonly policyUri?: string;
-  readonly tosUri?: string;
-}
-
-export interface AccountFacts {
-  readonly id: string;
-  readonly login: string;
-  /** Empty when the account has none. */
-  readonly name: string;
-}
-
-/** How an account is written on a page. */
-export const accountLabel = ({ login, name }: Pick<AccountFacts, 'login' | 'name'>): string =>
-  name === '' || name === login ? login : `${name} (${login})`;
+import type { AccountFacts, ApplicationFacts } from '../hosted/facts.ts';
 
 export interface ConsentScope {
   readonly name: string;
@@ -111,24 +85,4 @@ export class InteractionGone extends Error {
   constructor(readonly reason: 'expired' | 'other-browser' | 'session-changed') {
     super(`the interaction cannot go on: ${reason}`);
   }
-}
-
-/** The browser's session, for signing in without an application. */
-export interface BrowserSessions {
-  /** @returns undefined also when its user may not sign in any more */
-  current(
-    req: IncomingMessage,
-    res: ServerResponse,
-  ): Promise<
-    | {
-        readonly accountId: string;
-        /** How the user was authenticated (RFC 8176). */
-        readonly amr: readonly string[];
-        /** Epoch seconds. */
-        readonly signedInAt: number;
-      }
-    | undefined
-  >;
-  /** @param amr how the user was authenticated (RFC 8176) @param idp by which external provider */
-  signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /** The page that asks before it signs out: OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User". */
 import type Koa from 'koa';
+import { accountLabel } from '../hosted/facts.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
 import type { HiddenField } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
-import { accountLabel } from './interactions.ts';
-import { pageLanguage } from './page-language.ts';
 
 export interface LogoutFacts {
   /** Path that the form is posted to. */

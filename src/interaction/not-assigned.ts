@@ -3,12 +3,13 @@
  * section 4.1.2.1). Who is assigned was decided before.
  */
 import type Koa from 'koa';
+import { accountLabel } from '../hosted/facts.ts';
+import { logoOf } from '../hosted/links.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
+import { carryOn } from '../hosted/way.ts';
 import { seeOther } from '../http/see-other.ts';
-import { accountLabel, type InteractionDetails } from './interactions.ts';
-import { logoOf } from './links.ts';
-import { pageLanguage } from './page-language.ts';
+import type { InteractionDetails } from './interactions.ts';
 import type { House } from './routes.ts';
-import { carryOn } from './way.ts';
 
 export async function tellNotAssigned(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);

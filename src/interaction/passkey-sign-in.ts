@@ -1,14 +1,15 @@
 /** Signing in by a passkey, without user name and password (WebAuthn Level 3 section 1.3.1): the form of the sign-in page has brought the answer of the browser. */
 import type Koa from 'koa';
+import { readAnswer } from '../hosted/passkey-forms.ts';
+import { placeOf } from '../hosted/upstream-place.ts';
+import { visitor } from '../hosted/visitor.ts';
 import { readForm } from '../http/forms.ts';
 import { signInByPasskey } from '../services/passkey-proofs.ts';
 import { continueSignIn, type Place } from './continue-sign-in.ts';
-import { readAnswer } from './passkey-forms.ts';
 import type { House } from './routes.ts';
 import { askAnew } from './sign-in.ts';
-import { showSignIn, visitor } from './sign-in-form.ts';
+import { showSignIn } from './sign-in-form.ts';
 import { formFor } from './standalone.ts';
-import { placeOf } from './upstream-place.ts';
 
 /** POST …/passkey. What is wrong is not told: whether there is such a passkey, and such a user, is nobody's affair. @throws {TooManyFailures} */
 export async function receivePasskeySignIn(house: House, ctx: Koa.Context, place: Place): Promise<void> {

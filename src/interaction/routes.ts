@@ -1,17 +1,11 @@
 /** The hosted pages for end users, all on one screen: which address shows what, and what stands before each of them. */
-import type { IncomingMessage } from 'node:http';
 import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import type { Config } from '../config.ts';
-import { createFormTokens, type FormTokens, refuseCrossSite } from '../http/csrf.ts';
-import type { Pages } from '../http/pages.ts';
+import type { House as SharedHouse } from '../hosted/house.ts';
+import { carryOn } from '../hosted/way.ts';
+import { refuseCrossSite } from '../http/csrf.ts';
 import { seeOther } from '../http/see-other.ts';
-import type { Transactions } from '../http/transactions.ts';
-import type { Services } from '../services/dependencies.ts';
-import { createUpstream, type Upstream } from '../services/upstream-exchange.ts';
-import type { UpstreamCall } from '../services/upstream-metadata.ts';
 import { choosePasswordPage, receiveChosenPassword } from './choose-password.ts';
-import { connectAccount, disconnectAccount, finishConnection } from './connected-accounts.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
 import {
   receiveEnrolled,
@@ -21,38 +15,19 @@ import {
   receivePasskeyEnrolment,
   receiveRestart,
 } from './continue-sign-in.ts';
-import { SECURITY_PAGE } from './fresh-sign-in.ts';
-import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
+import { inboxMailHtml, inboxMailPage, inboxPage } from './dev-inbox.ts';
+import { forgottenPasswordPage, receiveForgottenPassword } from './forgotten-password.ts';
+import { type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
 import { returnNotAssigned, tellNotAssigned } from './not-assigned.ts';
-import { type PasskeyChallenges, passkeyChallenges } from './passkey-forms.ts';
-import { addPasskeyPage, receivePasskey } from './passkey-page.ts';
 import { receivePasskeySignIn } from './passkey-sign-in.ts';
-import { addApp, confirmApp, newCodes, removeApp, securityPage } from './security-page.ts';
 import { askToSignIn, cancelSignIn, nextStep, receiveSignIn } from './sign-in.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from './social.ts';
 import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.ts';
-import { type KeptTransaction, upstreamTransactions } from './upstream-place.ts';
-import { carryOn } from './way.ts';
-
-/** What the pages are built on. */
-export interface HostedPagesDependencies {
-  readonly services: Services;
-  readonly interactions: Interactions;
-  readonly sessions: BrowserSessions;
-  readonly pages: Pages;
-  readonly config: Config;
-  /** The way out, to external providers. */
-  readonly outbound: UpstreamCall;
-  /** Is there a playground for this request, so that a page may lead to it? */
-  playgroundPresent(req: IncomingMessage): boolean;
-}
+import { receiveVerifiedEmail, verifiedEmailPage, verifyEmailPage } from './verify-email.ts';
 
 /** What each page is given. */
-export interface House extends HostedPagesDependencies {
-  readonly formTokens: FormTokens;
-  readonly passkeyChallenges: PasskeyChallenges;
-  readonly upstream: Upstream;
-  readonly upstreamTransactions: Transactions<KeptTransaction>;
+export interface House extends SharedHouse {
+  readonly interactions: Interactions;
 }
 
 type Step = (house: House, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
@@ -65,15 +40,8 @@ const PAGES = { login: askToSignIn, assignment: tellNotAssigned, consent: askFor
 const show: Step = (house, ctx, details) => PAGES[details.prompt](house, ctx, details);
 
 /** @returns a middleware for the hosted pages; other addresses go on to the next */
-export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middleware {
-  const { config, services, interactions } = dependencies;
-  const house: House = {
-    ...dependencies,
-    formTokens: createFormTokens(config, services.keyring),
-    passkeyChallenges: passkeyChallenges(services.keyring),
-    upstream: createUpstream(services, dependencies.outbound),
-    upstreamTransactions: upstreamTransactions(config, services.keyring),
-  };
+export function hostedPages(house: House): Koa.Middleware {
+  const { config, interactions } = house;
 
   /** Runs a step with the interaction that the address names, if it is this browser's. */
   const step =
@@ -112,19 +80,17 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
     .post('/signin/enroll-passkey', (ctx) => standaloneStep(house, ctx, receivePasskeyEnrolment, 'factor.gone'))
     .post('/signin/enrolled', (ctx) => standaloneStep(house, ctx, receiveEnrolled, 'factor.gone'))
     .post('/signin/restart', (ctx) => standaloneStep(house, ctx, receiveRestart))
-    .get(SECURITY_PAGE, (ctx) => securityPage(house, ctx))
-    .get(`${SECURITY_PAGE}/upstream`, (ctx) => finishConnection(house, ctx))
-    .get(`${SECURITY_PAGE}/:step`, (ctx) => seeOther(ctx, carryOn(ctx, SECURITY_PAGE)))
-    .post(`${SECURITY_PAGE}/app`, (ctx) => addApp(house, ctx))
-    .post(`${SECURITY_PAGE}/passkey`, (ctx) => addPasskeyPage(house, ctx))
-    .post(`${SECURITY_PAGE}/enroll-passkey`, (ctx) => receivePasskey(house, ctx))
-    .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(house, ctx))
-    .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(house, ctx))
-    .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(house, ctx))
-    .post(`${SECURITY_PAGE}/connect`, (ctx) => connectAccount(house, ctx))
-    .post(`${SECURITY_PAGE}/disconnect`, (ctx) => disconnectAccount(house, ctx))
     .get('/choose-password/:token', (ctx) => choosePasswordPage(house, ctx))
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(house, ctx))
+    .get('/forgot-password', (ctx, next) => forgottenPasswordPage(house, ctx, next))
+    .post('/forgot-password', (ctx, next) => receiveForgottenPassword(house, ctx, next))
+    .get('/verify-email/:token', (ctx) => verifyEmailPage(house, ctx))
+    .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(house, ctx))
+    .get('/verified-email', (ctx) => verifiedEmailPage(house, ctx))
+    .get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
+    .get('/dev/inbox', (ctx, next) => inboxPage(house, ctx, next))
+    .get('/dev/inbox/:id', (ctx, next) => inboxMailPage(house, ctx, next))
+    .get('/dev/inbox/:id/html', (ctx, next) => inboxMailHtml(house, ctx, next))
     .get(INTERACTION, step(show))
     .get(`${INTERACTION}/upstream`, step(finishUpstream, 'login'))
     .get(

@@ -1,18 +1,17 @@
 /** The form that asks for user name and password, wherever it stands: how it is shown, read and checked. */
 import type Koa from 'koa';
 import type { Config } from '../config.ts';
+import type { ApplicationFacts } from '../hosted/facts.ts';
+import { logoOf } from '../hosted/links.ts';
+import type { MessageKey } from '../hosted/messages.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
+import { PASSKEY_SCRIPTS, type PasskeyForm } from '../hosted/passkey-forms.ts';
+import { visitor } from '../hosted/visitor.ts';
 import type { HiddenField } from '../http/csrf.ts';
-import { deviceOf, keepDevice, newDevice } from '../http/device-cookie.ts';
+import { browserDevice, keepDevice } from '../http/device-cookie.ts';
 import type { Pages } from '../http/pages.ts';
-import { clientAddress, requestId } from '../http/requests.ts';
-import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
 import { checkPassword, type PasswordCheck } from '../services/sign-in.ts';
-import type { ApplicationFacts } from './interactions.ts';
-import { logoOf } from './links.ts';
-import type { MessageKey } from './messages.ts';
-import { pageLanguage } from './page-language.ts';
-import { PASSKEY_SCRIPTS, type PasskeyForm } from './passkey-forms.ts';
 import type { ProviderLink } from './upstream-links.ts';
 
 /** Where the form stands. */
@@ -27,6 +26,8 @@ export interface SignInForm {
   /** What the user name is filled with. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
+  /** Path of the page for who has forgotten his password; undefined: there is no mail. */
+  readonly forgotten?: string | undefined;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
   /** Beside the password; absent: there are none here. */
@@ -67,6 +68,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     notice: form.notice && text(form.notice),
     username: form.username ?? '',
     hidden: form.hidden,
+    forgotten: form.forgotten,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     passkey: form.passkey,
@@ -98,7 +100,7 @@ export async function submitSignIn(
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
   const problems = missing(username, password);
-  const device = deviceOf(ctx, config) ?? newDevice();
+  const device = browserDevice(ctx, config);
   const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
   if (checked !== undefined) {
     keepDevice(ctx, config, device);
@@ -108,11 +110,3 @@ export async function submitSignIn(
   await showSignIn(pages, ctx, { ...form, username, notice: undefined }, problems.length > 0 ? problems : refused);
   return undefined;
 }
-
-/** Who asks, before anybody is signed in. */
-export const visitor = (ctx: Koa.Context, { trustProxy }: Config): RequestContext => ({
-  actor: NOBODY,
-  ipAddress: clientAddress(ctx.req, trustProxy),
-  userAgent: ctx.get('User-Agent'),
-  requestId: requestId(ctx.req),
-});

@@ -3,18 +3,19 @@
  * application's behalf, and reports who signed in, or that nobody did.
  */
 import type Koa from 'koa';
+import { mayStepUp } from '../hosted/fresh-sign-in.ts';
+import type { MessageKey } from '../hosted/messages.ts';
+import { signInForm } from '../hosted/passkey-ceremonies.ts';
+import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { continueByPassword, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
-import { mayStepUp } from './fresh-sign-in.ts';
+import { forgottenPath } from './forgotten-password.ts';
 import type { InteractionDetails } from './interactions.ts';
-import type { MessageKey } from './messages.ts';
-import { signInForm } from './passkey-ceremonies.ts';
 import type { House } from './routes.ts';
 import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.ts';
 import { goStraight } from './social.ts';
 import { providerLinks } from './upstream-links.ts';
-import { carryOn } from './way.ts';
 
 const formFor = async (house: House, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
   const { serverId, uid, application, loginHint, stepUp, redirectOrigins, uiLocales } = details;
@@ -25,6 +26,7 @@ const formFor = async (house: House, ctx: Koa.Context, details: InteractionDetai
     redirectOrigins,
     username: loginHint ?? stepUp?.user.login,
     uiLocales,
+    forgotten: forgottenPath(house, ctx),
     providers: await providerLinks(house.services, ctx, details),
     passkey: await signInForm(house, ctx, {
       place: `/interaction/${serverId}/${uid}`,

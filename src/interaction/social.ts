@@ -1,36 +1,28 @@
 /**
- * Signing in by an external provider, in the browser's own interaction: out to it with state, nonce and PKCE, and back with its answer, which is used once
- * and at the place where it was asked for only (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207). What the answer proves is found out in src/services/upstream-*.ts.
+ * Signing in by an external provider, in the browser's own interaction; the way out and back is src/hosted/upstream-way.ts. What the answer proves is found
+ * out in src/services/upstream-*.ts.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { epochSeconds } from '../clock.ts';
+import { SECURITY_PAGE } from '../hosted/fresh-sign-in.ts';
+import { addressOf, placeOf } from '../hosted/upstream-place.ts';
+import { CHOOSE_PARAMETER, explainProblem } from '../hosted/upstream-problem.ts';
+import { ANSWER, addressOut, showOnward, takeAnswer } from '../hosted/upstream-way.ts';
+import { visitor } from '../hosted/visitor.ts';
+import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
-import type { AskedOfUpstream } from '../policy/upstream-request.ts';
-import { randomToken } from '../secrets.ts';
-import { claimAnswer } from '../services/upstream-answers.ts';
 import { UpstreamFailure } from '../services/upstream-failure.ts';
 import { offeredProvider } from '../services/upstream-offers.ts';
 import { recordUpstreamFailure, signInUpstream } from '../services/upstream-sign-in.ts';
-import type { IdentityProvider } from '../store/identity-providers.ts';
 import { continueSignIn, type Place } from './continue-sign-in.ts';
-import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import { type InteractionDetails, InteractionGone } from './interactions.ts';
-import type { MessageKey } from './messages.ts';
-import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
-import { visitor } from './sign-in-form.ts';
-import { addressOf, type KeptTransaction, placeOf, randomOf, stateFor, type UpstreamPlace } from './upstream-place.ts';
-import { CHOOSE_PARAMETER, explainProblem } from './upstream-problem.ts';
-import { carryOn, parameterOf } from './way.ts';
 
 /** RFC 8176 has no value for it; this one is what others use. What the provider did is its own affair: no second factor of here is spared by it. */
 const FEDERATED_AMR: readonly string[] = ['fed'];
 
-/** What an answer may bring (RFC 6749 section 4.1.2, RFC 9207). What a provider writes in its own words is not read at all. */
-const ANSWER = ['code', 'state', 'iss', 'error'] as const;
 const LONGEST = 4096;
 
 /** Sends the browser to the provider that the application has named. @returns false when it has named none, or the user wants to choose */
@@ -61,26 +53,6 @@ async function begin(house: House, ctx: Koa.Context, place: Place, idpId: string
 }
 
 /**
- * Begins a sign-in at the provider, which this browser keeps in mind.
- * @returns the address that it is to be sent to
- * @throws {UpstreamFailure}
- */
-export async function addressOut(
-  house: House,
-  ctx: Koa.Context,
-  provider: IdentityProvider,
-  place: UpstreamPlace,
-  asked: AskedOfUpstream,
-  kept: Pick<KeptTransaction, 'maxAge' | 'userId'>,
-): Promise<URL> {
-  const random = randomToken();
-  const transaction = { nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds(), ...kept };
-  const url = await house.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, asked);
-  await house.upstreamTransactions.remember(ctx, { ...transaction, state: random, idpId: provider.id, place: placeOf(place) });
-  return url;
-}
-
-/**
  * The provider's redirect URI, by GET or POST (OAuth 2.0 Form Post Response Mode). A page leads on to the place, in a navigation of our own: a post of another
  * site brings none of the browser's cookies (SameSite=Lax), and a provider's page whose form led here may forbid to go any further (CSP `form-action`).
  */
@@ -99,14 +71,6 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
   await showOnward(pages, ctx, `${path}?${query}`, path.startsWith(SECURITY_PAGE) ? 'connected.title' : 'sign-in.title');
 }
 
-/** A page that goes on by itself, or by its link. */
-export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, title: MessageKey): Promise<void> {
-  const language = pageLanguage(ctx);
-  const heading = language.text(title);
-  await pages.render(ctx, 'upstream-return', { ...language, languages: [], title: heading, heading, next });
-  ctx.set('Refresh', `0;url=${next}`);
-}
-
 /** GET …/upstream: what the provider has answered. */
 export async function finishUpstream(house: House, ctx: Koa.Context, place: Place): Promise<void> {
   const { services, upstream } = house;
@@ -120,27 +84,6 @@ export async function finishUpstream(house: House, ctx: Koa.Context, place: Plac
     const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config));
     await continueSignIn(house, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
   });
-}
-
-interface TakenAnswer {
-  readonly answer: URLSearchParams;
-  /** What this browser keeps of the sign-in, with the whole state as it travelled. */
-  readonly kept: KeptTransaction;
-}
-
-/** @returns undefined unless the sign-in was begun in this browser, at this place, at this provider, and is not used yet: of many at once one has it */
-export async function takeAnswer(house: House, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
-  const answer = new URLSearchParams();
-  for (const name of ANSWER) {
-    const value = parameterOf(ctx, name);
-    if (value !== undefined) answer.set(name, value);
-  }
-  const state = answer.get('state') ?? '';
-  const random = randomOf(state);
-  if (random === undefined || state !== stateFor(random, place)) return undefined;
-  const kept = await house.upstreamTransactions.take(ctx, random);
-  if (kept === undefined || kept.place !== placeOf(place) || kept.idpId !== parameterOf(ctx, 'idp')) return undefined;
-  return (await claimAnswer(house.services, random)) ? { answer, kept: { ...kept, state } } : undefined;
 }
 
 /** What goes wrong with a provider is told in plain words, and kept in the audit log. */

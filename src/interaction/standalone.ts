@@ -1,14 +1,12 @@
-/** Signing in without an application, at `/signin`, and the page that a signed-in user lands on, at `/`. */
+/** Signing in without an application, at `/signin`; and the way in, at `/`. */
 import type Koa from 'koa';
+import { ACCOUNT, isFresh, pageAfterSignIn } from '../hosted/fresh-sign-in.ts';
+import type { MessageKey } from '../hosted/messages.ts';
+import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { findPerson } from '../services/administrators.ts';
 import { afterwards, continueByPassword, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
-import { isFresh, leadsToSecurity } from './fresh-sign-in.ts';
-import { accountLabel } from './interactions.ts';
-import type { MessageKey } from './messages.ts';
-import { pageLanguage } from './page-language.ts';
-import { signInForm } from './passkey-ceremonies.ts';
+import { forgottenPath } from './forgotten-password.ts';
 import type { House } from './routes.ts';
 import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.ts';
 import { providerLinks } from './upstream-links.ts';
@@ -23,13 +21,14 @@ export const formFor = async (house: House, ctx: Koa.Context): Promise<SignInFor
   action: '/signin',
   hidden: house.formTokens.field(ctx),
   notice: NOTICES.find(([parameter]) => parameter in ctx.query)?.[1],
+  forgotten: forgottenPath(house, ctx),
   providers: await providerLinks(house.services, ctx, 'standalone'),
   passkey: await signInForm(house, ctx, { place: '/signin', action: '/signin/passkey' }),
 });
 
 /** GET /signin; a parameter may say what has just ended here, see NOTICES. */
 export async function signInPage(house: House, ctx: Koa.Context): Promise<void> {
-  const afresh = leadsToSecurity(house, ctx);
+  const afresh = pageAfterSignIn(house, ctx) !== undefined;
   if (await showPendingStep(house, ctx, 'standalone')) return;
   const session = await house.sessions.current(ctx.req, ctx.res);
   if (session === undefined || (afresh && !(await isFresh(house, session)))) {
@@ -53,21 +52,7 @@ export async function receiveStandaloneSignIn(house: House, ctx: Koa.Context): P
 export const standaloneStep = (house: House, ctx: Koa.Context, receive: StepReceiver, notice?: MessageKey): Promise<void> =>
   receive(house, ctx, 'standalone', async () => showSignIn(house.pages, ctx, { ...(await formFor(house, ctx)), notice }));
 
-/** GET / */
+/** GET /: the user's own pages, or the way there. */
 export async function homePage(house: House, ctx: Koa.Context): Promise<void> {
-  const session = await house.sessions.current(ctx.req, ctx.res);
-  const person = session && (await findPerson(house.services, session.accountId));
-  if (person === undefined) return seeOther(ctx, '/signin');
-  const language = pageLanguage(ctx);
-  const title = language.text('home.title');
-  const locals = {
-    ...language,
-    title,
-    heading: title,
-    account: accountLabel(person),
-    console: person.roles.length > 0,
-    playground: house.playgroundPresent(ctx.req),
-    scripts: ['reload-when-stale.js'],
-  };
-  await house.pages.render(ctx, 'signed-in', locals);
+  seeOther(ctx, (await house.sessions.current(ctx.req, ctx.res)) === undefined ? '/signin' : ACCOUNT);
 }

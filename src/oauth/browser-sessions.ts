@@ -6,6 +6,7 @@ import type { Database } from '../store/database.ts';
 import { findUserById } from '../store/users.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { cookies } from './cookies.ts';
+import { noteDevice } from './session-device.ts';
 import { providerOf, setProvider } from './session-provider.ts';
 import { isActive } from './tokens/account.ts';
 import { sessionLifetime } from './tokens/lifetimes.ts';
@@ -67,6 +68,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
       const session = new provider.Session();
       session.loginAccount({ accountId, amr: [...amr] });
       setProvider(session, idp);
+      noteDevice(session, servers.parts.describe(req));
       const lifetime = sessionLifetime(signIn, session.loginTs);
       await session.save(lifetime);
       ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });

@@ -28,6 +28,8 @@ export interface ProviderParts {
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
+  /** Where a request comes from. */
+  describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string };
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;
 }

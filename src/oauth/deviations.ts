@@ -279,10 +279,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'oauth/token-details.test.ts',
   },
   {
-    setting: 'Session.IN_PAYLOAD (undocumented: one name more)',
+    setting: 'Session.IN_PAYLOAD (undocumented: two names more)',
     default: 'a session keeps what the library knows of it',
-    ours: 'also the external identity provider by which it began',
-    why: 'sessions/me tells it, and a stronger sign-in later keeps it',
+    ours: 'also the external identity provider by which it began, and from where it was last used',
+    why: 'sessions/me tells the one, and a stronger sign-in later keeps it; the user sees the other among his sessions',
     test: 'interaction/upstream-sign-in.test.ts',
   },
   {

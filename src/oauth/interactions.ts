@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
 import { epochSeconds } from '../clock.ts';
-import { fullName } from '../policy/claims.ts';
+import { fullName, USERINFO_SCOPES } from '../policy/claims.ts';
 import { rememberConsent } from '../services/consents.ts';
 import type { Services } from '../services/dependencies.ts';
 import { findUserById, type User } from '../store/users.ts';
@@ -16,7 +16,6 @@ import { words } from './authorize/scope.ts';
 import { clientSettings } from './client-settings.ts';
 import type { BuiltServer } from './provider.ts';
 import { providerOf } from './session-provider.ts';
-import { USERINFO_SCOPES } from './tokens/account.ts';
 
 type Gone = 'expired' | 'other-browser' | 'session-changed';
 type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;

@@ -92,6 +92,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     assigned,
     access.judgeRequest,
     secondFactorCheck(signIn.mfa, async (userId) => (await state.read(() => findRoles(database.knex, userId))).length > 0),
+    deps.describe,
   );
   const accounts = findAccount(server.profile, readAccount, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));

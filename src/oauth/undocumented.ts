@@ -7,6 +7,7 @@ import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
 import { clientSettings } from './client-settings.ts';
+import { SESSION_DEVICE } from './session-device.ts';
 import { SESSION_PROVIDER } from './session-provider.ts';
 import type { IssuedToken } from './tokens/access.ts';
 
@@ -55,8 +56,8 @@ export interface Touches {
 export function touchUndocumented(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: Touches): void {
   const { OIDCContext, Client, IdToken, Session, ...models } = internalsOf(provider);
 
-  // A session knows by which external provider it began; what is not listed is neither saved nor read.
-  const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER];
+  // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
+  const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
   Object.defineProperty(Session, 'IN_PAYLOAD', { get: () => fields });
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.

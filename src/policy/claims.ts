@@ -15,6 +15,9 @@ export function fullName(profile: Readonly<Record<string, unknown>>): string | u
   return text(profile.displayName) ?? (parts.length > 0 ? parts.join(' ') : undefined);
 }
 
+/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
+export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
+
 /** Every claim the service knows to make, in the order they are sent. */
 export const USER_CLAIMS = [
   'sub',

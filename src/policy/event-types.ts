@@ -96,7 +96,7 @@ const ABOUT_THE_SERVICE = [
   'system.api_token.create',
   'system.api_token.revoke',
   'system.audit.remove',
-  'system.audit.remove',
+  'system.email.delivery',
   'system.idp.lifecycle.activate',
   'system.idp.lifecycle.create',
   'system.idp.lifecycle.deactivate',

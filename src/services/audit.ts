@@ -4,6 +4,7 @@ import type { Role } from '../policy/administration.ts';
 import type { EventType } from '../policy/event-types.ts';
 import { insertAuditEvent } from '../store/audit.ts';
 import type { Executor } from '../store/database.ts';
+import { queueNoticeOf } from './mail.ts';
 
 /** Who acts: a person, the service itself, or an application. */
 export interface Actor {
@@ -20,6 +21,12 @@ export interface RequestContext {
   readonly ipAddress?: string;
   readonly userAgent?: string;
   readonly requestId?: string;
+  /** Did it come through a proxy? */
+  readonly isForwarded?: boolean;
+  /** BCP 47: of the page that it was made on. */
+  readonly language?: string;
+  /** Value of the browser's device cookie. */
+  readonly device?: string;
 }
 
 /** The service acting by itself, e.g. at its first start. */
@@ -43,7 +50,7 @@ export interface Event {
   readonly after?: unknown;
 }
 
-/** @param trx the transaction of the change that the event tells of */
+/** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of */
 export async function recordEvent(trx: Executor, event: Event): Promise<void> {
   const { actor, ipAddress, userAgent, requestId } = event.request;
   await insertAuditEvent(trx, {
@@ -58,4 +65,5 @@ export async function recordEvent(trx: Executor, event: Event): Promise<void> {
     transactionId: requestId,
     debugContext: { before: event.before, after: event.after },
   });
+  await queueNoticeOf(trx, event);
 }

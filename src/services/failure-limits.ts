@@ -1,4 +1,7 @@
-/** How many failures one address is let have (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets of one application. */
+/**
+ * How many failures one address is let have (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets of one application. And how many
+ * mails somebody may bring about who has proved nothing.
+ */
 import ipaddr from 'ipaddr.js';
 import { countFailure, type FailureLimit, secondsBarred } from '../store/failures-by-address.ts';
 import type { Services } from './dependencies.ts';
@@ -6,6 +9,10 @@ import type { Services } from './dependencies.ts';
 const QUARTER_HOUR = 900;
 const SIGN_INS: FailureLimit = { prefix: 'sign-in', most: 100, seconds: QUARTER_HOUR };
 const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, seconds: QUARTER_HOUR };
+
+const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
+/** To one user, whoever asks: nobody's mailbox is to be flooded. */
+const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
 
 type Parts = Pick<Services, 'config' | 'database'>;
 
@@ -30,6 +37,18 @@ export async function countFailedSignIn({ config, database }: Parts, address: st
   if (!config.rateLimits || address === undefined) return;
   const barred = await countFailure(database.pool, SIGN_INS, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Counts a request for a new password, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+export async function countResetRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const barred = await countFailure(database.pool, RESET_REQUESTS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Counts a mail with a link to this user. @returns false when he has had too many of late */
+export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
+  return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)) === undefined;
 }
 
 /** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */

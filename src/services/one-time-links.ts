@@ -1,6 +1,6 @@
 /**
  * Links by which people choose a password (OWASP Forgot Password Cheat Sheet, "URL Tokens"): unguessable, stored as a digest, used once, of limited life,
- * one a user at a time. How a link reaches its user is not decided here.
+ * one a user at a time. It reaches its user by mail, or by whoever asked for it.
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
@@ -13,6 +13,7 @@ import { consumeLink, deleteLinksOf, findLink, insertLink } from '../store/one-t
 import { findUserById, lockUser, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { queueMail } from './mail.ts';
 import { rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
 import { userTarget } from './user-reach.ts';
@@ -25,6 +26,7 @@ const SECONDS: Readonly<Record<LinkPurpose, number>> = {
 /**
  * Makes a link in place of those the user had.
  * @param trx the transaction of the change that the link belongs to
+ * @param mailedTo the address that it is mailed to: whoever uses it has shown that the address is his
  * @returns its address, which is told this once
  */
 export async function createPasswordLink(
@@ -32,14 +34,33 @@ export async function createPasswordLink(
   { config }: Pick<Services, 'config'>,
   userId: string,
   purpose: LinkPurpose,
+  mailedTo: string | null = null,
 ): Promise<string> {
   // Of two links made at once, one replaces the other.
   await lockUser(trx, userId);
   await deleteLinksOf(trx, userId);
   const token = randomToken();
   const created = present();
-  await insertLink(trx, { id: digest(token), purpose, userId, created, expiresAt: new Date(created.getTime() + SECONDS[purpose] * 1000) });
+  const expiresAt = new Date(created.getTime() + SECONDS[purpose] * 1000);
+  await insertLink(trx, { id: digest(token), purpose, userId, mailedTo, created, expiresAt });
   return `${config.baseUrl}/choose-password/${token}`;
+}
+
+/**
+ * Makes a link and notes the mail that carries it.
+ * @param user who has an address that mail can be sent to
+ */
+export async function mailPasswordLink(
+  trx: Executor,
+  { config, keyring }: Pick<Services, 'config' | 'keyring'>,
+  user: Pick<User, 'id' | 'login' | 'profile'> & { readonly email: string },
+  kind: 'invitation' | 'activation' | 'password-reset',
+  request: Pick<RequestContext, 'language'>,
+): Promise<void> {
+  const purpose = kind === 'password-reset' ? 'reset' : 'activation';
+  const link = await createPasswordLink(trx, { config }, user.id, purpose, user.email);
+  const expiresAt = new Date(present().getTime() + SECONDS[purpose] * 1000).toISOString();
+  await queueMail(trx, keyring, user, kind, { to: user.email, link, expiresAt }, request);
 }
 
 /** @returns whose password the link lets choose; undefined when it is of no use, for whatever reason */
@@ -88,7 +109,9 @@ async function choose(
   if (link === undefined || before === undefined) return undefined;
   const status = statusAfterChoosing(before.status, link.purpose);
   if (status === undefined || !(await consumeLink(trx, id, now))) return undefined;
-  return storeChosen(trx, before, { status, passwordHash, displayMessage: `User chose a password by ${link.purpose} link` }, request);
+  const displayMessage = `User chose a password by ${link.purpose} link`;
+  const isProved = link.mailedTo !== null && link.mailedTo === before.email;
+  return storeChosen(trx, before, { status, passwordHash, displayMessage, emailVerified: before.emailVerified || isProved }, request);
 }
 
 /** A password that its user has chosen himself. */
@@ -98,6 +121,8 @@ export interface ChosenPassword {
   readonly passwordHash: string;
   /** For the audit log. */
   readonly displayMessage: string;
+  /** Absent: as it was. */
+  readonly emailVerified?: boolean;
 }
 
 /**
@@ -107,13 +132,14 @@ export interface ChosenPassword {
 export async function storeChosen(
   trx: Executor,
   before: User,
-  { status, passwordHash, displayMessage }: ChosenPassword,
+  { status, passwordHash, displayMessage, emailVerified = before.emailVerified }: ChosenPassword,
   request: Omit<RequestContext, 'actor'>,
 ): Promise<User> {
   const now = present();
   const fresh = status !== before.status;
   const changes = {
     status,
+    emailVerified,
     statusChanged: fresh ? now : before.statusChanged,
     activated: before.activated ?? now,
     passwordHash,
@@ -131,8 +157,8 @@ export async function storeChosen(
     displayMessage,
     request: { ...request, actor: { id: before.id, type: 'User', displayName: before.login } },
     targets: [userTarget(before)],
-    before: { status: before.status, passwordChanged: before.passwordChanged },
-    after: { status, passwordChanged: now },
+    before: { status: before.status, passwordChanged: before.passwordChanged, emailVerified: before.emailVerified },
+    after: { status, passwordChanged: now, emailVerified },
   });
   return { ...before, ...changes };
 }

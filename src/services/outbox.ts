@@ -40,6 +40,10 @@ export interface Carrier {
    * @returns seconds to the next attempt after so many that failed; undefined: it is given up
    */
   pauseAfter?(attempts: number, age: number): number | undefined;
+  /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
+  readonly mostAtOnce?: number;
+  /** Seconds that a delivery is left to the process that took it; absent: TAKEN_FOR. */
+  readonly takenFor?: number;
 }
 
 export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
@@ -94,10 +98,11 @@ function sendKind({ database, log, count }: OutboxParts, kind: string, carrier: 
   }
 
   async function sendDue(): Promise<void> {
-    const limit = MOST_AT_ONCE - underWay.size;
+    const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR } = carrier;
+    const limit = mostAtOnce - underWay.size;
     if (limit === 0) return;
     const busy = [...underWay.values()].map(({ orderingKey }) => orderingKey);
-    for (const entry of await claimDue(database.knex, { kinds: [kind], busy, now: present(), until: later(TAKEN_FOR), limit })) {
+    for (const entry of await claimDue(database.knex, { kinds: [kind], busy, now: present(), until: later(takenFor), limit })) {
       const sending = send(entry).finally(() => {
         underWay.delete(sending);
         // Its receiver may have more waiting.

@@ -12,7 +12,7 @@ import { described, listSecondFactors, removeFactor, type SecondFactor } from '.
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { isPrintable } from './text.ts';
 import { newTotpSecret, sealTotpSecret } from './totp.ts';
-import { userTarget } from './user-reach.ts';
+import { asUser, userTarget } from './user-reach.ts';
 import { waysToSignIn } from './ways-to-sign-in.ts';
 
 export interface OwnFactors {
@@ -52,11 +52,6 @@ export async function beginEnrolment({ database, keyring }: Services, userId: st
   });
   return stateToken;
 }
-
-const asUser = (request: RequestContext, user: User): RequestContext => ({
-  ...request,
-  actor: { id: user.id, type: 'User', displayName: user.login },
-});
 
 /** @returns the new codes, to be shown this once; undefined when the user has no factor to recover */
 export async function replaceOwnRecoveryCodes(

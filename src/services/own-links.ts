@@ -21,7 +21,7 @@ import { identityProviderTarget } from './identity-providers.ts';
 import { isPrintable } from './text.ts';
 import type { UpstreamIdentity } from './upstream-exchange.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
-import { userTarget } from './user-reach.ts';
+import { asUser, userTarget } from './user-reach.ts';
 import { waysToSignIn } from './ways-to-sign-in.ts';
 
 export interface OwnLinks {
@@ -100,8 +100,3 @@ export async function recordConnectionFailure(
     }),
   );
 }
-
-const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' | 'login'>): RequestContext => ({
-  ...request,
-  actor: { id, type: 'User', displayName: login },
-});

@@ -9,13 +9,22 @@ import { type AttemptDecision, decideAttempt, NO_FAILURES } from '../policy/lock
 import { isTooOld, type PasswordPolicy } from '../policy/password.ts';
 import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
-import { lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
+import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
 import { Overloaded } from '../store/failures.ts';
-import { findUserByLogin, findUserByUniqueEmail, isUnchanged, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
+import {
+  findUserById,
+  findUserByLogin,
+  findUserByUniqueEmail,
+  isUnchanged,
+  replacePasswordHash,
+  touchLastLogin,
+  type User,
+} from '../store/users.ts';
 import { untilEven } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
+import { queueNotice } from './mail.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
 import { readPasswordPolicy } from './settings.ts';
 import { isPrintable } from './text.ts';
@@ -126,15 +135,20 @@ async function decide(
 export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 
-/** Notes that a sign-in is done, its last step included. Of a user who was suspended meanwhile nothing is noted: he comes no further. */
+/**
+ * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of his very first sign-in. Of a
+ * user who was suspended meanwhile nothing is noted: he comes no further.
+ */
 export async function noteSignIn(trx: Executor, user: Pick<User, 'id' | 'login'>, request: RequestContext): Promise<void> {
-  if (!(await touchLastLogin(trx, user.id, present()))) return;
-  await recordEvent(trx, {
-    eventType: 'user.session.start',
-    displayMessage: 'User login',
-    request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
-    targets: targets(user),
-  });
+  const now = present();
+  const before = await findUserById(trx, user.id);
+  if (!(await touchLastLogin(trx, user.id, now))) return;
+  const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: user.login } };
+  await recordEvent(trx, { eventType: 'user.session.start', displayMessage: 'User login', request: himself, targets: targets(user) });
+  if (request.device === undefined) return;
+  const until = new Date(now.getTime() + LIFETIMES.device * 1000);
+  const isNew = await isNewDevice(trx, user.id, digest(request.device), until);
+  if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);
 }
 
 async function recordFailure(

@@ -3,14 +3,15 @@ import { present } from '../clock.ts';
 import type { StoredEvent } from '../store/audit.ts';
 import { listEventsNaming } from '../store/audit-seals.ts';
 import { type Consent, listConsents } from '../store/consents.ts';
+import type { Executor } from '../store/database.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { type AssignedRole, findRoles } from '../store/roles.ts';
 import { readUserData, type UserData } from '../store/user-data.ts';
-import type { User } from '../store/users.ts';
+import { lockUser, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { listSecondFactors, type SecondFactor } from './factors.ts';
-import { findVisibleUser, userTarget } from './user-reach.ts';
+import { asUser, findVisibleUser, userTarget } from './user-reach.ts';
 
 /** Consents in one answer; nobody has given more. */
 const MOST_CONSENTS = 10_000;
@@ -20,6 +21,29 @@ export interface ExportedUser extends UserData {
   readonly roles: readonly AssignedRole[];
   readonly consents: readonly Consent[];
   readonly factors: readonly SecondFactor[];
+}
+
+const gather = async (trx: Executor, user: User): Promise<ExportedUser> => ({
+  user,
+  ...(await readUserData(trx, user.id, present())),
+  roles: await findRoles(trx, user.id),
+  factors: await listSecondFactors(trx, user.id),
+  consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
+});
+
+/** For the user himself. @returns undefined when there is no such user */
+export async function exportOwnData({ database }: Services, userId: string, request: RequestContext): Promise<ExportedUser | undefined> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined) return undefined;
+    await recordEvent(trx, {
+      eventType: 'user.account.export_data',
+      displayMessage: 'User downloaded his data',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+    });
+    return gather(trx, user);
+  });
 }
 
 /** Noted in the audit log: so much about one person is not read in passing. @throws {ApiError} not found */
@@ -32,13 +56,7 @@ export async function exportUserData(services: Services, idOrLogin: string, requ
       request,
       targets: [userTarget(user)],
     });
-    return {
-      user,
-      ...(await readUserData(trx, user.id, present())),
-      roles: await findRoles(trx, user.id),
-      factors: await listSecondFactors(trx, user.id),
-      consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
-    };
+    return gather(trx, user);
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The life cycle of a user, carried out: the status changes, and with it ends what the user holds. Which step is possible when stands in
- * policy/user-lifecycle.ts. Mail is not sent yet: whoever calls may ask for the link that it would carry.
+ * policy/user-lifecycle.ts. Links to choose a password are mailed, or given to whoever calls.
  */
 import { present } from '../clock.ts';
 import { wrongState } from '../errors.ts';
@@ -18,7 +18,8 @@ import { deleteStatesOf } from '../store/sign-in-states.ts';
 import { deleteUser as deleteRow, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { createPasswordLink } from './one-time-links.ts';
+import { hasMailAddress, isMailPossible } from './mail.ts';
+import { createPasswordLink, mailPasswordLink } from './one-time-links.ts';
 import { rememberReplaced } from './password-policy.ts';
 import { takeOutPerson } from './policy-names.ts';
 import { lockChangeableUser, userTarget } from './user-reach.ts';
@@ -41,28 +42,41 @@ export async function takeStep(services: Services, idOrLogin: string, step: Life
   return carryOut(services, idOrLogin, step, request, async (_, user) => user);
 }
 
-/** @returns the page on which the user chooses his password, if he has none and no mail is to be sent. @throws {ApiError} as `takeStep` */
+/**
+ * A user without a password gets a link to choose one: by mail, where that is possible and he has an address.
+ * @returns the link, where no mail is to be sent
+ * @throws {ApiError} as `takeStep`
+ */
 export async function activateUser(
   services: Services,
   idOrLogin: string,
   { sendEmail }: { readonly sendEmail: boolean },
   request: RequestContext,
 ): Promise<string | undefined> {
-  return carryOut(services, idOrLogin, 'activate', request, async (trx, user) =>
-    sendEmail || user.passwordHash !== null ? undefined : createPasswordLink(trx, services, user.id, 'activation'),
-  );
+  return carryOut(services, idOrLogin, 'activate', request, async (trx, user) => {
+    if (user.passwordHash !== null) return undefined;
+    if (!sendEmail) return createPasswordLink(trx, services, user.id, 'activation');
+    if (isMailPossible(services.config, request) && hasMailAddress(user)) await mailPasswordLink(trx, services, user, 'activation', {});
+    return undefined;
+  });
 }
 
-/** @returns the page on which the user chooses a new password. @throws {ApiError} as `takeStep`, and wrong state where mail is to be sent */
+/**
+ * @returns the page on which the user chooses a new password; undefined: its address was mailed
+ * @throws {ApiError} as `takeStep`, and wrong state where it is to be mailed and cannot be
+ */
 export async function resetPassword(
   services: Services,
   idOrLogin: string,
   { sendEmail }: { readonly sendEmail: boolean },
   request: RequestContext,
-): Promise<string> {
+): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
-    if (sendEmail) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
-    return createPasswordLink(trx, services, user.id, 'reset');
+    if (!sendEmail) return createPasswordLink(trx, services, user.id, 'reset');
+    if (!isMailPossible(services.config, request)) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
+    if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
+    await mailPasswordLink(trx, services, user, 'password-reset', {});
+    return undefined;
   });
 }
 

@@ -39,5 +39,11 @@ export async function lockChangeableUser(trx: Executor, idOrLogin: string, reque
   return user;
 }
 
+/** The request of one who has proved who he is: he himself acts. */
+export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' | 'login'>): RequestContext => ({
+  ...request,
+  actor: { id, type: 'User', displayName: login },
+});
+
 /** The user as audit events name him. */
 export const userTarget = ({ id, login }: Pick<User, 'id' | 'login'>) => ({ id, type: 'User', displayName: login });

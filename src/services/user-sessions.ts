@@ -1,10 +1,14 @@
 /** Ends what a user is signed in with, while he stays active. */
+import { digest } from '../secrets.ts';
 import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
 import { deleteStatesOf } from '../store/sign-in-states.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { lockChangeableUser, userTarget } from './user-reach.ts';
+
+/** The name of a session outside: neither the cookie's value nor the name under which the service keeps it. */
+export const sessionId = (uid: string): string => digest(JSON.stringify(['session', uid]));
 
 /**
  * Ends the user's browser sessions on all servers, and his sign-ins under way.

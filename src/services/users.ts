@@ -15,8 +15,11 @@ import { findTakenNames, insertUser, readUsers, type User, updateUser, userAttri
 import { noteImported } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { mailVerification } from './email-verification.ts';
 import { parseFilter } from './filter.ts';
 import { joinGroups } from './groups.ts';
+import { hasMailAddress, isMailPossible } from './mail.ts';
+import { mailPasswordLink } from './one-time-links.ts';
 import { type PasswordOwner, refusePoorPassword, rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
@@ -34,6 +37,8 @@ export interface NewUser extends GivenPassword {
   readonly groupIds?: readonly string[] | undefined;
   /** Administrator's roles to begin with. */
   readonly roles?: readonly Role[];
+  /** true: by mail he is invited to choose a password, or, if he has one, to verify his address. */
+  readonly sendEmail?: boolean | undefined;
 }
 
 /**
@@ -62,6 +67,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
       after: { status: user.status, profile: profileOf(user), orgId: input.orgId, depId: input.depId, roles: input.roles },
     });
     await joinGroups(trx, user, input.groupIds ?? [], request);
+    if (input.sendEmail === true) await welcome(trx, services, user, request);
   });
   if (input.passwordHash !== undefined) noteImported(services.database);
   return user;
@@ -125,6 +131,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
     const after = { ...before, ...changes };
     if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
+    if (after.email !== before.email) await askToVerify(trx, services, after, request);
     const event = { request, targets: [userTarget(after)] };
     if (change.profile !== undefined) {
       await recordEvent(trx, {
@@ -240,6 +247,19 @@ function withPassword({ status, statusChanged }: User, passwordHash: string | nu
     status: fresh ? 'ACTIVE' : status,
     statusChanged: fresh ? now : statusChanged,
   };
+}
+
+/** Nothing, where no mail can be sent, or the user may not sign in yet: he is invited when he is activated. */
+async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
+  if (user.passwordHash !== null) return askToVerify(trx, services, user, request);
+  if (user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
+  await mailPasswordLink(trx, services, user, 'invitation', {});
+}
+
+/** A new address is not verified yet; until it is, the claim `email_verified` says so. */
+async function askToVerify(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
+  if (user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
+  await mailVerification(trx, services, user, user.email, {});
 }
 
 async function joinOrganization(trx: Executor, user: User, { orgId, depId }: NewUser): Promise<void> {

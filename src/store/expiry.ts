@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import { LIFETIMES } from '../../config/defaults.ts';
 import { epochSeconds, present } from '../clock.ts';
 import type { Database } from './database.ts';
+import { deleteExpiredMails } from './dev-inbox.ts';
+import { deleteExpiredVerifications } from './email-verifications.ts';
 import { deleteExpiredDevices } from './failed-sign-ins.ts';
 import { deleteExpiredFailures } from './failures-by-address.ts';
 import { deleteExpiredCalls } from './idempotent-calls.ts';
@@ -25,6 +27,8 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpired(pool, epochSeconds(), limit),
     await deleteExpiredCalls(knex, present(), limit),
     await deleteExpiredLinks(knex, present(), limit),
+    await deleteExpiredVerifications(knex, present(), limit),
+    await deleteExpiredMails(knex, present(), limit),
     await deleteExpiredStates(knex, present(), limit),
     await deleteExpiredDevices(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),

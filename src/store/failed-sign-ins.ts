@@ -53,9 +53,28 @@ const MOST_DEVICES = 20;
 /** The user signed in with this browser: from now on it is counted by itself. */
 export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {
   const row = { user_id: userId, device_hash: deviceHash, failed_sign_ins: 0, sign_in_locks: 0, locked_until: null, expires_at: expiresAt };
-  await trx('user_devices').insert(row).onConflict(['user_id', 'device_hash']).merge();
+  await trx('user_devices')
+    .insert({ ...row, told: false })
+    .onConflict(['user_id', 'device_hash'])
+    .merge(row);
+  await forgetOldDevices(trx, userId);
+}
+
+async function forgetOldDevices(trx: Executor, userId: string): Promise<void> {
   const newest = trx('user_devices').where({ user_id: userId }).orderBy('expires_at', 'desc').limit(MOST_DEVICES).select('device_hash');
   await trx('user_devices').where({ user_id: userId }).whereNotIn('device_hash', newest).delete();
+}
+
+/** The user has signed in with this browser, in whatever way, to the last step. @returns has he not done so before, so that he is to be told of it? */
+export async function isNewDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<boolean> {
+  const told = await trx('user_devices')
+    .insert({ user_id: userId, device_hash: deviceHash, expires_at: expiresAt, told: true })
+    .onConflict(['user_id', 'device_hash'])
+    .merge(['told'])
+    .where('user_devices.told', false)
+    .returning('user_id');
+  await forgetOldDevices(trx, userId);
+  return told.length === 1;
 }
 
 /** Ends every lock of the user's password and begins all its counts anew; his browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */

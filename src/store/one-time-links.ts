@@ -8,11 +8,20 @@ export interface OneTimeLink {
   readonly id: string;
   readonly purpose: LinkPurpose;
   readonly userId: string;
+  /** The address that it was mailed to; null: it reached its user in another way. */
+  readonly mailedTo: string | null;
   readonly created: Date;
   readonly expiresAt: Date;
 }
 
-const LINK: Columns<OneTimeLink> = { id: 'id', purpose: 'purpose', userId: 'user_id', created: 'created', expiresAt: 'expires_at' };
+const LINK: Columns<OneTimeLink> = {
+  id: 'id',
+  purpose: 'purpose',
+  userId: 'user_id',
+  mailedTo: 'mailed_to',
+  created: 'created',
+  expiresAt: 'expires_at',
+};
 
 export async function insertLink(executor: Executor, link: OneTimeLink): Promise<void> {
   await executor('one_time_links').insert(toRow(LINK, link));

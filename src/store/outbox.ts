@@ -29,6 +29,16 @@ const MOST_LOOKED_AT = 100;
 /** Milliseconds for which one that waits behind another is not looked at; it is due at once when that is gone. */
 const PUT_OFF = 5 * 60_000;
 
+/** @param entry noted in the transaction of what it tells of; due at once */
+export async function insertEntry(
+  trx: Executor,
+  entry: Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>,
+): Promise<void> {
+  const { kind, orderingKey, objectKey, payload, created } = entry;
+  const row = { kind, ordering_key: orderingKey, object_key: objectKey, payload: JSON.stringify(payload), created, due: created };
+  await trx('outbox').insert(row);
+}
+
 const RECEIVERS = `WITH RECURSIVE receivers AS (
     (SELECT kind, ordering_key FROM outbox ORDER BY kind, ordering_key LIMIT 1)
     UNION ALL

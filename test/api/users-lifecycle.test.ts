@@ -110,11 +110,11 @@ describe('the life cycle of users (management API, "users")', () => {
     assert.deepEqual((await api.call('POST', `/users/${user.id}/lifecycle/activate?sendEmail=yes`)).status, 400);
   });
 
-  it('resets a password: the old one opens nothing, the answer has the link, and mail is refused while there is none', async () => {
+  it('resets a password: the old one opens nothing, the answer has the link, and mail is refused to who has no address', async () => {
     const user = await person(api);
     const mailed = await step(user.id, 'reset_password');
     assert.deepEqual([mailed.status, mailed.body.errorCode], [403, 'E0000038']);
-    assert.match(mailed.body.errorSummary ?? '', /mail is not set up: ask for the link with sendEmail=false/);
+    assert.match(mailed.body.errorSummary ?? '', /the user has no e-mail address: ask for the link with sendEmail=false/);
     assert.deepEqual([(await read(user.id)).status, await signsIn(user)], ['ACTIVE', true]);
     const answer = await step(user.id, 'reset_password?sendEmail=false');
     assert.match(answer.body.resetPasswordUrl ?? '', /\/choose-password\/[\w-]{20,}$/);

@@ -93,13 +93,13 @@ for (const javaScriptEnabled of [true, false]) {
       const page = await window.open();
       await page.goto(`${service.baseUrl}/signin`);
       await signIn(page, user);
-      await page.waitForURL(`${service.baseUrl}/`);
-      assert.equal(await page.textContent('#account'), `as Ada Lovelace (${user.login})`);
+      await page.waitForURL(`${service.baseUrl}/account`);
+      assert.equal(await page.textContent('#account'), `You are signed in as Ada Lovelace (${user.login})`);
 
       await page.click('#sign-out');
       assert.match((await page.textContent('#account')) ?? '', /Ada Lovelace/);
       await page.click('text=Stay signed in');
-      await page.waitForURL(`${service.baseUrl}/`);
+      await page.waitForURL(`${service.baseUrl}/account`);
       await page.goto(application.start({ prompt: 'none' }));
       assert.equal((await outcomeOf(page)).sub, user.id);
 

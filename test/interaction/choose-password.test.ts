@@ -35,7 +35,7 @@ test('a link leads to a page that takes a password, then to the sign-in page, wh
   const { service, link } = await serviceWithLinks(t);
   const user = await service.createUser({ displayName: '<b>Ada</b>' });
   const elsewhere = new UserAgent(service.baseUrl);
-  assert.equal((await elsewhere.signIn(await elsewhere.visit('/signin'), user)).url.pathname, '/');
+  assert.equal((await elsewhere.signIn(await elsewhere.visit('/signin'), user)).url.pathname, '/account');
 
   const url = await link(user.id);
   const browser = new UserAgent(service.baseUrl);
@@ -49,7 +49,7 @@ test('a link leads to a page that takes a password, then to the sign-in page, wh
   assert.equal(saved.url.pathname, '/signin');
   assert.match(saved.text, /<p class="notice" role="status">Your password is saved\. Sign in with it\.<\/p>/);
   assert.equal((await browser.signIn(saved, user)).status, 400, 'the old password');
-  assert.equal((await browser.signIn(saved, { login: user.login, password: PASSWORD })).url.pathname, '/');
+  assert.equal((await browser.signIn(saved, { login: user.login, password: PASSWORD })).url.pathname, '/account');
   assert.equal((await elsewhere.visit('/')).url.pathname, '/signin', 'the session of another browser has ended');
 });
 
@@ -134,7 +134,7 @@ test('an activation link activates a user; the page is there in four languages',
   }
   const browser = new UserAgent(service.baseUrl);
   const saved = await browser.submit(await browser.visit(url), 'choose-password-form', { password: PASSWORD });
-  assert.equal((await browser.signIn(saved, { login, password: PASSWORD })).url.pathname, '/');
+  assert.equal((await browser.signIn(saved, { login, password: PASSWORD })).url.pathname, '/account');
   assert.equal((await service.api('GET', `/users/${body.id}`)).body.status, 'ACTIVE');
 });
 
@@ -150,7 +150,7 @@ test('the links that activation and reset answer with lead to the page (manageme
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     const browser = new UserAgent(service.baseUrl);
     const saved = await browser.submit(await browser.visit(answer.body[field]), 'choose-password-form', { password });
-    assert.equal((await browser.signIn(saved, { login, password })).url.pathname, '/', step);
+    assert.equal((await browser.signIn(saved, { login, password })).url.pathname, '/account', step);
   }
 });
 
@@ -170,12 +170,13 @@ test('the log does not tell the token of a link, however its address is written'
     '/Choose-Password/SECRET/',
     '/choose-password/SECRET/more?x=SECRET',
     '//choose-password/SECRET',
+    '/verify-email/SECRET',
   ]) {
     await (await fetch(`http://localhost:${address.port}${path}`, { method: 'POST' })).text();
   }
-  assert.equal(lines.length, 4);
+  assert.equal(lines.length, 5);
   for (const line of lines) {
-    assert.match(line, /choose-password\/\.\.\."/i);
+    assert.match(line, /(choose-password|verify-email)\/\.\.\."/i);
     assert.ok(!line.includes('SECRET'), line);
   }
   const metrics = await observer.registry.metrics();

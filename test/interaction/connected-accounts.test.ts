@@ -119,7 +119,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     assert.equal((await agent.send('/api/v1/sessions/me', { method: 'DELETE' })).status, 204);
     const refused = await goOn(nobody, await nobody.visit(another));
     assert.equal(problemOf(refused), 'upstream_other_session');
-    assert.equal((await agent.signIn(await agent.visit('/signin'), second)).url.pathname, '/');
+    assert.equal((await agent.signIn(await agent.visit('/signin'), second)).url.pathname, '/account');
     assert.equal(problemOf(await goOn(agent, await agent.visit(back))), 'upstream_other_session');
     for (const { id } of [first.user, second]) assert.equal(await linkOf(id), undefined);
   });
@@ -147,7 +147,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const out = (await stranger.visit(linkTo(await stranger.visit('/signin'), idp))).url;
     const answer = await backFrom(out);
     const session = await stranger.signIn(await stranger.visit('/signin'), user);
-    assert.equal(session.url.pathname, '/');
+    assert.equal(session.url.pathname, '/account');
     const state = `${answer.searchParams.get('state')}.account`;
     answer.searchParams.set('state', state);
     assert.equal(problemOf(await goOn(stranger, await stranger.visit(answer))), 'upstream_over');
@@ -164,7 +164,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     assert.equal(refused.url.pathname, '/signin');
     assert.equal(await linkOf(user.id), undefined);
     assert.equal(problemOf(await goOn(agent, await agent.visit(back))), 'upstream_over', 'ten minutes are over');
-    await connect(agent, await agent.signIn(await agent.visit('/signin?security'), user));
+    await connect(agent, await agent.signIn(await agent.visit('/signin?account=security'), user));
     const connected = await agent.visit(PAGE);
     moveClock(t, 1802);
     assert.equal((await agent.submit(connected, `disconnect-${idp}`)).url.pathname, '/signin');
@@ -212,7 +212,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const second = await createIdp(service, { ...idpBody(two), name: 'Second' });
     someone();
     const agent = new UserAgent(service.baseUrl);
-    const page = await throughUpstream(agent, (await agent.visit(linkTo(await agent.visit('/signin?security'), idp))).url);
+    const page = await throughUpstream(agent, (await agent.visit(linkTo(await agent.visit('/signin?account=security'), idp))).url);
     assert.equal(page.url.pathname, PAGE, page.text);
     assert.doesNotMatch(page.text, new RegExp(`id="disconnect-${idp}"`), 'no button');
     assert.match(page.text, /only way to sign in/);
@@ -233,7 +233,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const second = await createIdp(service, { ...idpBody(two), name: 'Second' });
     someone();
     const agent = new UserAgent(service.baseUrl);
-    const page = await throughUpstream(agent, (await agent.visit(linkTo(await agent.visit('/signin?security'), idp))).url);
+    const page = await throughUpstream(agent, (await agent.visit(linkTo(await agent.visit('/signin?account=security'), idp))).url);
     two.behaviour.subject = randomUUID();
     const both = await connect(agent, page, second);
     await service.api('POST', `/idps/${second}/lifecycle/deactivate`);

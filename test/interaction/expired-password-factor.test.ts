@@ -65,7 +65,7 @@ test('an expired password and a second factor', async (t) => {
     const form = await browser.submit(factor, 'recovery-form', { recoveryCode: user.recoveryCodes[0] ?? '' });
     asksForPassword(form);
     assert.equal((await browser.visit('/')).url.pathname, '/signin', 'nobody is signed in yet');
-    assert.equal((await browser.submit(form, FORM, { password: NEW })).url.pathname, '/');
+    assert.equal((await browser.submit(form, FORM, { password: NEW })).url.pathname, '/account');
   });
 
   await t.test(
@@ -123,7 +123,7 @@ test('an expired password and a second factor', async (t) => {
     const ends = await Promise.all(
       Array.from({ length: 20 }, (_, n) => browser.window().submit(form, FORM, { password: `choice of number ${n}` })),
     );
-    assert.equal(ends.filter(({ url }) => url.pathname === '/').length, 1);
+    assert.equal(ends.filter(({ url }) => url.pathname === '/account').length, 1);
     const gone = newBrowser();
     let page = await gone.signIn(await gone.visit('/signin'), await expired());
     for (let turn = 0; turn < 5; turn += 1) page = await gone.submit(page, 'factor-form', { passCode: '000000x' });

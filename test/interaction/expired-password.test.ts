@@ -52,7 +52,7 @@ test('within an authorization request: another password, and the application has
 
   const elsewhere = new UserAgent(service.baseUrl);
   assert.equal((await elsewhere.signIn(await elsewhere.visit('/signin'), user)).status, 400, 'the old one opens nothing');
-  assert.equal((await elsewhere.signIn(await elsewhere.visit('/signin'), { ...user, password: NEW })).url.pathname, '/');
+  assert.equal((await elsewhere.signIn(await elsewhere.visit('/signin'), { ...user, password: NEW })).url.pathname, '/account');
 });
 
 test('at /signin, with its events; the form works once, in this browser', async (t) => {
@@ -61,7 +61,7 @@ test('at /signin, with its events; the form works once, in this browser', async 
   const page = await browser.signIn(await browser.visit('/signin'), user);
   assert.equal(notice(page), EXPIRED);
   assert.equal((await new UserAgent(service.baseUrl).submit(page, FORM, { password: NEW })).status, 403, 'RFC 9700 section 4.7');
-  assert.equal((await browser.submit(page, FORM, { password: NEW })).url.pathname, '/');
+  assert.equal((await browser.submit(page, FORM, { password: NEW })).url.pathname, '/account');
   const again = await browser.window().submit(page, FORM, { password: 'yet another of them' });
   assert.match(again.text, /id="sign-in-form"/);
   assert.equal(notice(again), 'That took too long, or your password has been changed meanwhile. Sign in again.');
@@ -98,7 +98,7 @@ test('what is wrong with the new password stands beside its field, and the sign-
     assert.equal(notice(again), EXPIRED);
     if (password !== '') assert.ok(!again.text.includes(`"${password}"`));
   }
-  assert.equal((await browser.submit(page, FORM, { password: NEW })).url.pathname, '/');
+  assert.equal((await browser.submit(page, FORM, { password: NEW })).url.pathname, '/account');
 });
 
 test('the new one differs even where no history is kept, and passwords of the history are refused', async (t) => {
@@ -120,12 +120,12 @@ test('the new one differs even where no history is kept, and passwords of the hi
     for (const former of passwords.slice(0, turn + 1)) {
       assert.match(problemOf(await choose(former)) ?? '', /You have used this password before/, `${former}, before ${next}`);
     }
-    assert.equal((await choose(next)).url.pathname, '/');
+    assert.equal((await choose(next)).url.pathname, '/account');
     await expire(service, user.id);
   }
   const last = await formAfter('the fourth of them');
   assert.match(problemOf(await last('the second of them')) ?? '', /You have used this password before/);
-  assert.equal((await last(user.password)).url.pathname, '/', 'the fourth back');
+  assert.equal((await last(user.password)).url.pathname, '/account', 'the fourth back');
 });
 
 test('the history holds for a link, too', async (t) => {
@@ -148,14 +148,14 @@ test('maxAgeDays: from that day on another one is asked for; sessions and the st
   await service.api('PUT', '/settings/sign-in', { sessionIdleMinutes: 43_200 });
   moveClock(t, 86_000);
   const browser = new UserAgent(service.baseUrl);
-  assert.equal((await browser.signIn(await browser.visit('/signin'), user)).url.pathname, '/');
+  assert.equal((await browser.signIn(await browser.visit('/signin'), user)).url.pathname, '/account');
   moveClock(t, 500);
   const late = new UserAgent(service.baseUrl);
   const page = await late.signIn(await late.visit('/signin'), user);
   assert.equal(notice(page), EXPIRED);
   assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'ACTIVE');
-  assert.equal((await browser.visit('/')).url.pathname, '/', 'the session goes on');
-  assert.equal((await late.submit(page, FORM, { password: NEW })).url.pathname, '/');
+  assert.equal((await browser.visit('/')).url.pathname, '/account', 'the session goes on');
+  assert.equal((await late.submit(page, FORM, { password: NEW })).url.pathname, '/account');
   assert.equal((await browser.visit('/')).url.pathname, '/signin', 'sessions begun with the old password have ended');
 });
 
@@ -208,10 +208,10 @@ test('of twenty forms sent at once one sets its password', async (t) => {
   const page = await browser.signIn(await browser.visit('/signin'), user);
   const sent = Array.from({ length: 20 }, (_, n) => `choice of number ${n}`);
   const pages = await Promise.all(sent.map((password) => browser.window().submit(page, FORM, { password })));
-  const winners = sent.filter((_, n) => pages[n]?.url.pathname === '/');
+  const winners = sent.filter((_, n) => pages[n]?.url.pathname === '/account');
   assert.equal(winners.length, 1);
   const other = new UserAgent(service.baseUrl);
-  assert.equal((await other.signIn(await other.visit('/signin'), { ...user, password: winners[0] ?? '' })).url.pathname, '/');
+  assert.equal((await other.signIn(await other.visit('/signin'), { ...user, password: winners[0] ?? '' })).url.pathname, '/account');
 });
 
 test('who does not know the password is not told that it has expired; guesses lock it like any other', async (t) => {

@@ -8,21 +8,18 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { pino } from 'pino';
+import { accountPages } from '../../src/account/routes.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import type { WayBack } from '../../src/hosted/facts.ts';
+import { createHouse } from '../../src/hosted/house.ts';
+import type { BrowserSessions } from '../../src/hosted/sessions.ts';
 import { createFormTokens } from '../../src/http/csrf.ts';
 import { createPages } from '../../src/http/pages.ts';
 import { securityHeaders } from '../../src/http/security-headers.ts';
 import { publicFiles } from '../../src/http/static.ts';
 import { errorPage } from '../../src/interaction/error-page.ts';
 import { explainFailures, unknownPage } from '../../src/interaction/failures.ts';
-import {
-  type BrowserSessions,
-  type InteractionDetails,
-  InteractionGone,
-  type InteractionResult,
-  type Interactions,
-  type WayBack,
-} from '../../src/interaction/interactions.ts';
+import { type InteractionDetails, InteractionGone, type InteractionResult, type Interactions } from '../../src/interaction/interactions.ts';
 import { logoutPage } from '../../src/interaction/logout-page.ts';
 import { hostedPages } from '../../src/interaction/routes.ts';
 import { Keyring } from '../../src/secrets.ts';
@@ -108,7 +105,7 @@ class MemoryInteractions implements Interactions {
 const sessions: BrowserSessions = {
   current: async (req) => {
     const accountId = cookieIn(req, 'session');
-    return accountId === undefined ? undefined : { accountId, amr: ['pwd'], signedInAt: Math.floor(Date.now() / 1000) };
+    return accountId === undefined ? undefined : { uid: 'session', accountId, amr: ['pwd'], signedInAt: Math.floor(Date.now() / 1000) };
   },
   signIn: async (_req, res, accountId) => void res.appendHeader('Set-Cookie', `session=${accountId}; Path=/; HttpOnly`),
 };
@@ -135,10 +132,12 @@ export async function openHouse(): Promise<House> {
 
   const pages = createPages({ config });
   const interactions = new MemoryInteractions();
+  const house = createHouse({ services, sessions, pages, config, outbound: fetch });
   const tokens = createFormTokens(config, keyring);
   const app = new Koa();
   app.use(securityHeaders(config)).use(publicFiles).use(explainFailures({ pages, log, wayBack }));
-  app.use(hostedPages({ services, interactions, sessions, pages, config, outbound: fetch, playgroundPresent: () => true }));
+  app.use(hostedPages({ ...house, interactions }));
+  app.use(accountPages({ ...house, playgroundPresent: () => true, wayBack: (id) => wayBack('default', id) }));
   app.use(async (ctx, next) => {
     const application = { label: 'Fern & Sons', clientUri: 'https://fern.example/' };
     if (ctx.path === '/oauth/v1/authorize') {

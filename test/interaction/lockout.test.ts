@@ -11,7 +11,7 @@ test('lockout on the sign-in page (decisions, "Users sign in")', async (t) => {
   const service = await startService(t);
   const signIn = async (browser: UserAgent, login: string, password: string): Promise<Page> =>
     browser.signIn(await browser.visit('/signin'), { login, password });
-  const isIn = ({ url, status }: Page) => url.pathname === '/' && status === 200;
+  const isIn = ({ url, status }: Page) => url.pathname === '/account' && status === 200;
   const newBrowser = () => new UserAgent(service.baseUrl);
 
   await t.test('a successful sign-in gives the browser its cookie: random, for a year, out of the reach of scripts', async () => {

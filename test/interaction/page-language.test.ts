@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { STANDARD_SCOPES } from '../../config/authorization-servers.ts';
-import { de } from '../../src/interaction/messages/de.ts';
-import { en } from '../../src/interaction/messages/en.ts';
-import { es } from '../../src/interaction/messages/es.ts';
-import { zh } from '../../src/interaction/messages/zh.ts';
-import { ENGLISH, isMessageKey, LANGUAGES } from '../../src/interaction/messages.ts';
-import { type LanguageWishes, negotiateLanguage } from '../../src/interaction/page-language.ts';
+import { de } from '../../src/hosted/messages/de.ts';
+import { en } from '../../src/hosted/messages/en.ts';
+import { es } from '../../src/hosted/messages/es.ts';
+import { zh } from '../../src/hosted/messages/zh.ts';
+import { ENGLISH, isMessageKey, LANGUAGES } from '../../src/hosted/messages.ts';
+import { type LanguageWishes, negotiateLanguage } from '../../src/hosted/page-language.ts';
+import { PAGES as ACCOUNT_PAGES } from '../account/arrival.ts';
 import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from './house.ts';
 
 const NEGOTIATED: readonly (readonly [string, LanguageWishes, string])[] = [
@@ -74,7 +75,8 @@ for (const { lang, dir, text } of LANGUAGES) {
   const own = new Set(Object.keys(en).map((key) => text(key as keyof typeof en)));
 
   test(`every page in ${lang}: says so, offers the others, and leaves no placeholder`, async () => {
-    const pages = [...PAGES, ['/', { cookie: `session=${house.aliceId}` }] as const];
+    const cookie = `session=${house.aliceId}`;
+    const pages = [...PAGES, ...ACCOUNT_PAGES.map((path) => [path, { cookie }] as const)];
     for (const [path, headers] of pages) {
       const answer = await house.get(path, { ...headers, 'accept-language': `fr, ${lang};q=0.8, en;q=0.1` });
       const html = await answer.text();

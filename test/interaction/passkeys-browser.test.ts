@@ -67,7 +67,7 @@ browserTest('a passkey is made, signs in by button and by autofill, is a second 
   await t.test('by autofill, without a touch of the page (conditional mediation)', async () => {
     await window.context.clearCookies();
     await page.goto(`${service.baseUrl}/signin`);
-    await page.waitForURL(`${service.baseUrl}/`);
+    await page.waitForURL(`${service.baseUrl}/account`);
   });
 
   await t.test('by the button', async () => {
@@ -78,7 +78,7 @@ browserTest('a passkey is made, signs in by button and by autofill, is a second 
     await page.waitForSelector('#passkey-form:not([hidden])');
     await simulatePresence(device, true);
     await page.click('#passkey');
-    await page.waitForURL(`${service.baseUrl}/`);
+    await page.waitForURL(`${service.baseUrl}/account`);
   });
 
   await t.test('a user who is not verified is not signed in; the page says how to go on', async () => {
@@ -91,7 +91,7 @@ browserTest('a passkey is made, signs in by button and by autofill, is a second 
     assert.equal(await page.isEnabled('#passkey'), true);
     await verifiesUser(device, true);
     await page.click('#passkey');
-    await page.waitForURL(`${service.baseUrl}/`);
+    await page.waitForURL(`${service.baseUrl}/account`);
   });
 
   await t.test('as the second factor, after the password', async () => {
@@ -103,7 +103,7 @@ browserTest('a passkey is made, signs in by button and by autofill, is a second 
     assert.equal(await page.locator('#passkey-needs').count(), 0);
     await simulatePresence(device, true);
     await page.click('#passkey');
-    await page.waitForURL(`${service.baseUrl}/`);
+    await page.waitForURL(`${service.baseUrl}/account`);
   });
 
   await t.test('removed, and then refused in plain words', async () => {
@@ -135,7 +135,7 @@ browserTest('a passkey is made at a sign-in that demands a second factor', async
   await page.click('#passkey');
   await page.waitForSelector('#recovery-codes');
   await page.click('#continue');
-  await page.waitForURL(`${service.baseUrl}/`);
+  await page.waitForURL(`${service.baseUrl}/account`);
   assert.equal((await service.api('GET', `/users/${user.id}/factors`)).body[0].factorType, 'webauthn');
   window.assertQuiet();
 });
@@ -166,7 +166,7 @@ browserTest('where the browser knows no passkeys, or runs no script, the page is
     }
     await page.fill('#recovery-code', recoveryCode.trim());
     await page.click('#use-recovery-code');
-    await page.waitForURL(`${service.baseUrl}/`);
+    await page.waitForURL(`${service.baseUrl}/account`);
     await page.goto(`${service.baseUrl}/account/security`);
     await page.click('#add-passkey');
     assert.match((await page.textContent('#passkey-needs')) ?? '', /JavaScript/);

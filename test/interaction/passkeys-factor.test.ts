@@ -176,11 +176,11 @@ test('a passkey is made', async (t) => {
       const browser = newBrowser();
       return (await prove(browser, await browser.visit('/signin'), holder)).url.pathname;
     };
-    assert.deepEqual([await sees(user.authenticator), await sees(authenticator)], ['/', '/']);
+    assert.deepEqual([await sees(user.authenticator), await sees(authenticator)], ['/account', '/account']);
     page = await user.browser.visit(SECURITY);
     page = await user.browser.submit(page, 'remove-passkey-1');
     assert.doesNotMatch(page.text, /Phone/);
-    assert.deepEqual([await sees(user.authenticator), await sees(authenticator)], ['/signin/passkey', '/']);
+    assert.deepEqual([await sees(user.authenticator), await sees(authenticator)], ['/signin/passkey', '/account']);
     assert.match(page.text, /Codes left: 10/);
     page = await user.browser.submit(page, 'remove-passkey-1');
     assert.doesNotMatch(page.text, /Codes left/, 'with the last factor go the recovery codes');

@@ -32,7 +32,7 @@ test('signing in by a passkey alone', async (t) => {
   await t.test('at /signin, and on to the page of the account, whose changes ask for nothing more', async () => {
     const user = await userWithPasskey(service);
     const browser = newBrowser();
-    isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/');
+    isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/account');
     const { code } = answerOf(await browser.visit(request({ prompt: 'none', acr_values: TWO_FACTORS })));
     assert.ok(code);
     const other = newBrowser();
@@ -46,7 +46,7 @@ test('signing in by a passkey alone', async (t) => {
       const user = await userWithPasskey(service, { options: { counts } });
       for (let turn = 0; turn < 3; turn += 1) {
         const browser = newBrowser();
-        isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/');
+        isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/account');
       }
     }
   });
@@ -58,7 +58,7 @@ test('signing in by a passkey alone', async (t) => {
       const page = await browser.visit('/signin');
       const credential = user.authenticator.get(askedOn(page));
       const ends = await Promise.all(Array.from({ length: 20 }, () => browser.window().submit(page, 'passkey-form', { credential })));
-      assert.equal(ends.filter(({ url }) => url.pathname === '/').length, 1);
+      assert.equal(ends.filter(({ url }) => url.pathname === '/account').length, 1);
       const late = await newBrowser()
         .submit(page, 'passkey-form', { credential })
         .then(({ status }) => status);
@@ -88,7 +88,7 @@ test('signing in by a passkey alone', async (t) => {
       'a count that went back': [{ signCount: 0 }, 'SIGN_COUNT_WENT_BACK'],
     };
     const browser = newBrowser();
-    isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/');
+    isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/account');
     const answers = new Set<string>();
     for (const [what, [deviation, reason]] of Object.entries(wrong)) {
       const at = newBrowser();
@@ -125,7 +125,7 @@ test('signing in by a passkey alone', async (t) => {
     }
     assert.deepEqual([answers.size, [...answers][0]?.includes('This passkey does not sign you in here')], [1, true]);
     const honest = newBrowser();
-    isAt(await prove(honest, await honest.visit('/signin'), user.authenticator), '/');
+    isAt(await prove(honest, await honest.visit('/signin'), user.authenticator), '/account');
   });
 
   await t.test('a challenge is of use in its browser, at its place, for its purpose, for ten minutes', async (t) => {
@@ -153,15 +153,15 @@ test('signing in by a passkey alone', async (t) => {
     await refused(page, { browser: late, page }, 'too late');
     const intime = await late.visit('/signin');
     moveClock(t, 590);
-    isAt(await prove(late, intime, user.authenticator), '/');
+    isAt(await prove(late, intime, user.authenticator), '/account');
   });
 
   await t.test('two tabs of one browser do not disturb each other', async () => {
     const user = await userWithPasskey(service);
     const browser = newBrowser();
     const [one, two] = [await browser.visit('/signin'), await browser.visit('/signin')];
-    isAt(await prove(browser, one, user.authenticator), '/');
-    isAt(await prove(browser, two, user.authenticator), '/');
+    isAt(await prove(browser, one, user.authenticator), '/account');
+    isAt(await prove(browser, two, user.authenticator), '/account');
   });
 
   await t.test('a form of another site, or without its token, is refused', async () => {
@@ -180,7 +180,7 @@ test('signing in by a passkey alone', async (t) => {
     }
     assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'LOCKED_OUT');
     const browser = newBrowser();
-    isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/');
+    isAt(await prove(browser, await browser.visit('/signin'), user.authenticator), '/account');
   });
 });
 

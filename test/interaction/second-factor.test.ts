@@ -193,7 +193,7 @@ test('the second step of a sign-in', async (t) => {
     assert.equal(browser.cookie('gatehouse-session'), undefined);
     assert.match((await browser.visit('/signin')).text, /id="factor-form"/);
     const home = await browser.submit(page, 'factor-form', { passCode: codeOf(user.secret, 1) });
-    assert.match(home.text, /You are signed in/);
+    assert.match(home.text, /id="sign-out"/);
     const { code } = answerOf(await browser.visit(request({ prompt: 'none' })));
     assert.deepEqual((await claimsOf(code)).amr, ['pwd', 'otp', 'mfa']);
   });

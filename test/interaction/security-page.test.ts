@@ -55,7 +55,7 @@ test('the page of second factors', async (t) => {
     const { browser, page } = await arrive(user);
     moveClock(t, 901);
     for (const form of ['remove-form', 'recovery-codes-form']) asksToSignIn(await browser.submit(page, form));
-    const signIn = await browser.visit('/signin?security');
+    const signIn = await browser.visit('/signin?account=security');
     asksToSignIn(signIn);
     const factor = await browser.signIn(signIn, user);
     assert.match(factor.text, /id="factor-form"/);
@@ -93,7 +93,7 @@ test('the page of second factors', async (t) => {
       return other.submit(asked, 'recovery-form', { recoveryCode });
     };
     assert.equal((await attempt(user.recoveryCodes[0])).status, 400);
-    isAt(await attempt(codes[0]), '/');
+    isAt(await attempt(codes[0]), '/account');
     assert.match((await browser.visit(PAGE)).text, /Codes left: 9/);
   });
 

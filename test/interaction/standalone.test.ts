@@ -26,24 +26,24 @@ test('after a logout the page says so', async () => {
   assert.match((await open('/signin?signed-out')).html, /<p class="notice" role="status">You are signed out\.<\/p>/);
 });
 
-test('signing in begins a session and leads to the start page, whatever address the query names', async () => {
+test('signing in begins a session and leads to the user’s own pages, whatever address the query names', async () => {
   const { cookie, csrf } = await open('/signin?next=https://evil.example');
   const form = { username: ALICE.login.toUpperCase(), password: ALICE.password, csrf };
   const answer = await house.post('/signin?next=https://evil.example', form, { cookie });
   assert.equal(answer.status, 303);
-  assert.equal(answer.headers.get('location'), '/');
+  assert.equal(answer.headers.get('location'), '/account');
   assert.ok(answer.headers.getSetCookie().some((set) => set.startsWith(`session=${house.aliceId};`)));
 });
 
-test('an administrator is led to the console, from the form and from the page, and finds it on the start page (decisions, the sign-in page)', async () => {
+test('an administrator is led to the console, from the form and from the page, and finds it on his own pages (decisions, the sign-in page)', async () => {
   const admin = { login: 'root@example.com', password: 'correct horse battery' };
   const id = await house.createAdministrator(admin);
   const { cookie, csrf } = await open('/signin?next=https://evil.example');
   const answer = await house.post('/signin', { username: admin.login, password: admin.password, csrf }, { cookie });
   assert.equal(answer.headers.get('location'), '/admin');
   assert.equal((await house.get('/signin', { cookie: `session=${id}` })).headers.get('location'), '/admin');
-  assert.match(await (await house.get('/', { cookie: `session=${id}` })).text(), /href="\/admin">Open the admin console</);
-  assert.doesNotMatch(await (await house.get('/', { cookie: `session=${house.aliceId}` })).text(), /href="\/admin"/);
+  assert.match(await (await house.get('/account', { cookie: `session=${id}` })).text(), /href="\/admin">Open the admin console</);
+  assert.doesNotMatch(await (await house.get('/account', { cookie: `session=${house.aliceId}` })).text(), /href="\/admin"/);
 });
 
 test('a form without this browser’s token is refused: nobody is signed in to an account that is not theirs (RFC 9700 section 4.7)', async () => {
@@ -68,8 +68,8 @@ test('a wrong password shows the form again, with a token that works', async () 
   assert.equal((await house.post('/signin', { username: ALICE.login, password: ALICE.password, csrf: again }, { cookie })).status, 303);
 });
 
-test('the start page tells who is signed in, and leads to the playground and to the logout', async () => {
-  const answer = await house.get('/', { cookie: `session=${house.aliceId}` });
+test('the first of the user’s own pages tells who is signed in, and leads to the playground and to the logout', async () => {
+  const answer = await house.get('/account', { cookie: `session=${house.aliceId}` });
   const html = await answer.text();
   assert.equal(answer.status, 200);
   assert.ok(html.includes(`as Alice Liddell (${ALICE.login})`));
@@ -77,9 +77,10 @@ test('the start page tells who is signed in, and leads to the playground and to 
   assert.match(html, /href="\/oauth\/v1\/logout"/);
 });
 
-test('without a session the start page leads to sign-in, with one sign-in leads to the start page', async () => {
+test('without a session the start page leads to sign-in, with one it and sign-in lead to the user’s own pages', async () => {
   assert.equal((await house.get('/')).headers.get('location'), '/signin');
-  assert.equal((await house.get('/signin', { cookie: `session=${house.aliceId}` })).headers.get('location'), '/');
+  for (const path of ['/', '/signin'])
+    assert.equal((await house.get(path, { cookie: `session=${house.aliceId}` })).headers.get('location'), '/account');
 });
 
 test('logout asks first, with the published hooks (OpenID Connect RP-Initiated Logout 1.0 section 2)', async () => {

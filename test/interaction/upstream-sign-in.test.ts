@@ -172,14 +172,14 @@ test('sign-in by an OpenID provider (OpenID Connect Core 1.0 section 3.1)', asyn
     const agent = new UserAgent(service.baseUrl);
     const page = await agent.visit('/signin');
     const back = await throughUpstream(agent, (await agent.visit(linkTo(page, idp))).url);
-    assert.equal(back.url.pathname, '/');
+    assert.equal(back.url.pathname, '/account');
     const session = (await (await agent.send('/api/v1/sessions/me')).json()) as {
       idp: unknown;
       amr: unknown;
       lastPasswordVerification: unknown;
     };
     assert.deepEqual([session.idp, session.amr, session.lastPasswordVerification], [{ id: idp, type: 'FEDERATION' }, ['fed'], null]);
-    assert.match(back.text, /You are signed in/);
+    assert.match(back.text, /id="sign-out"/);
   });
 
   await t.test(

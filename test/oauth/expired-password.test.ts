@@ -120,7 +120,7 @@ test('an expired password at `authn` (management API, "authn"; Okta Authenticati
     const browser = new UserAgent(service.baseUrl);
     const page = await browser.signIn(await browser.visit('/signin'), user);
     const form = await browser.submit(page, 'factor-form', { passCode: codeOf(user.secret, 1) });
-    assert.equal((await browser.submit(form, 'choose-password-form', { password: NEW })).url.pathname, '/');
+    assert.equal((await browser.submit(form, 'choose-password-form', { password: NEW })).url.pathname, '/account');
     const [passCode = ''] = user.recoveryCodes;
     const verified = await call(`/factors/${body._embedded.factors[0].id}/verify`, { stateToken: body.stateToken, passCode });
     assert.deepEqual(refusal(verified), GONE, 'the sign-in under way ended with the password that it was begun by');

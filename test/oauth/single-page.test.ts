@@ -222,10 +222,10 @@ browserTest('no page for people shows in a frame, not even of the same site (cli
 
   await page.goto(`${service.baseUrl}/signin`);
   await signIn(page, user);
-  await page.waitForURL(`${service.baseUrl}/`);
+  await page.waitForURL(`${service.baseUrl}/account`);
   const consent = request({ scope: 'openid email' });
   await page.goto(consent);
   await page.waitForSelector('#consent');
-  for (const address of [consent, `${service.issuer('default')}/logout`, `${service.baseUrl}/`])
+  for (const address of [consent, `${service.issuer('default')}/logout`, `${service.baseUrl}/account`])
     assert.equal(await framed(address), refused, address);
 });

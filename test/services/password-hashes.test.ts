@@ -172,7 +172,7 @@ test('POST users takes a hash, tells it nowhere, and its user can sign in at onc
     assert.equal(body.status, 'ACTIVE');
     assert.ok(!JSON.stringify(body).includes(hash.value));
     const browser = new UserAgent(service.baseUrl);
-    assert.equal((await browser.signIn(await browser.visit('/signin'), { login, password: PASSWORD })).url.pathname, '/');
+    assert.equal((await browser.signIn(await browser.visit('/signin'), { login, password: PASSWORD })).url.pathname, '/account');
     const another = new UserAgent(service.baseUrl);
     assert.equal((await another.signIn(await another.visit('/signin'), { login, password: 'wrong' })).status, 400);
   }

@@ -92,7 +92,7 @@ test('a full queue: 503 and Retry-After at every door, the same for everybody, a
     await Promise.all(queue);
   }
   assert.equal((await authn(user.login, user.password)).body.status, 'SUCCESS');
-  assert.equal((await browser.signIn(form, user)).url.pathname, '/');
+  assert.equal((await browser.signIn(form, user)).url.pathname, '/account');
   moveClock(t, 61);
   assert.equal((await authn(locked.login, locked.password)).body.status, 'SUCCESS', 'no failure was added');
 });

@@ -2,12 +2,14 @@
  * What an authorization request asks of its user in oidc-provider's terms: to sign in, to be one of the application's, to consent; and which grant
  * the request stands on. What consent is asked for is decided by policy/consent.ts.
  */
+import type { IncomingMessage } from 'node:http';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../policy/consent.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
 import type { ConsentKey } from '../../store/consents.ts';
 import type { Scope } from '../../store/scopes.ts';
 import { clientSettings } from '../client-settings.ts';
+import { noteDevice, type SessionDevice } from '../session-device.ts';
 import { nameSession } from '../session-id.ts';
 import { noteProvider } from '../session-provider.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
@@ -30,6 +32,7 @@ export interface PromptRules {
  * @param remembered reads what the user allowed before; asked only where it can change the decision
  * @param judge asked before consent; throws where the access policies do not allow the request
  * @param secondFactor must the signed-in user prove himself by a second factor, which he has not yet?
+ * @param describe where a request comes from
  * @param isAssigned asked for applications that are open only to whom they are assigned
  */
 export function promptRules(
@@ -39,6 +42,7 @@ export function promptRules(
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
   judge: (ctx: KoaContextWithOIDC) => Promise<void>,
   secondFactor: (ctx: KoaContextWithOIDC) => Promise<boolean>,
+  describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
@@ -109,6 +113,7 @@ export function promptRules(
       if (account === undefined || client === undefined) return undefined;
       nameSession(ctx.oidc, server.key);
       noteProvider(ctx);
+      if (ctx.oidc.session !== undefined) noteDevice(ctx.oidc.session, describe(ctx.req));
       tellAcr(ctx);
       const requested = words(params?.scope).flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };

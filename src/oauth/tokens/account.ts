@@ -3,14 +3,11 @@
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
 import { type Configuration, errors } from 'oidc-provider';
-import { idTokenClaims, USER_CLAIMS, userClaims } from '../../policy/claims.ts';
+import { idTokenClaims, USER_CLAIMS, USERINFO_SCOPES, userClaims } from '../../policy/claims.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { ServerClaims } from './server-claims.ts';
-
-/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
-export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
 /**
  * oidc-provider's `claims`: what a scope may reveal at most; the choice is made in `claims()` below.

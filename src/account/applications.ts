@@ -1,0 +1,44 @@
+/** `/account`: the applications that the user may use, each a tile that begins a sign-in there (OpenID Connect Core 1.0 section 4) or leads to its home page. */
+import { logoOf, webAddress } from '../hosted/links.ts';
+import { BUILT_IN, DEFAULT, issuerOf } from '../policy/server-id.ts';
+import { listAuthorizationServers } from '../services/authorization-servers.ts';
+import { type Application, listApplicationsOpenTo } from '../store/applications.ts';
+import type { AccountHouse } from './account-house.ts';
+import { draw, ownPage } from './page.ts';
+
+/** Nobody looks through more. */
+const MOST = 200;
+
+/** GET /account */
+export const applicationsPage = ownPage('', async (house, ctx, visit) => {
+  const { items } = await listApplicationsOpenTo(house.services.database.knex, visit.user.id, { limit: MOST });
+  const issuer = await issuerForUsers(house);
+  const tiles = items.flatMap((application) => {
+    const href = startAt(application, issuer);
+    const { logo, images } = logoOf(factsOf(application));
+    return href === undefined ? [] : [{ label: application.label, href, logo, images }];
+  });
+  const images = [...new Set(tiles.flatMap((tile) => tile.images))];
+  await draw(house, ctx, visit, 'account/applications', { page: '', images }, { tiles });
+});
+
+export const factsOf = ({ id, label, settings: { logo_uri: logoUri } }: Pick<Application, 'id' | 'label' | 'settings'>) => ({
+  ...{ id, label },
+  ...(logoUri !== undefined && { logoUri }),
+});
+
+/** @returns where the tile leads; the application is told by whom it is started, as the specification demands */
+function startAt({ settings }: Application, issuer: string): string | undefined {
+  const initiate = webAddress(settings.initiate_login_uri);
+  if (initiate === undefined) return webAddress(settings.client_uri);
+  const url = new URL(initiate);
+  url.searchParams.set('iss', issuer);
+  return url.href;
+}
+
+/** The server that applications use if nothing else was arranged. */
+async function issuerForUsers({ services }: AccountHouse): Promise<string> {
+  const servers = await listAuthorizationServers(services);
+  const first = servers.some(({ id, status }) => id === DEFAULT && status === 'ACTIVE') ? DEFAULT : BUILT_IN;
+  return issuerOf(services.config.baseUrl, first);
+}

@@ -1,0 +1,51 @@
+/** `/account/data`: the user takes with him what the service holds about him (Regulation (EU) 2016/679, articles 15 and 20), as JSON, after a fresh sign-in. */
+
+import { present } from '../clock.ts';
+import { change } from '../hosted/fresh-sign-in.ts';
+import { visitor } from '../hosted/visitor.ts';
+import { seeOther } from '../http/see-other.ts';
+import { listOwnActivity } from '../services/own-activity.ts';
+import { type ExportedUser, exportOwnData } from '../services/user-data.ts';
+import { profileOf } from '../services/users.ts';
+import type { AccountHouse } from './account-house.ts';
+import { draw, ownPage } from './page.ts';
+
+/** Older ones the administrator can hand out. */
+const MOST_EVENTS = 1000;
+
+/** GET /account/data */
+export const dataPage = ownPage('data', (house, ctx, visit) => draw(house, ctx, visit, 'account/data', { page: 'data' }, {}));
+
+/** POST /account/data: the file */
+export const downloadData = change<AccountHouse>(async (house, ctx, { accountId }) => {
+  const { services } = house;
+  const exported = await exportOwnData(services, accountId, visitor(ctx, house.config));
+  if (exported === undefined) return seeOther(ctx, '/signin');
+  const { events } = await listOwnActivity(services, accountId, { limit: MOST_EVENTS });
+  ctx.set('Content-Disposition', `attachment; filename="account-${present().toISOString().slice(0, 10)}.json"`);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = JSON.stringify({ ...portable(exported), activity: events }, undefined, 2);
+}, 'data');
+
+/** What leaves the service: named one by one, so that nothing comes along by itself. */
+const portable = ({
+  user,
+  roles,
+  factors,
+  memberships,
+  groups,
+  applications,
+  consents,
+  identityProviders,
+  apiTokens,
+  sessions,
+}: ExportedUser) => ({
+  user: {
+    ...{ id: user.id, status: user.status, emailVerified: user.emailVerified, profile: profileOf(user) },
+    ...{ created: user.created, activated: user.activated, lastLogin: user.lastLogin, lastUpdated: user.lastUpdated },
+    passwordChanged: user.passwordChanged,
+  },
+  ...{ memberships, groups, roles, applications, consents, identityProviders, apiTokens, sessions },
+  factors: factors.map(({ id, type, name, created, lastUsed }) => ({ id, type, name, created, lastUsed })),
+});

@@ -1,0 +1,94 @@
+/**
+ * `/account/security`: a signed-in user sets an authenticator app up, makes new recovery codes, and removes the app (OWASP Multifactor Authentication
+ * Cheat Sheet, "Changing MFA Factors"). Every change asks for a fresh sign-in.
+ */
+import type Koa from 'koa';
+import { type StepFrame, showEnrolment, showRecoveryCodes } from '../hosted/factor-pages.ts';
+import { change, SECURITY_PAGE, signInFor } from '../hosted/fresh-sign-in.ts';
+import type { House } from '../hosted/house.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
+import { visitor } from '../hosted/visitor.ts';
+import { seeOther } from '../http/see-other.ts';
+import { isMultiFactor, withSecondFactor } from '../policy/second-factor.ts';
+import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from '../services/own-factors.ts';
+import { relyingParty } from '../services/passkeys.ts';
+import { readSettings } from '../services/settings.ts';
+import { abandonStep, confirmEnrolment, readStep, StepGone } from '../services/sign-in-steps.ts';
+import { accountsOn } from './connected-accounts.ts';
+import { draw, ownPage } from './page.ts';
+
+/** GET /account/security */
+export const securityPage = ownPage('security', async (house, ctx, visit) => {
+  const own = await ownFactors(house.services, visit.user.id);
+  if (own === undefined) return seeOther(ctx, signInFor('security'));
+  const language = pageLanguage(ctx);
+  const day = new Intl.DateTimeFormat(language.lang, { dateStyle: 'long', timeZone: 'UTC' });
+  const locals = {
+    factors: own.factors.map(({ id, type, name, created, lastUsed }) => ({
+      ...{ id, type, name },
+      added: day.format(created),
+      used: lastUsed && day.format(lastUsed),
+      onlyWay: id === own.onlyWay,
+    })),
+    passkeysPossible: relyingParty(house.config) !== undefined,
+    recoveryCodes: own.recoveryCodes,
+    ...(await accountsOn(house, own.user, day)),
+    action: (step: string) => `${SECURITY_PAGE}/${step}`,
+  };
+  await draw(house, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);
+});
+
+const frameOf = (house: House, ctx: Koa.Context, stateToken?: string): StepFrame => ({
+  action: (step) => `${SECURITY_PAGE}/${step}`,
+  hidden: house.formTokens.field(ctx),
+  stateToken,
+  back: SECURITY_PAGE,
+});
+
+/** The state token of an enrolment is worth something to its user alone. */
+const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
+
+async function showApp(house: House, ctx: Koa.Context, userId: string, stateToken: string, wrong: boolean): Promise<void> {
+  const step = await readStep(house.services, stateToken, placeOf(userId));
+  if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
+  const { name: issuer } = await readSettings(house.services, 'branding');
+  await showEnrolment(house.pages, ctx, frameOf(house, ctx, stateToken), { ...step, issuer }, wrong);
+}
+
+/** POST /account/security/app: shows the QR code */
+export const addApp = change(async (house, ctx, { accountId }) =>
+  showApp(house, ctx, accountId, await beginEnrolment(house.services, accountId, placeOf(accountId)), false),
+);
+
+/** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
+export const confirmApp = change(async (house, ctx, { accountId: userId, amr }, form) => {
+  const stateToken = form.get('stateToken') ?? '';
+  try {
+    const passCode = form.get('passCode') ?? '';
+    const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config), {
+      multiFactor: isMultiFactor(amr),
+    });
+    if (codes === undefined) return await showApp(house, ctx, userId, stateToken, true);
+    await abandonStep(house.services, stateToken);
+    // Signed in by it just now: the session must not be asked to prove it again.
+    if (!isMultiFactor(amr)) await house.sessions.signIn(ctx.req, ctx.res, userId, withSecondFactor(amr, ['otp']));
+    if (codes.length === 0) return seeOther(ctx, SECURITY_PAGE);
+    await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    seeOther(ctx, SECURITY_PAGE);
+  }
+});
+
+/** POST /account/security/recovery-codes: new ones in place of the former */
+export const newCodes = change(async (house, ctx, { accountId: userId }) => {
+  const codes = await replaceOwnRecoveryCodes(house.services, userId, visitor(ctx, house.config));
+  if (codes === undefined) return seeOther(ctx, SECURITY_PAGE);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
+});
+
+/** POST /account/security/remove */
+export const removeApp = change(async (house, ctx, { accountId: userId }, form) => {
+  await removeOwnFactor(house.services, userId, form.get('factorId') ?? '', visitor(ctx, house.config));
+  seeOther(ctx, SECURITY_PAGE);
+});

@@ -1,0 +1,100 @@
+/**
+ * The language of a hosted page: the visitor's choice at the foot of the page, what the application asks for (`ui_locales`, OpenID
+ * Connect Core 1.0 section 3.1.2.1), an earlier choice, the browser's settings (Accept-Language, RFC 9110 section 12.5.4), English.
+ */
+import type Koa from 'koa';
+import { ENGLISH, LANGUAGES, type Language } from './messages.ts';
+
+/** What is known of the language that a visitor wants; BCP 47 tags throughout. */
+export interface LanguageWishes {
+  /** Chosen in this tab, on this page or one before it. */
+  readonly chosen?: string | undefined;
+  /** The parameter `ui_locales`: tags with spaces between them, the best first. */
+  readonly uiLocales?: string | undefined;
+  /** Chosen earlier, in this browser. */
+  readonly remembered?: string | undefined;
+  /** What the browser accepts, the best first. */
+  readonly accepted?: readonly string[];
+}
+
+const primary = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0];
+
+/** The first subtag decides: who wants `de-AT` reads German, and who wants `zh-TW` rather reads simplified characters than English. */
+const ofTag = (tag: string): Language | undefined => LANGUAGES.find(({ lang }) => primary(lang) === primary(tag));
+
+/** @returns the language of the first wish that can be met */
+export function negotiateLanguage({ chosen, uiLocales, remembered, accepted = [] }: LanguageWishes): Language {
+  const wishes = [chosen, ...(uiLocales?.split(' ') ?? []), remembered, ...accepted];
+  return wishes.map((tag) => (tag === undefined ? undefined : ofTag(tag))).find((language) => language !== undefined) ?? ENGLISH;
+}
+
+/** The parameter of a page's address that names the chosen language. */
+export const LANGUAGE_PARAMETER = 'language';
+const COOKIE = 'gatehouse-language';
+const ONE_YEAR = 365 * 86_400 * 1000;
+
+/** A link of the switcher. */
+interface LanguageLink extends Pick<Language, 'lang' | 'dir' | 'name'> {
+  readonly href: string;
+  readonly current: boolean;
+}
+
+/** What a view and the layout around it write with. */
+export interface PageLanguage extends Language {
+  readonly languages: readonly LanguageLink[];
+}
+
+/** The same page in each language. A query alone, relative to the page: it cannot lead elsewhere. */
+function switcher(ctx: Koa.Context, current: Language): readonly LanguageLink[] {
+  return LANGUAGES.map(({ lang, dir, name }) => {
+    const query = new URLSearchParams(ctx.querystring);
+    query.set(LANGUAGE_PARAMETER, lang);
+    return { lang, dir, name, href: `?${query}`, current: lang === current.lang };
+  });
+}
+
+/** @returns the language of a user's profile, where the pages speak it; BCP 47, also as Okta writes it (`de_AT`) */
+export const languageOfProfile = ({ preferredLanguage, locale }: Readonly<Record<string, string>>): Language | undefined => {
+  const tag = preferredLanguage ?? locale;
+  return tag === undefined ? undefined : ofTag(tag.replaceAll('_', '-'));
+};
+
+/** Has this browser kept a choice? */
+export const hasKeptLanguage = (ctx: Koa.Context): boolean => ctx.cookies.get(COOKIE, { signed: false }) !== undefined;
+
+/** Keeps a language in the browser. @param language undefined: takes the choice away */
+export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> | undefined): void {
+  ctx.cookies.set(COOKIE, language?.lang ?? '', {
+    signed: false,
+    httpOnly: true,
+    secure: ctx.secure,
+    sameSite: 'lax',
+    path: '/',
+    maxAge: language === undefined ? 0 : ONE_YEAR,
+    overwrite: true,
+  });
+}
+
+/** @returns the language that a page would have for this visitor, where none is shown */
+export function wishedLanguage(ctx: Koa.Context): Language {
+  const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
+  const chosen = typeof parameter === 'string' ? parameter : undefined;
+  return negotiateLanguage({ chosen, remembered: ctx.cookies.get(COOKIE, { signed: false }), accepted: ctx.acceptsLanguages() });
+}
+
+/**
+ * Decides the language of a page, and keeps a choice that the page's address names.
+ * @param uiLocales of the authorization or logout request that the page belongs to
+ */
+export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage {
+  const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
+  const chosen = typeof parameter === 'string' ? ofTag(parameter) : undefined;
+  const remembered = ctx.cookies.get(COOKIE, { signed: false });
+  const language = negotiateLanguage({ chosen: chosen?.lang, uiLocales, remembered, accepted: ctx.acceptsLanguages() });
+  if (chosen !== undefined && chosen.lang !== remembered) {
+    keepLanguage(ctx, chosen);
+  }
+  ctx.vary('Accept-Language');
+  ctx.vary('Cookie');
+  return { ...language, languages: switcher(ctx, language) };
+}

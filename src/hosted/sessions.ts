@@ -1,0 +1,26 @@
+/** The browser's session as the pages need it; the authorization servers implement it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** The browser's session, for signing in without an application, and for the user's own pages. */
+export interface BrowserSessions {
+  /** @returns undefined also when its user may not sign in any more */
+  current(
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<
+    | {
+        /** Names the session inside the service, and opens nothing. */
+        readonly uid: string;
+        readonly accountId: string;
+        /** How the user was authenticated (RFC 8176). */
+        readonly amr: readonly string[];
+        /** The external identity provider by which the user signed in. */
+        readonly idp?: string | undefined;
+        /** Epoch seconds. */
+        readonly signedInAt: number;
+      }
+    | undefined
+  >;
+  /** @param amr how the user was authenticated (RFC 8176) @param idp by which external provider */
+  signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void>;
+}

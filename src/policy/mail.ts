@@ -1,0 +1,50 @@
+/** What is told to users by mail: which events, to which addresses, and in which language. Pure; the words stand in src/mail. */
+import type { EventType } from './event-types.ts';
+
+/** Mails with a link that works once, and what else somebody asked for. */
+export type AskedMail = 'invitation' | 'activation' | 'password-reset' | 'password-elsewhere' | 'email-verification';
+
+/** What happened to an account, so that its user notices what he has not done himself. */
+export type Notice =
+  | 'new-sign-in'
+  | 'password-changed'
+  | 'factor-added'
+  | 'factor-removed'
+  | 'recovery-codes-replaced'
+  | 'account-linked'
+  | 'account-unlinked'
+  | 'email-changed';
+
+export type MailKind = AskedMail | Notice;
+
+const NOTICES: Readonly<Partial<Record<EventType, Notice>>> = {
+  'user.account.update_password': 'password-changed',
+  'user.mfa.factor.activate': 'factor-added',
+  'user.mfa.factor.deactivate': 'factor-removed',
+  'user.mfa.factor.reset_all': 'factor-removed',
+  'user.mfa.factor.update': 'recovery-codes-replaced',
+  'user.identity_provider.link': 'account-linked',
+  'user.identity_provider.unlink': 'account-unlinked',
+};
+
+/** @returns what the user is told of an event that succeeded; undefined: nothing. Sign-ins and addresses have rules of their own. */
+export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[eventType];
+
+/** RFC 5321 section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
+const LONGEST_ADDRESS = 254;
+const LONGEST_LOCAL_PART = 64;
+/** One address and nothing else: no list, no comment, no quoted string, no source route (RFC 5322 section 3.4.1), nothing that begins a header. */
+const ADDRESS = /^[^\s"(),:;<>@[\\\]\p{C}]+@[^\s"(),:;<>@[\\\]\p{C}]+$/u;
+
+/** Can mail be sent there? */
+export function isMailable(address: string): boolean {
+  const octets = (text: string) => new TextEncoder().encode(text).length;
+  const local = address.slice(0, address.lastIndexOf('@'));
+  const isDotted = !/^\.|\.@|@\.|\.\.|\.$/.test(address);
+  return ADDRESS.test(address) && isDotted && octets(address) <= LONGEST_ADDRESS && octets(local) <= LONGEST_LOCAL_PART;
+}
+
+/** @returns a BCP 47 tag that the user has chosen for himself, else that of the page he used; undefined: neither is known */
+export const languageOf = (profile: Readonly<Record<string, string>>, page: string | undefined): string | undefined =>
+  // Okta's profiles write `en_US`.
+  (profile.preferredLanguage ?? profile.locale ?? page)?.replaceAll('_', '-');

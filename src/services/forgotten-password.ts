@@ -1,0 +1,110 @@
+/**
+ * A forgotten password (OWASP Forgot Password Cheat Sheet). What somebody typed is only noted: whose name it is, and whether it is anybody's, is looked up
+ * behind the request, so that neither the answer nor its time tells. Sealed, for at times a password is typed there.
+ */
+import { z } from 'zod';
+import { present } from '../clock.ts';
+import { statusAfterChoosing } from '../policy/password-link.ts';
+import type { Executor } from '../store/database.ts';
+import { listLinksOf } from '../store/identity-providers.ts';
+import { insertEntry } from '../store/outbox.ts';
+import { findUserByLogin, findUserByUniqueEmail, lockUser, type User } from '../store/users.ts';
+import { NOBODY, type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { countResetRequest, mayMailAgain, networkOf } from './failure-limits.ts';
+import { hasMailAddress, isMailPossible, queueMail } from './mail.ts';
+import { mailPasswordLink } from './one-time-links.ts';
+import type { Carrier } from './outbox.ts';
+import { isPrintable } from './text.ts';
+import { userTarget } from './user-reach.ts';
+import { waysToSignIn } from './ways-to-sign-in.ts';
+
+/** `outbox.kind` of what was typed. */
+export const RESET_REQUEST = 'reset-request';
+const LONGEST = 320;
+
+const note = z.object({ id: z.string(), sealed: z.string() });
+const content = z.object({
+  username: z.string(),
+  ipAddress: z.string().optional(),
+  userAgent: z.string().optional(),
+  requestId: z.string().optional(),
+  language: z.string().optional(),
+});
+
+const contextOf = (id: string): string => `reset request ${id}`;
+
+/**
+ * Takes note that somebody asks for a new password.
+ * @param username login or e-mail address, as typed
+ * @returns false where there is no mail
+ * @throws {TooManyFailures} when the address has asked too often, whatever it asked for
+ */
+export async function requestReset(services: Services, username: string, request: RequestContext): Promise<boolean> {
+  if (!isMailPossible(services.config, request)) return false;
+  await countResetRequest(services, request.ipAddress);
+  const id = crypto.randomUUID();
+  const { ipAddress, userAgent, requestId, language } = request;
+  const whole: z.input<typeof content> = { username: username.slice(0, LONGEST), ipAddress, userAgent, requestId, language };
+  const sealed = services.keyring.seal(JSON.stringify(whole), contextOf(id));
+  // By network: what one sends by the thousand holds up no other.
+  const orderingKey = networkOf(ipAddress ?? '');
+  await services.database.transaction((trx) =>
+    insertEntry(trx, { kind: RESET_REQUEST, orderingKey, objectKey: null, payload: { id, sealed }, created: present() }),
+  );
+  return true;
+}
+
+/** Looks up who is meant, and notes the mail. */
+export function resetRequests(services: Services): Carrier {
+  return {
+    async deliver(payload) {
+      const { id, sealed } = note.parse(payload);
+      const { username, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, contextOf(id))));
+      return (await answer(services, username.trim(), { actor: NOBODY, ...defined(request) })) ? 'delivered' : 'dropped';
+    },
+    givenUp: () => ({ eventType: 'user.account.reset_password', displayMessage: 'User asked for a new password', targets: [] }),
+  };
+}
+
+const defined = (request: Omit<z.output<typeof content>, 'username'>) =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
+
+async function answer(services: Services, username: string, request: RequestContext): Promise<boolean> {
+  const named = await findNamed(services.database.knex, username);
+  const isTooMany = named !== undefined && !(await mayMailAgain(services, named.id));
+  return services.database.transaction(async (trx) => {
+    const user = named && (await lockUser(trx, named.id));
+    const limit = isTooMany ? 'TOO_MANY_REQUESTS' : undefined;
+    const failure = user === undefined ? 'UNKNOWN_USER' : (limit ?? (await mailAnswer(trx, services, user, request)));
+    await recordEvent(trx, {
+      eventType: 'user.account.reset_password',
+      displayMessage: 'User asked for a new password',
+      request,
+      // What was typed for an unknown user stays out of the log.
+      targets: user === undefined ? [] : [userTarget(user)],
+      ...(failure !== undefined && { failure }),
+    });
+    return failure === undefined;
+  });
+}
+
+/** @returns why nothing is sent */
+async function mailAnswer(trx: Executor, services: Services, user: User, request: RequestContext): Promise<string | undefined> {
+  if (statusAfterChoosing(user.status, 'reset') === undefined) return 'USER_NOT_ACTIVE';
+  if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
+  const ways = await waysToSignIn(trx, user);
+  if (ways.length > 0 && ways.every(({ kind }) => kind === 'identity-provider')) {
+    const provider = (await listLinksOf(trx, user.id)).map(({ name }) => name).join(', ');
+    await queueMail(trx, services.keyring, user, 'password-elsewhere', { to: user.email, values: { provider } }, request);
+    return undefined;
+  }
+  await mailPasswordLink(trx, services, user, 'password-reset', request);
+  return undefined;
+}
+
+/** As at sign-in: the user of that login, else the only one of that address. */
+async function findNamed(executor: Executor, username: string): Promise<User | undefined> {
+  if (username === '' || !isPrintable(username)) return undefined;
+  return (await findUserByLogin(executor, username)) ?? (await findUserByUniqueEmail(executor, username));
+}

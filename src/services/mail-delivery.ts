@@ -1,0 +1,93 @@
+/**
+ * Sends what was noted (services/mail.ts): in the user's language and in the name of the service as it is branded now. What is sent to whom is in the audit
+ * log, without the link; so is what was given up. A mail whose link has ended, or whose user is gone, is not sent.
+ */
+import { present } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { renderMail } from '../mail/templates.ts';
+import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, Refused, smtpMailer } from '../mail/transport.ts';
+import { browserName } from '../policy/browser-name.ts';
+import { isMailable, type MailKind } from '../policy/mail.ts';
+import { findUserById } from '../store/users.ts';
+import { recordEvent, SYSTEM } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { inboxMailer } from './dev-inbox.ts';
+import { isMailPossible, letter, mailNote, sealContext } from './mail.ts';
+import { type Carrier, Undeliverable } from './outbox.ts';
+import { readSettings } from './settings.ts';
+import { userTarget } from './user-reach.ts';
+
+/** @returns undefined where mail goes nowhere */
+export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>): Mailer | undefined {
+  const { smtpUrl, mailFrom } = services.config;
+  if (smtpUrl !== undefined && mailFrom !== undefined) return smtpMailer(smtpUrl, mailFrom);
+  return isMailPossible(services.config) ? inboxMailer(services) : undefined;
+}
+
+/** Seconds to the next attempt: a mail server asks to come again after minutes (RFC 5321 section 4.5.4.1); given up after a day or so. */
+const PAUSES: readonly number[] = [5, 60, 300, 900, 3600, 2 * 3600, 4 * 3600, 6 * 3600, 8 * 3600];
+
+const pageOf = (kind: MailKind): string => (kind === 'password-changed' ? '/forgot-password' : '/account');
+
+export function mailDelivery(services: Services, mailer: Mailer | undefined): Carrier {
+  const { config, database, keyring } = services;
+  const host = new URL(config.baseUrl).hostname;
+
+  return {
+    mostAtOnce: MOST_CONNECTIONS,
+    takenFor: MAIL_TAKEN_FOR,
+    pauseAfter: (attempts) => PAUSES[attempts - 1],
+    async deliver(payload) {
+      const { id, userId, kind: named, open, sealed } = mailNote.parse(payload);
+      const kind = named as MailKind;
+      const user = await findUserById(database.knex, userId);
+      if (mailer === undefined || user === undefined) return 'dropped';
+      const content = letter.parse(sealed === undefined ? open : JSON.parse(keyring.open(sealed, sealContext(id))));
+      if (content.expiresAt !== undefined && new Date(content.expiresAt) <= present()) return 'dropped';
+      const { to } = content;
+      if (!isMailable(to)) throw new Undeliverable('mail cannot be sent to this address');
+
+      const { at, ipAddress, userAgent } = content.occurred ?? {};
+      const brand = await readSettings(services, 'branding');
+      const link = content.link ?? (content.occurred && `${config.baseUrl}${pageOf(kind)}`);
+      const occurred = at === undefined ? undefined : { at: new Date(at), ipAddress, browser: browserName(userAgent ?? '') };
+      const { subject, text, html, language } = renderMail(
+        kind,
+        content.language,
+        { login: user.login, values: content.values, link, occurred },
+        brand,
+      );
+      try {
+        await mailer.send({ to, subject, text, html, language, messageId: `${id}@${host}`, senderName: brand.name });
+      } catch (error) {
+        throw error instanceof Refused ? new Undeliverable(error.message) : error;
+      }
+      await database.transaction((trx) => recordEvent(trx, { ...eventOf(kind, user), request: SYSTEM, after: { kind, to } }));
+      return 'delivered';
+    },
+    givenUp(payload) {
+      const { userId, login, kind } = mailNote.parse(payload);
+      return eventOf(kind as MailKind, { id: userId, login });
+    },
+  };
+}
+
+const eventOf = (kind: MailKind, user: { readonly id: string; readonly login: string }) => ({
+  eventType: 'system.email.delivery' as const,
+  displayMessage: `Send mail to user: ${kind}`,
+  targets: [userTarget(user)],
+});
+
+/** Says in the log, behind the start, when the mail server cannot be reached: what waits is sent as soon as it can. */
+export async function warnOfSilentServer(
+  { smtpUrl }: Pick<Config, 'smtpUrl'>,
+  mailer: Mailer | undefined,
+  log: Services['log'],
+): Promise<void> {
+  if (smtpUrl === undefined || mailer === undefined) return;
+  try {
+    await mailer.verify();
+  } catch (error) {
+    log.warn({ err: error, server: new URL(smtpUrl).host }, 'the mail server of SMTP_URL cannot be used now: mail waits until it can');
+  }
+}

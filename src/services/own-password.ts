@@ -1,0 +1,49 @@
+/** A signed-in user changes his password: he tells the present one, where he has one (OWASP ASVS 5.0 section 6.2.3). That he signed in just now was found out before. */
+import { findUserById, lockUser, type User } from '../store/users.ts';
+import type { RequestContext } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { endHoldings, storeChosen } from './one-time-links.ts';
+import { type FoundProblem, findProblemOfChoice } from './password-policy.ts';
+import { hashPassword } from './passwords.ts';
+import { checkPassword } from './sign-in.ts';
+
+export interface PasswordChange {
+  readonly userId: string;
+  /** Of no use where the user has no password yet. */
+  readonly current: string;
+  readonly password: string;
+  /** Value of the browser's device cookie. */
+  readonly device?: string | undefined;
+}
+
+/**
+ * Sets the password, which ends all sessions and tokens of the user. A wrong present one counts as a failed sign-in.
+ * @returns the user as he is now, or what is wrong
+ * @throws {TooManyFailures}
+ */
+export async function changeOwnPassword(
+  services: Services,
+  { userId, current, password, device }: PasswordChange,
+  request: RequestContext,
+): Promise<User | FoundProblem | { readonly problem: 'wrong-current' }> {
+  const user = await findUserById(services.database.knex, userId);
+  if (user === undefined) return { problem: 'wrong-current' };
+  if (user.passwordHash !== null) {
+    const checked = await checkPassword(services, { username: user.login, password: current, device }, request);
+    if (checked?.user.id !== user.id) return { problem: 'wrong-current' };
+  }
+  const problem = await findProblemOfChoice(services, password, user, { differs: true });
+  if (problem !== undefined) return problem;
+  // Before the transaction: a hash takes its time, and connections are few.
+  const passwordHash = await hashPassword(password);
+  const changed = await services.database.transaction(async (trx) => {
+    const before = await lockUser(trx, userId);
+    // Of two at once the second knows the present password no more. A hash made anew is of the same password: the time tells.
+    if (before?.status !== 'ACTIVE' || before.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
+    return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed his password' }, request);
+  });
+  if (changed === undefined) return { problem: 'wrong-current' };
+  // What was being written meanwhile.
+  await endHoldings(services.database.knex, userId);
+  return changed;
+}

@@ -1,0 +1,62 @@
+/** The browser sessions of a user as he looks after them himself. The applications of an ended one are told as by a logout. */
+import { present } from '../clock.ts';
+import { endBrowserSession } from '../store/account-state.ts';
+import { type BrowserSession, listBrowserSessions } from '../store/browser-sessions.ts';
+import { deleteStatesOf } from '../store/sign-in-states.ts';
+import { lockUser } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { asUser, userTarget } from './user-reach.ts';
+import { sessionId } from './user-sessions.ts';
+
+export interface OwnSession extends Omit<BrowserSession, 'uid'> {
+  /** Neither the cookie's value nor the name under which the service keeps it. */
+  readonly id: string;
+  /** The one that asks. */
+  readonly current: boolean;
+}
+
+/** The one that asks first, then the newest. @param uid of the session that asks */
+export async function listOwnSessions({ database }: Services, userId: string, uid: string): Promise<OwnSession[]> {
+  const sessions = await listBrowserSessions(database.knex, userId, present());
+  const own = sessions.map(({ uid: each, ...session }) => ({ id: sessionId(each), current: each === uid, ...session }));
+  return [...own.filter(({ current }) => current), ...own.filter(({ current }) => !current)];
+}
+
+/** Ends one of the user's own sessions; another's is none of his. @returns false when there is no such session of his */
+export async function endOwnOtherSession({ database }: Services, userId: string, id: string, request: RequestContext): Promise<boolean> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
+    if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
+    await recordEvent(trx, {
+      eventType: 'user.session.end',
+      displayMessage: 'User ended one of his sessions',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      before: { signedIn: found.signedIn, applications: found.applications },
+    });
+    return true;
+  });
+}
+
+/** Ends all of the user's sessions but the one that asks, and his sign-ins under way. @returns how many sessions there were */
+export async function endOwnOtherSessions({ database }: Services, userId: string, uid: string, request: RequestContext): Promise<number> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined) return 0;
+    const others = (await listBrowserSessions(trx, userId, present())).filter((session) => session.uid !== uid);
+    let ended = 0;
+    for (const other of others) if (await endBrowserSession(trx, other.uid)) ended += 1;
+    await deleteStatesOf(trx, userId);
+    if (ended === 0) return 0;
+    await recordEvent(trx, {
+      eventType: 'user.session.clear',
+      displayMessage: 'User ended his other sessions',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      after: { ended, oauthTokensRevoked: false },
+    });
+    return ended;
+  });
+}
