@@ -75,13 +75,14 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   /** Draws a page in the console's frame. */
   async function draw(ctx: Koa.Context, person: Person, page: Drawn, status = 200): Promise<void> {
-    const { view, title, locals, lead, crumbs = [], actions = [], scripts = [] } = page;
+    const { view, title, locals, lead, crumbs = [], actions = [], tabs = [], scripts = [] } = page;
     const frame = {
       title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
       heading: title,
       lead,
       crumbs,
       actions,
+      tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.href === ctx.path })),
       notice: noticeIn(new URLSearchParams(ctx.search)),
       menu: menuFor(person.roles, ctx.path),
       isHome: ctx.path === HOME,

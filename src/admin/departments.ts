@@ -6,7 +6,7 @@ import { getOrganization, type OrganizationDetail } from '../services/organizati
 import { text } from '../services/text.ts';
 import type { Department } from '../store/departments.ts';
 import { branchesBelow, lineAbove, withDepth, within } from './department-tree.ts';
-import { type Field, formPage, type Option, readFields } from './form.ts';
+import { type ChoiceField, type Field, formPage, type Option, readFields } from './form.ts';
 import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.ts';
 import type { ConsolePage, Crumb, Visit } from './page.ts';
 
@@ -16,7 +16,11 @@ const NEAREST = 4;
 const homeOf = (orgId: string, depId: string): string => `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}`;
 
 /** The choice of a department in a form: the tree, indented. */
-export function departmentField(departments: readonly Department[], field: Pick<Field, 'name' | 'label' | 'value'>, none: string): Field {
+export function departmentField(
+  departments: readonly Department[],
+  field: Pick<ChoiceField, 'name' | 'label' | 'value'>,
+  none: string,
+): Field {
   const options: Option[] = withDepth(departments).map(({ department: { id, name }, depth }) => ({
     value: id,
     label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,

@@ -13,8 +13,14 @@ interface Section {
 }
 
 export const MENU: readonly Section[] = [
-  { label: 'Directory', entries: [{ label: 'Organizations', href: '/admin/organizations', access: 'organizations' }] },
-  { label: 'API', entries: [{ label: 'Token', href: '/admin/api/tokens', access: 'own' }] },
+  {
+    label: 'Directory',
+    entries: [{ label: 'Organizations', href: '/admin/organizations', access: 'organizations' }],
+  },
+  {
+    label: 'API',
+    entries: [{ label: 'Token', href: '/admin/api/tokens', access: 'own' }],
+  },
 ];
 
 /** `page`: the one that is looked at; `true`: one below it is. */

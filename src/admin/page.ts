@@ -44,6 +44,8 @@ export interface Drawn {
   /** The way to the page, without the page. */
   readonly crumbs?: readonly Crumb[];
   readonly actions?: readonly Action[];
+  /** The pages about the same thing; the one that is looked at is marked. */
+  readonly tabs?: readonly Action[];
   readonly scripts?: readonly string[];
   readonly locals?: Readonly<Record<string, unknown>>;
 }
