@@ -68,7 +68,11 @@ export interface Form extends Omit<Drawn, 'view' | 'locals'> {
   readonly facts?: readonly string[];
   readonly fields?: readonly Field[];
   readonly hidden?: Readonly<Record<string, string>>;
+  /** What is to be typed elsewhere, each with a button that copies it. */
+  readonly copies?: readonly { readonly label: string; readonly text: string }[];
   readonly submit: string;
+  /** A second button: the form is sent with `step` of this value, and nothing is changed yet. */
+  readonly also?: { readonly label: string; readonly step: string };
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
   /** Where one goes without sending it. */
@@ -76,7 +80,27 @@ export interface Form extends Omit<Drawn, 'view' | 'locals'> {
 }
 
 /** Draws a form, with what was typed before and what is wrong with it. */
-export function formPage({ facts = [], fields = [], hidden = {}, submit, danger = false, cancel, ...page }: Form, typed: Typed): Drawn {
+export function formPage(
+  { facts = [], fields = [], hidden = {}, copies = [], also, submit, danger = false, cancel, ...page }: Form,
+  typed: Typed,
+): Drawn {
+  const { drawn, problems } = drawnFields(fields, typed);
+  const locals = {
+    facts,
+    groups: grouped(drawn),
+    hidden: Object.entries(hidden),
+    copies,
+    also,
+    submit,
+    danger,
+    cancel,
+    problems,
+  };
+  return { ...page, view: 'form', scripts: copies.length > 0 ? ['copy.js'] : [], locals };
+}
+
+/** Fields as a view draws them, each with what was typed and what is wrong with it; and all that is wrong, for the summary. */
+export function drawnFields(fields: readonly Field[], typed: Typed) {
   const problems = typed.problems.map((problem) => ofField(problem, fields));
   const drawn = fields.map((field) => ({
     ...drawnField(field, typed.values),
@@ -87,19 +111,13 @@ export function formPage({ facts = [], fields = [], hidden = {}, submit, danger 
         .join('; '),
     ),
   }));
-  const locals = {
-    facts,
-    groups: grouped(drawn),
-    hidden: Object.entries(hidden),
-    submit,
-    danger,
-    cancel,
+  return {
+    drawn,
     problems: problems.map(({ field, message }) => ({
       field,
       message: field === undefined ? message : `${labelOf(field, fields)}: ${message}`,
     })),
   };
-  return { ...page, view: 'form', locals };
 }
 
 /** The kinds whose content a page never shows again. */
@@ -138,9 +156,9 @@ function ofField({ field, message }: Problem, fields: readonly Field[]): Problem
       ? undefined
       : (fields.find((one) => namesOf(one).includes(field)) ??
         fields.find((one) => namesOf(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
-  return found === undefined
-    ? { message: sentence(field === undefined ? message : `${field} ${message}`) }
-    : { field: found.name, message };
+  if (found === undefined) return { message: sentence(field === undefined ? message : `${field} ${message}`) };
+  const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;
+  return { field: found.name, message: entry === undefined ? message : `${message} (entry ${Number(entry) + 1})` };
 }
 
 const labelOf = (name: string, fields: readonly Field[]): string => fields.find((field) => field.name === name)?.label ?? name;

@@ -1,6 +1,6 @@
 /** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
-import type { Field } from './form.ts';
-import type { Action, Drawn } from './page.ts';
+import { drawnFields, type Field } from './form.ts';
+import type { Action, Drawn, Typed } from './page.ts';
 import type { Moment } from './times.ts';
 
 /** How something stands, in words and in colour. */
@@ -34,6 +34,17 @@ export interface Row {
   readonly cells: readonly Content[];
   /** What can be done with it. `label` is completed by the row's name for those who listen. */
   readonly actions?: readonly Action[];
+  /** What is done at once, without a page in between: that which the next click can undo. */
+  readonly buttons?: readonly Button[];
+}
+
+/** A form of one button. */
+export interface Button {
+  readonly label: string;
+  /** Where it is posted to: a page that receives it. */
+  readonly action: string;
+  readonly name: string;
+  readonly value: string;
 }
 
 /** What narrows a list: sent by GET to the page itself. */
@@ -50,6 +61,7 @@ export interface Search {
 
 export interface Pager {
   readonly first?: string | undefined;
+  readonly previous?: string | undefined;
   readonly next?: string | undefined;
   readonly words?: string;
 }
@@ -94,7 +106,23 @@ export interface WordsPart extends PartHead {
   readonly tone?: Tone;
 }
 
-export type Part = FactsPart | TablePart | TextPart | WordsPart;
+/** A question whose answer stands below on the same page: sent by GET, so that its address can be passed on. */
+export interface QueryPart extends PartHead {
+  readonly kind: 'query';
+  /** Lines, and choices out of a list. */
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
+  readonly submit: string;
+}
+
+/** A picture from elsewhere; the page's `images` must name its origin. */
+export interface PicturePart extends PartHead {
+  readonly kind: 'picture';
+  readonly src: string;
+  readonly alt: string;
+}
+
+export type Part = QueryPart | FactsPart | TablePart | TextPart | WordsPart | PicturePart;
 
 export interface Sheet extends Omit<Drawn, 'view' | 'locals'> {
   readonly parts: readonly Part[];
@@ -127,10 +155,19 @@ function drawnPart(part: Part) {
       })),
     };
   }
+  if (part.kind === 'query') {
+    const { drawn, problems } = drawnFields(part.fields, part.typed);
+    return { ...part, fields: drawn, problems };
+  }
   if (part.kind !== 'table') return part;
-  const rows = part.rows.map(({ cells, actions = [] }) => ({ cells: cells.map(piecesOf), name: wordsOf(cells[0] ?? ''), actions }));
+  const rows = part.rows.map(({ cells, actions = [], buttons = [] }) => ({
+    cells: cells.map(piecesOf),
+    name: wordsOf(cells[0] ?? ''),
+    actions,
+    buttons,
+  }));
   const search = part.search && { ...part.search, fields: (part.search.fields ?? []).map((field) => ({ ...field })) };
-  return { ...part, rows, search, withActions: rows.some(({ actions }) => actions.length > 0) };
+  return { ...part, rows, search, withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0) };
 }
 
 /** Draws a page out of its parts. */

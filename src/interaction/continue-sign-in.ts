@@ -7,6 +7,7 @@ import { LIFETIMES } from '../../config/defaults.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { isAdministrator } from '../services/administrators.ts';
+import type { Purpose } from '../services/second-factor-demand.ts';
 import { readSettings } from '../services/settings.ts';
 import {
   abandonStep,
@@ -32,11 +33,11 @@ export type Place = InteractionDetails | 'standalone';
 
 const pathOf = (place: Place): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
 
-const demandOf = (place: Place) => ({
-  place: pathOf(place),
-  enrolls: true,
-  ...(place === 'standalone' ? {} : { applicationId: place.application.id, acrValues: place.acrValues ?? [] }),
-});
+/** What a sign-in there is for. */
+export const purposeOf = (place: Place): Purpose =>
+  place === 'standalone' ? {} : { applicationId: place.application.id, acrValues: place.acrValues ?? [] };
+
+const demandOf = (place: Place) => ({ place: pathOf(place), enrolls: true, ...purposeOf(place) });
 
 const COOKIE = 'gatehouse-sign-in';
 

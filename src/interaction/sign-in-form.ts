@@ -7,6 +7,7 @@ import type { Pages } from '../http/pages.ts';
 import { clientAddress, requestId } from '../http/requests.ts';
 import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
+import type { Purpose } from '../services/second-factor-demand.ts';
 import { checkPassword, type PasswordCheck } from '../services/sign-in.ts';
 import type { ApplicationFacts } from './interactions.ts';
 import { logoOf } from './links.ts';
@@ -19,6 +20,8 @@ export interface SignInForm {
   /** Path that it is posted to. */
   readonly action: string;
   readonly application?: ApplicationFacts | undefined;
+  /** What the sign-in is for. */
+  readonly purpose?: Purpose;
   /** Path that another password is posted to, in place of an expired one. */
   readonly newPassword: string;
   /** Path that gives up and returns to the application. */
@@ -28,6 +31,8 @@ export interface SignInForm {
   /** What the user name is filled with. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
+  /** Is the user name asked for by itself, before the password? */
+  readonly identifierFirst?: boolean;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
   /** Origin that the browser goes to afterwards, see PageSources. */
@@ -55,6 +60,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   const heading = text('sign-in.title');
   const { logo, images } = logoOf(form.application);
   const failed = problems.length > 0;
+  const nameOnly = form.identifierFirst === true && (form.username ?? '') === '';
   const locals = {
     ...language,
     title: failed ? text('error.title-prefix', { title: heading }) : heading,
@@ -65,10 +71,11 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     cancel: form.cancel,
     notice: form.notice && text(form.notice),
     username: form.username ?? '',
+    nameOnly,
     hidden: form.hidden,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
-    scripts: ['show-password.js', 'reload-when-stale.js'],
+    scripts: nameOnly ? ['reload-when-stale.js'] : ['show-password.js', 'reload-when-stale.js'],
   };
   const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
@@ -95,9 +102,17 @@ export async function submitSignIn(
 ): Promise<PasswordCheck | undefined> {
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
-  const problems = missing(username, password);
+  // The name alone: whoever it is, he is asked for the password, so that the step tells nobody who has an account.
+  if (form.identifierFirst && username !== '' && !posted.has('password')) {
+    await showSignIn(pages, ctx, { ...form, username, notice: undefined });
+    return undefined;
+  }
+  const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = deviceOf(ctx, config) ?? newDevice();
-  const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
+  const checked =
+    problems.length === 0
+      ? await checkPassword(services, { username, password, device, purpose: form.purpose }, visitor(ctx, config))
+      : undefined;
   if (checked !== undefined) {
     if (checked.kind === 'right') keepDevice(ctx, config, device);
     return checked;

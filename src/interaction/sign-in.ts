@@ -5,7 +5,8 @@
 import type Koa from 'koa';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
+import { readSettings } from '../services/settings.ts';
+import { continueSignIn, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import type { InteractionDetails } from './interactions.ts';
 import type { MessageKey } from './messages.ts';
 import { submitNewPassword, submitPassword } from './password-step.ts';
@@ -25,8 +26,10 @@ const formFor = async ({ services }: House, ctx: Koa.Context, details: Interacti
     newPassword: carryOn(ctx, `/interaction/${serverId}/${uid}/password`),
     cancel: carryOn(ctx, `/interaction/${serverId}/${uid}/cancel`),
     application,
+    purpose: purposeOf(details),
     redirectOrigins,
     username: loginHint,
+    identifierFirst: (await readSettings(services, 'sign-in')).identifierFirst,
     uiLocales,
     providers: await providerLinks(services, ctx, details),
   };

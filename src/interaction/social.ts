@@ -13,7 +13,7 @@ import { claimAnswer } from '../services/upstream-answers.ts';
 import { UpstreamFailure } from '../services/upstream-failure.ts';
 import { offeredProvider } from '../services/upstream-offers.ts';
 import { recordUpstreamFailure, signInUpstream } from '../services/upstream-sign-in.ts';
-import { continueSignIn, type Place } from './continue-sign-in.ts';
+import { continueSignIn, type Place, purposeOf } from './continue-sign-in.ts';
 import { type InteractionDetails, InteractionGone } from './interactions.ts';
 import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
@@ -100,7 +100,7 @@ export async function finishUpstream(house: House, ctx: Koa.Context, place: Plac
   if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
   await explaining(house, ctx, place, provider, async () => {
     const identity = await upstream.identify(provider, { ...kept, state }, answer);
-    const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config));
+    const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config), purposeOf(place));
     await continueSignIn(house, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
   });
 }

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { findPerson } from '../services/administrators.ts';
+import { readSettings } from '../services/settings.ts';
 import { afterwards, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { isFresh, leadsToSecurity } from './fresh-sign-in.ts';
 import { accountLabel } from './interactions.ts';
@@ -25,6 +26,7 @@ const formFor = async (house: House, ctx: Koa.Context): Promise<SignInForm> => (
   newPassword: '/signin/password',
   hidden: house.formTokens.field(ctx),
   notice: NOTICES.find(([parameter]) => parameter in ctx.query)?.[1],
+  identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
   providers: await providerLinks(house.services, ctx, 'standalone'),
 });
 

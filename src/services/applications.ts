@@ -129,8 +129,33 @@ export async function updateApplication(
   input: ApplicationInput,
   request: RequestContext,
 ): Promise<ApplicationWithSecret> {
-  const settings = settingsOf(input);
+  return replace(services, id, () => input, request);
+}
+
+/** Some of an application's settings, and what they are from now on; undefined: not given any more. */
+export interface ApplicationChanges {
+  readonly label?: string | undefined;
+  readonly settings: GivenSettings;
+}
+
+/** Changes these settings and leaves the others as they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
+export const changeSettings = (
+  services: Services,
+  id: string,
+  { label, settings }: ApplicationChanges,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> =>
+  replace(services, id, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
+
+function replace(
+  services: Services,
+  id: string,
+  inputFor: (before: Application) => ApplicationInput,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> {
   return changeApplication(services, id, async (trx, before) => {
+    const input = inputFor(before);
+    const settings = settingsOf(input);
     const secret = await fitSecrets(services, trx, before, settings, input.secret);
     const changes = { label: input.label, settings, lastUpdated: present() };
     await updateRow(trx, id, changes);

@@ -5,6 +5,7 @@
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
+import type { PasswordRefused } from '../policy/decisions.ts';
 import { type AttemptDecision, decideAttempt, NO_FAILURES } from '../policy/lockout.ts';
 import { isTooOld, type PasswordPolicy } from '../policy/password.ts';
 import { digest } from '../secrets.ts';
@@ -16,6 +17,7 @@ import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
+import { type Purpose, secondFactorFacts } from './second-factor-demand.ts';
 import { readPasswordPolicy } from './settings.ts';
 import { isPrintable } from './text.ts';
 
@@ -25,6 +27,8 @@ export interface Credentials {
   readonly password: string;
   /** Value of the browser's device cookie, an old or a new one; absent: not in a browser. */
   readonly device?: string | undefined;
+  /** What the sign-in is for; it decides nothing here, and stands in the audit log. */
+  readonly purpose?: Purpose | undefined;
 }
 
 export interface SignedInUser {
@@ -79,7 +83,8 @@ export async function checkPassword(
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   // Read whether the password is right or not: it takes the same time.
   const policy = await readPasswordPolicy(services.database.knex);
-  const checked = await services.database.transaction((trx) => decide(trx, { user, right, rehashed, deviceHash, policy }, request));
+  const attempt = { user, right, rehashed, deviceHash, policy, purpose: credentials.purpose };
+  const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined) await countFailedSignIn(services, request.ipAddress);
   return checked;
 }
@@ -91,11 +96,12 @@ interface Attempt {
   readonly rehashed: Rehashed | undefined;
   readonly deviceHash: string | undefined;
   readonly policy: PasswordPolicy;
+  readonly purpose: Purpose | undefined;
 }
 
 async function decide(
   trx: Executor,
-  { user, right, rehashed, deviceHash, policy }: Attempt,
+  { user, right, rehashed, deviceHash, policy, purpose }: Attempt,
   request: RequestContext,
 ): Promise<PasswordCheck | undefined> {
   const now = present();
@@ -109,11 +115,11 @@ async function decide(
   const expired = admitted && isExpired(candidate, policy, now);
   if (admitted && !expired && (await touchLastLogin(trx, candidate, now, { forgetFailures: counted.deviceHash === undefined }))) {
     if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
-    return { kind: 'right', user: await noteSignIn(trx, candidate, deviceHash, now, request) };
+    return { kind: 'right', user: await noteSignIn(trx, candidate, { deviceHash, purpose }, now, request) };
   }
   // Written whether it changes anything or not: it takes the same time.
   await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
-  await recordFailure(trx, user, { right, expired, decision }, request);
+  await recordFailure(trx, user, { right, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
   return expired ? { kind: 'expired', user: candidate } : undefined;
 }
 
@@ -124,7 +130,7 @@ const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordP
 async function noteSignIn(
   trx: Executor,
   user: User,
-  deviceHash: string | undefined,
+  { deviceHash, purpose = {} }: { readonly deviceHash: string | undefined; readonly purpose?: Purpose | undefined },
   now: Date,
   request: RequestContext,
 ): Promise<SignedInUser> {
@@ -134,6 +140,7 @@ async function noteSignIn(
     displayMessage: 'User login',
     request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
     targets: targets(user),
+    decision: { kind: 'session', amr: ['pwd'], secondFactor: await secondFactorFacts(trx, user.id, purpose) },
   });
   return { id: user.id, login: user.login, authenticatedAt: now };
 }
@@ -147,15 +154,18 @@ export async function signInAfterReplacing(
 ): Promise<SignedInUser> {
   const now = present();
   await updateUser(trx, user.id, { lastLogin: now });
-  return noteSignIn(trx, user, device === undefined ? undefined : digest(device), now, request);
+  return noteSignIn(trx, user, { deviceHash: device === undefined ? undefined : digest(device) }, now, request);
 }
 
-async function recordFailure(
-  trx: Executor,
-  user: User | undefined,
-  { right, expired, decision }: { readonly right: boolean; readonly expired: boolean; readonly decision: AttemptDecision },
-  request: RequestContext,
-): Promise<void> {
+interface Failure {
+  readonly right: boolean;
+  readonly expired: boolean;
+  readonly decision: AttemptDecision;
+  readonly knownBrowser: boolean;
+}
+
+async function recordFailure(trx: Executor, user: User | undefined, failed: Failure, request: RequestContext): Promise<void> {
+  const { right, expired, decision } = failed;
   const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
   const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : 'INVALID_CREDENTIALS';
   await recordEvent(trx, {
@@ -165,6 +175,7 @@ async function recordFailure(
     // What was typed for an unknown user stays out of the log: at times it is a password.
     targets: targets(user),
     failure: user === undefined ? 'UNKNOWN_USER' : reason,
+    decision: whyRefused(user, failed),
   });
   if (decision.reason !== 'wrong password, which locks') return;
   const { locks, lockedUntil } = decision.remembered;
@@ -176,6 +187,23 @@ async function recordFailure(
     failure: 'LOCKED_OUT',
     after: { lockedUntil, locks },
   });
+}
+
+function whyRefused(user: User | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
+  if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
+  const { failures, lockedUntil } = decision.remembered;
+  const { status } = user;
+  const facts = {
+    kind: 'password',
+    status,
+    failures,
+    knownBrowser,
+    ...(lockedUntil && { lockedUntil: lockedUntil.toISOString() }),
+  } as const;
+  if (decision.reason === 'locked') return { ...facts, reason: 'LOCKED' };
+  if (!right) return { ...facts, reason: 'WRONG_PASSWORD' };
+  if (expired) return { ...facts, reason: 'EXPIRED' };
+  return { ...facts, reason: status === 'ACTIVE' ? 'CHANGED_MEANWHILE' : 'NOT_ACTIVE' };
 }
 
 interface Rehashed {

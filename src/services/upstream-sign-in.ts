@@ -32,6 +32,7 @@ import { type RequestContext, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { linkUser } from './identity-provider-links.ts';
 import { identityProviderTarget } from './identity-providers.ts';
+import { type Purpose, secondFactorFacts } from './second-factor-demand.ts';
 import type { SignedInUser } from './sign-in.ts';
 import { isPrintable } from './text.ts';
 import type { UpstreamIdentity } from './upstream-exchange.ts';
@@ -46,11 +47,19 @@ export async function signInUpstream(
   provider: IdentityProvider,
   identity: UpstreamIdentity,
   request: RequestContext,
+  purpose: Purpose = {},
 ): Promise<SignedInUser> {
   const { database } = services;
   return database.transaction((trx) => {
     const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
-    return admit({ services: within, trx, provider, identity, request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] } });
+    return admit({
+      services: within,
+      trx,
+      provider,
+      identity,
+      purpose,
+      request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] },
+    });
   });
 }
 
@@ -77,12 +86,14 @@ interface Admission {
   readonly trx: Executor;
   readonly provider: IdentityProvider;
   readonly identity: UpstreamIdentity;
+  /** What the sign-in is for: it stands in the audit log. */
+  readonly purpose: Purpose;
   /** The service acts: who the user is, is only being found out. */
   readonly request: RequestContext;
 }
 
 async function admit(admission: Admission): Promise<SignedInUser> {
-  const { trx, provider, identity, request } = admission;
+  const { trx, provider, identity, purpose, request } = admission;
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
   // A deletion of the provider or its deactivation meanwhile counts.
   if (linked !== undefined && (await findIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
@@ -103,7 +114,13 @@ async function admit(admission: Admission): Promise<SignedInUser> {
     // What the provider says of how; here it counts as one factor, whatever it was.
     after: { idpId: provider.id, externalId: identity.subject, amr: words(amr), acr: words([acr])[0] },
   });
-  await recordEvent(trx, { eventType: 'user.session.start', displayMessage: 'User login', request: himself, targets });
+  await recordEvent(trx, {
+    eventType: 'user.session.start',
+    displayMessage: 'User login',
+    request: himself,
+    targets,
+    decision: { kind: 'session', amr: ['fed'], secondFactor: await secondFactorFacts(trx, user.id, purpose) },
+  });
   return { id: user.id, login: mastered.login, authenticatedAt: now };
 }
 

@@ -32,11 +32,15 @@ export async function lockChangeableUser(trx: Executor, idOrLogin: string, reque
   const { id } = await findVisibleUser(trx, idOrLogin, request);
   const user = await lockUser(trx, id);
   if (user === undefined) throw notFound(idOrLogin, 'User');
-  const reach = reachOf(request.roles ?? [], 'write');
-  if (reach === 'everything') return user;
-  const person = { orgIds: await findOrgIds(trx, id), roles: await findRoles(trx, id) };
-  if (!isPersonWithin(reach, person)) throw forbidden();
+  if (!(await mayChange(trx, id, request))) throw forbidden();
   return user;
+}
+
+/** May whoever asks change this user, whom he can see? */
+export async function mayChange(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return true;
+  return isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) });
 }
 
 /** The user as audit events name him. */

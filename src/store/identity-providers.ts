@@ -40,10 +40,10 @@ export interface IdentityProviderSearch {
   readonly type?: IdentityProvider['type'] | undefined;
 }
 
-/** @returns false when another one has that name */
+/** @returns false when another one has that name or that id */
 export async function insertIdentityProvider(trx: Executor, provider: IdentityProvider): Promise<boolean> {
   const row = toRow(IDENTITY_PROVIDER, provider);
-  return (await trx('identity_providers').insert(row).onConflict('name').ignore().returning('id')).length === 1;
+  return (await trx('identity_providers').insert(row).onConflict().ignore().returning('id')).length === 1;
 }
 
 /** @returns false when another one has that name; the transaction is then good for nothing more */
@@ -138,4 +138,23 @@ export function listLinks(executor: Executor, idpId: string, window: Window): Pr
 export async function countLinks(executor: Executor, idpId: string): Promise<number> {
   const row = await executor('identity_provider_links').where({ idp_id: idpId }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
+}
+
+/** A link with the provider's name. */
+export interface NamedLink extends IdentityProviderLink {
+  readonly idpName: string;
+}
+
+const NAMED_LINK: Columns<NamedLink> = {
+  idpId: 'l.idp_id',
+  idpName: 'p.name',
+  subject: 'l.subject',
+  userId: 'l.user_id',
+  created: 'l.created',
+};
+
+/** Whom a user is linked to, oldest first. */
+export function listLinksOf(executor: Executor, userId: string, window: Window): Promise<Page<NamedLink>> {
+  const query = executor('identity_provider_links AS l').join('identity_providers AS p', 'p.id', 'l.idp_id').where('l.user_id', userId);
+  return readPage(query, NAMED_LINK, window, { by: 'l.seq' });
 }

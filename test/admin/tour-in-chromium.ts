@@ -25,7 +25,8 @@ export function tourInChromium(name: string, tour: Tour): void {
       await page.emulateMedia({ colorScheme: 'dark' });
       await assertAccessible(page, `${stop}, dark`);
       await page.setViewportSize({ width: 320, height: 720 });
-      for (const summary of await page.locator('details:not([open]) > summary:visible').all()) await summary.click();
+      // The last first: the list is read anew at each click.
+      for (const summary of (await page.locator('details:not([open]) > summary:visible').all()).reverse()) await summary.click();
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, `${stop} fits into 320 CSS pixels`);
       await assertAccessible(page, `${stop}, narrow`);
     }

@@ -102,13 +102,19 @@ describe('a deleted user in the audit log', () => {
     await remove(id);
     await keepLog(api.services);
     const search = async (query: Record<string, string>) =>
-      (await api.call<{ target: { id: string }[]; client: object }[]>('GET', `/logs?limit=200&${new URLSearchParams(query)}`)).body;
+      (
+        await api.call<{ target: { id: string }[]; client: object; debugContext: object }[]>(
+          'GET',
+          `/logs?limit=200&${new URLSearchParams(query)}`,
+        )
+      ).body;
     const found = await search({ filter: `target.id eq "${id}"` });
     assert.ok(found.length >= 8);
     assert.equal((await search({ q: id })).length, found.length);
     assert.deepEqual(await search({ q: 'ada-the-login' }), []);
     const failure = found.find((event) => 'eventType' in event && event.eventType === 'user.authentication.failure');
     assert.deepEqual(failure?.client, { ipAddress: null, userAgent: null });
+    assert.deepEqual(failure?.debugContext, {}, 'what decided about him has gone, too');
   });
 
   it('goes in bounded steps, that another process goes on with', async () => {

@@ -19,6 +19,7 @@ export const de: Messages = {
   'sign-in.hide-password': 'Verbergen',
   'sign-in.hide-password-label': 'Passwort verbergen',
   'sign-in.submit': 'Anmelden',
+  'sign-in.next': 'Weiter',
   'sign-in.cancel': 'Zurück zu {application}',
   'sign-in.signed-out': 'Sie sind abgemeldet.',
   'sign-in.password-chosen': 'Ihr Passwort ist gespeichert. Melden Sie sich damit an.',

@@ -17,6 +17,7 @@ export const en = {
   'sign-in.hide-password': 'Hide',
   'sign-in.hide-password-label': 'Hide password',
   'sign-in.submit': 'Sign in',
+  'sign-in.next': 'Next',
   'sign-in.cancel': 'Return to {application}',
   'sign-in.signed-out': 'You are signed out.',
   'sign-in.password-chosen': 'Your password is saved. Sign in with it.',

@@ -19,6 +19,7 @@ export const es: Messages = {
   'sign-in.hide-password': 'Ocultar',
   'sign-in.hide-password-label': 'Ocultar la contraseña',
   'sign-in.submit': 'Iniciar sesión',
+  'sign-in.next': 'Siguiente',
   'sign-in.cancel': 'Volver a {application}',
   'sign-in.signed-out': 'Se ha cerrado la sesión.',
   'sign-in.password-chosen': 'La contraseña se ha guardado. Ya se puede iniciar sesión con ella.',

@@ -19,6 +19,7 @@ export const zh: Messages = {
   'sign-in.hide-password': '隐藏',
   'sign-in.hide-password-label': '隐藏密码',
   'sign-in.submit': '登录',
+  'sign-in.next': '下一步',
   'sign-in.cancel': '返回 {application}',
   'sign-in.signed-out': '您已退出登录。',
   'sign-in.password-chosen': '密码已保存，请使用新密码登录。',

@@ -13,6 +13,7 @@ import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { ProviderParts } from '../dependencies.ts';
 import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
+import type { Judged, NoteDenial } from '../refusals.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
@@ -20,6 +21,7 @@ export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' |
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
+  readonly denied: NoteDenial;
   /** Is the application open to the user, where it is not to everyone? */
   isAssigned(applicationId: string, userId: string): Promise<boolean>;
 }
@@ -35,20 +37,24 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
       refreshable: client.grantTypeAllowed('refresh_token'),
     }).join(' ');
     const { id, authenticatedAt } = await signIn(ctx, parts);
+    const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: words(scope) } as const;
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
+      await parts.denied({ kind: 'not-assigned', ...judged });
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
-    await refuseWhoNeedsSecondFactor(id, client.clientId, parts);
+    await refuseWhoNeedsSecondFactor(judged, parts);
     await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
   };
 }
 
 /** @throws {SecondFactorNeeded} */
-async function refuseWhoNeedsSecondFactor(userId: string, applicationId: string, parts: PasswordGrantParts): Promise<void> {
-  const needs = await parts.needsSecondFactor(userId, applicationId).catch((error: unknown) => {
+async function refuseWhoNeedsSecondFactor(judged: Judged & { readonly userId: string }, parts: PasswordGrantParts): Promise<void> {
+  const needs = await parts.needsSecondFactor(judged.userId, judged.clientId).catch((error: unknown) => {
     throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
   });
-  if (needs) throw new SecondFactorNeeded();
+  if (!needs) return;
+  await parts.denied({ kind: 'second-factor-needed', ...judged });
+  throw new SecondFactorNeeded();
 }
 
 /** @throws {errors.InvalidGrant} for whatever reason with the same words */
@@ -59,7 +65,8 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
   );
   if (missing.length > 0) throw new errors.InvalidRequest(`missing required parameter(s): ${missing.join(', ')}`);
   try {
-    const user = await authenticate({ username: String(username), password: String(password) }, ctx.req);
+    const purpose = { applicationId: ctx.oidc.client?.clientId };
+    const user = await authenticate({ username: String(username), password: String(password), purpose }, ctx.req);
     if (user !== undefined) return user;
   } catch (error) {
     if (isUnavailable(error)) throw new TemporarilyUnavailable(error);

@@ -15,6 +15,7 @@ export const directory: Tour = async (service) => {
   return [
     '/organizations',
     '/organizations?page=2',
+    '/organizations?q=no-such-name',
     '/organizations/new',
     organization,
     `${organization}/rename`,
@@ -24,6 +25,7 @@ export const directory: Tour = async (service) => {
     `${organization}/departments/${depId}/edit`,
     `${organization}/departments/${depId}/delete`,
     `${organization}/members`,
+    `${organization}/members?department=${depId}`,
     `${organization}/members/new`,
     `${organization}/members/${userId}`,
     `${organization}/members/${userId}/remove`,

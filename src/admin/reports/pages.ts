@@ -1,0 +1,7 @@
+/** The pages of Reports. */
+import type { ConsolePage } from '../page.ts';
+import { entry } from './entry.ts';
+import { explain } from './explain.ts';
+import { log } from './log.ts';
+
+export const reports: readonly ConsolePage[] = [log, entry, explain];
