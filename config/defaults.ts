@@ -13,6 +13,8 @@ export const LIFETIMES = {
   sessionToken: 300,
   /** How long a sign-in waits for its second step. */
   signInStep: 600,
+  /** How long a page may wait for a passkey: it stands on the sign-in page, which waits for its user. */
+  passkeyChallenge: 600,
   interaction: 3600,
   /** How long a browser is known in which its user signed in. */
   device: 365 * 86_400,
@@ -28,8 +30,6 @@ export const LIFETIMES = {
   activationLink: 7 * 86_400,
   /** The link that sets a new password in place of a forgotten one (OWASP Forgot Password Cheat Sheet: short). */
   resetLink: 3600,
-  /** Who typed an expired password has so long to choose another one. */
-  expiredPassword: 600,
 } as const;
 
 /** Calls of the management API that one API token may make, in each process. */

@@ -38,7 +38,7 @@ import { sendOutbox } from './services/outbox.ts';
 import { RefusedRequests } from './services/refused-requests.ts';
 import { needsSecondFactor } from './services/second-factor-demand.ts';
 import { SettingsCache } from './services/settings-cache.ts';
-import { authenticate } from './services/sign-in.ts';
+import { authenticate, noteSignIn } from './services/sign-in.ts';
 import { systemClient } from './services/system-applications.ts';
 import type { UpstreamCall } from './services/upstream-metadata.ts';
 import { endOwnSession } from './services/user-sessions.ts';
@@ -80,6 +80,10 @@ export function createApp(services: Services): App {
     requestId,
     clients: new ClientDirectory(database, keyring),
     authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
+    noteSignIn: (user, applicationId, req) =>
+      database.transaction((trx) =>
+        noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
+      ),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
     async endSession({ uid, userId }, req) {

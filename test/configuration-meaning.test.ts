@@ -231,3 +231,44 @@ test('a policy for an application that will not be there is refused before anyth
     /The application shop is referred to, and is not in the file, which deletes it/,
   );
 });
+
+test('an application names identity providers, which the file knows by name: made before it, deleted after it, portable', async (t) => {
+  const service = await startService(t);
+  const partner = (name: string) => ({
+    ...{ name, type: 'OIDC' },
+    protocol: {
+      issuer: { url: 'https://partner.example' },
+      scopes: ['openid'],
+      credentials: { client: { client_id: 'gatehouse', token_endpoint_auth_method: 'none' } },
+    },
+  });
+  const shop = (...identity_providers: string[]) => ({
+    label: 'Shop',
+    credentials: { oauthClient: { client_id: 'shop' } },
+    settings: { oauthClient: { redirect_uris: ['https://shop.example/callback'], identity_providers } },
+  });
+  const named = async (at: Service) => (await at.api('GET', '/apps/shop')).body.settings.oauthClient.identity_providers;
+  const idsOf = async (at: Service): Promise<string[]> => (await at.api('GET', '/idps')).body.map(({ id }: Content) => id);
+  // The file has them in any order.
+  const content = { applications: [shop('Two', 'One')], identityProviders: [partner('One'), partner('Two')] };
+  assert.deepEqual(await applied(t, service, content), []);
+  assert.deepEqual(new Set(await named(service)), new Set(await idsOf(service)));
+  const out = await exported(service);
+  const exportedShop = out.applications.find((one: Content) => one.label === 'Shop');
+  assert.deepEqual(exportedShop.settings.oauthClient.identity_providers, ['Two', 'One']);
+
+  const other = await startService(t);
+  assert.deepEqual(await applied(t, other, out), []);
+  assert.deepEqual(new Set(await named(other)), new Set(await idsOf(other)));
+  assert.notDeepEqual(new Set(await named(other)), new Set(await named(service)));
+
+  const refused = /shop: settings\.oauthClient\.identity_providers: The identity provider Three is referred to, and does not exist/;
+  await assert.rejects(planned(t, service, { applications: [shop('Three')] }), refused, 'a change');
+  await assert.rejects(planned(t, await startService(t), { applications: [shop('Three')] }), refused, 'a creation');
+  const deletes = /identity_providers: The identity provider One is referred to, and is not in the file, which deletes it/;
+  await assert.rejects(planned(t, service, { applications: [shop('One')], identityProviders: [partner('Two')] }, true), deletes);
+  assert.deepEqual(await applied(t, service, { applications: [shop('Two')], identityProviders: [partner('Two')] }, true), []);
+  assert.deepEqual(await named(service), await idsOf(service));
+  assert.deepEqual(await applied(t, service, { applications: [], identityProviders: [] }, true), []);
+  assert.deepEqual(await idsOf(service), []);
+});

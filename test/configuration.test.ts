@@ -115,7 +115,10 @@ const PARTNER = {
   },
 };
 
-const WANTED = { applications: [SHOP], authorizationServers: [ORDERS], identityProviders: [PARTNER] };
+/** It offers the partner, whom the file makes first. */
+const PARTNERS_SHOP = { ...SHOP, settings: { oauthClient: { ...SHOP.settings.oauthClient, identity_providers: ['Partner'] } } };
+
+const WANTED = { applications: [PARTNERS_SHOP], authorizationServers: [ORDERS], identityProviders: [PARTNER] };
 
 /** A service with the people and the organization that the file refers to. */
 async function furnished(t: TestContext): Promise<Service> {
@@ -171,7 +174,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   assert.match(await carriedOut(t, service, 0, {}, 'plan', fileOf(t, whole), '--delete'), /^Nothing to change\.\n$/);
   const json = JSON.parse(await carriedOut(t, service, 0, {}, 'export', '--json'));
   assert.deepEqual(json, parse(whole));
-  assert.deepEqual(Object.keys(json), ['applications', 'authorizationServers', 'identityProviders']);
+  assert.deepEqual(Object.keys(json), ['identityProviders', 'applications', 'authorizationServers']);
 
   // Groups and users have other ids there: the file knows them by name.
   const other = await furnished(t);
@@ -256,7 +259,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   const refusals: [content: Content, reason: RegExp][] = [
     ['applications: [', /is neither YAML nor JSON/],
     ['- one', /is no configuration/],
-    [{ apps: [] }, /apps is no section; there are applications, authorizationServers, identityProviders/],
+    [{ apps: [] }, /apps is no section; there are identityProviders, applications, authorizationServers/],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],
     [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
@@ -289,7 +292,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   const unknown = await startService(t);
   assert.match(
     (await run(t, unknown, SECRET, 'apply', fileOf(t, WANTED), '--yes')).stderr,
-    /The user ada is referred to, and does not exist/,
+    /^Partner: policy\.provisioning\.orgId: The organization Partners <Ltd> is referred to, and does not exist/,
   );
   assert.match((await run(t, service, {}, 'apply', fileOf(t, WANTED), '--yes')).stderr, /The environment variable SHOP_SECRET is not set/);
   assert.match((await run(t, service, SECRET, 'apply', fileOf(t, WANTED))).stderr, /Nobody is here to be asked: say --yes\./);
@@ -299,7 +302,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   assert.match((await run(t, service, {}, 'apply')).stderr, usage);
   assert.match((await run(t, service, {}, 'destroy', 'x')).stderr, usage);
   assert.match((await run(t, service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, usage);
-  assert.match((await run(t, service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/apps.*: Invalid token provided/);
+  assert.match((await run(t, service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/idps.*: Invalid token provided/);
   assert.match((await run(t, service, {}, 'plan', '/nowhere/gatehouse.yaml')).stderr, /cannot be read/);
   const nobody = { ...service, listensAt: `http://127.0.0.1:${await freePort()}` };
   assert.match((await run(t, nobody, {}, 'export')).stderr, /cannot be reached/);
@@ -318,7 +321,7 @@ test('a step that the service refuses ends the work, tells how far it came, leav
     '--yes',
   );
   assert.equal(stopped.code, 2);
-  assert.match(stopped.stderr, /conditions\.scopes.*\n1 of 3 steps are done; mend the file and apply it again\./);
+  assert.match(stopped.stderr, /conditions\.scopes.*\n2 of 3 steps are done; mend the file and apply it again\./);
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, [], 'nothing is allowed meanwhile');
   assert.match(await carriedOut(t, service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
 });

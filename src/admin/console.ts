@@ -1,7 +1,7 @@
 /**
  * The admin console at `/admin`: who may come in, what he is shown, and in which frame, for all pages in one place. At every request the console
  * asks for its own cookie, for the browser's session at the authorization server and for the user's roles, so that a logout anywhere, a
- * deactivation or a lost role ends it at the next click. It needs no script.
+ * deactivation or a lost role ends it at the next click; and whether it was begun with a second factor, where one is demanded by now. It needs no script.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,8 +15,10 @@ import type { Pages } from '../http/pages.ts';
 import { clientAddress, requestId } from '../http/requests.ts';
 import { seeOther } from '../http/see-other.ts';
 import { mayCall } from '../policy/administration.ts';
+import { isMultiFactor } from '../policy/second-factor.ts';
 import { findPerson, type Person } from '../services/administrators.ts';
 import type { Services } from '../services/dependencies.ts';
+import { isSecondFactorDemanded } from '../services/second-factor-demand.ts';
 import { isPrintable } from '../services/text.ts';
 import { menuFor } from './navigation.ts';
 import { noticeIn, withNotice } from './notices.ts';
@@ -33,7 +35,12 @@ export interface ConsoleDependencies {
   readonly pages: Pages;
   readonly log: Logger;
   /** The browser's session at the authorization server. */
-  readonly sessions: { current(req: IncomingMessage, res: ServerResponse): Promise<{ readonly accountId: string } | undefined> };
+  readonly sessions: {
+    current(
+      req: IncomingMessage,
+      res: ServerResponse,
+    ): Promise<{ readonly accountId: string; readonly amr: readonly string[] } | undefined>;
+  };
   /** The application that the console is; undefined when it is not registered (any more). */
   client(): Promise<Credentials | undefined>;
   /** Is there a playground for this request, so that a page may lead to it? */
@@ -50,12 +57,13 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const door = signIn({ config, pages, log, key, sessions: own, client });
   const formTokens = createFormTokens(config, services.keyring);
 
-  /** Whose request is it? undefined: he has to sign in. */
-  async function whoIs(ctx: Koa.Context): Promise<Person | undefined> {
+  /** Whose request is it? Otherwise he has to sign in, or to prove a second factor that is demanded by now. */
+  async function whoIs(ctx: Koa.Context): Promise<Person | 'login' | 'factor'> {
     const session = await own.current(ctx);
-    if (session === undefined) return undefined;
-    const browser = await sessions.current(ctx.req, ctx.res);
-    return browser?.accountId === session.userId ? findPerson(services, session.userId) : undefined;
+    const browser = session && (await sessions.current(ctx.req, ctx.res));
+    if (session === undefined || browser?.accountId !== session.userId) return 'login';
+    if (!isMultiFactor(browser.amr) && (await isSecondFactorDemanded(services, session.userId, {}))) return 'factor';
+    return (await findPerson(services, session.userId)) ?? 'login';
   }
 
   const visitOf = (ctx: RouterContext, person: Person): Visit => ({
@@ -99,7 +107,8 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
   const forAdministrators = (step: (ctx: RouterContext, person: Person) => Promise<void>) => async (ctx: RouterContext) => {
     const person = await whoIs(ctx);
-    if (person === undefined) return door.begin(ctx);
+    if (person === 'login') return door.begin(ctx);
+    if (person === 'factor') return door.begin(ctx, person);
     if (person.roles.length === 0) return pages.render(ctx, 'admin/no-access', { title: 'Error: No access', person }, { status: 403 });
     try {
       await step(ctx, person);

@@ -10,6 +10,7 @@ import type { Pages } from '../http/pages.ts';
 import { ProtocolProblem } from '../http/protocol-problem.ts';
 import { seeOther } from '../http/see-other.ts';
 import { transactionCookies, transactionFields } from '../http/transactions.ts';
+import { TWO_FACTORS } from '../policy/second-factor.ts';
 import { withNotice } from './notices.ts';
 import { type Credentials, newSecrets, relyingParty } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
@@ -46,8 +47,8 @@ export interface SignInParts {
 }
 
 export interface SignIn {
-  /** @param prompt `login`: as somebody else, perhaps */
-  begin(ctx: Koa.Context, prompt?: 'login'): Promise<void>;
+  /** @param prompt `login`: as somebody else, perhaps; `factor`: whoever is signed in is asked for the second factor alone */
+  begin(ctx: Koa.Context, prompt?: 'login' | 'factor'): Promise<void>;
   /** Answers `GET /admin/callback`. */
   finish(ctx: Koa.Context): Promise<void>;
   /** Ends the console's session, and then the browser's. */
@@ -96,9 +97,11 @@ export function signIn({ config, pages, log, key, sessions, client }: SignInPart
       explained(async () => {
         const url = ctx.path + ctx.search;
         const secrets = newSecrets();
-        const address = await party.authorizationUrl(await credentials(), secrets, prompt);
+        const address = await party.authorizationUrl(await credentials(), secrets, prompt === 'login' ? prompt : undefined);
+        // Whatever the server knows of the sign-in policy by now: an answer without the factor would only be sent back to it.
+        if (prompt === 'factor') address.searchParams.set('acr_values', TWO_FACTORS);
         const formLost = ctx.method === 'POST';
-        const wanted = prompt !== undefined || url.length > LONGEST_ADDRESS ? '/admin' : formLost ? ctx.path : url;
+        const wanted = prompt === 'login' || url.length > LONGEST_ADDRESS ? '/admin' : formLost ? ctx.path : url;
         await transactions.remember(ctx, { ...secrets, wanted, formLost });
         seeOther(ctx, address.href);
       })(ctx),

@@ -28,7 +28,10 @@ const transaction = z.object({
       passwordChanged: time.nullable(),
       profile: z.object({ login: z.string(), firstName: attribute, lastName: attribute, locale: attribute, timeZone: attribute }),
     }),
-    factors: z.array(z.object({ ...factorFields, _links: verification })).optional(),
+    factors: z
+      .array(z.object({ ...factorFields, _links: verification.partial() }))
+      .optional()
+      .meta({ description: 'Passkeys are listed without a link: they are proved on the sign-in page, which the authorize endpoint shows' }),
   }),
 });
 
@@ -81,7 +84,10 @@ function present(outcome: Outcome, baseUrl: string): z.input<typeof transaction>
   if (outcome.status === 'PASSWORD_EXPIRED') return { ...common, stateToken: outcome.stateToken, _embedded };
   const factors = outcome.factors.map((factor) => ({
     ...presentFactor(factor, user.login),
-    _links: { verify: { href: `${baseUrl}/api/v1/authn/factors/${factor.id}/verify`, hints: { allow: ['POST' as const] } } },
+    _links:
+      factor.type === 'PASSKEY'
+        ? {}
+        : { verify: { href: `${baseUrl}/api/v1/authn/factors/${factor.id}/verify`, hints: { allow: ['POST' as const] } } },
   }));
   return { ...common, stateToken: outcome.stateToken, _embedded: { ..._embedded, factors } };
 }

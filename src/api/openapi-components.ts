@@ -9,7 +9,7 @@ answer has the address of the next page. Parameters of the query that an operati
 /** The resources in the order in which they are described. */
 export const TAGS: Readonly<Record<string, string>> = {
   organizations: 'Organizations with their departments and members. What these operations take in the query they take in the body, too.',
-  users: 'People: their profiles, life cycle, roles, sessions and consents.',
+  users: 'People: their profiles, life cycle, roles, second factors, sessions and consents.',
   groups: 'Groups of users.',
   apps: 'Applications: the clients of OpenID Connect and OAuth 2.0, their secrets, and whom they are assigned to.',
   authorizationServers: 'Authorization servers: each an issuer of its own, with its tokens and lifetimes.',
@@ -18,7 +18,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   logs: 'What happened, who did it and from where.',
   eventHooks: 'Addresses that are told of events, signed as Standard Webhooks says.',
   settings: 'What holds for the whole service.',
-  authn: 'Sign-in by API, in place of the sign-in page.',
+  authn:
+    'Sign-in by API, in place of the sign-in page: user name and password, then the second factor of who has one, then another password in place of an expired one.',
   sessions: 'The session of the browser that calls, known by its cookie and not by an API token.',
   description: 'This description itself.',
 };

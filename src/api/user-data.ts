@@ -17,7 +17,19 @@ const userData = z.object({
   consents: z.array(
     z.object({ id: z.string(), applicationId: z.string(), authorizationServerId: z.string(), scope: z.string(), created: time }),
   ),
-  identityProviders: z.array(z.object({ id: z.string(), name: z.string(), subject: z.string(), created: time })),
+  identityProviders: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      subject: z.string(),
+      knownAs: z.string().nullable(),
+      created: time,
+      lastUsed: time.nullable(),
+    }),
+  ),
+  factors: z.array(
+    z.object({ id: z.string(), type: z.enum(['TOTP', 'PASSKEY']), name: z.string(), created: time, lastUsed: time.nullable() }),
+  ),
   apiTokens: z.array(z.object({ id: z.string(), name: z.string(), created: time, expiresAt: time.nullable(), lastUsed: time.nullable() })),
   sessions: z.array(z.object({ signedIn: time.nullable(), expires: time, applications: z.array(z.string()) })),
   _links: links.extend({ events: z.object({ href: z.url() }) }),
@@ -58,7 +70,12 @@ function present(exported: ExportedUser, baseUrl: string): z.input<typeof userDa
     roles: dated(exported.roles).map(({ orgId, ...role }) => ({ ...role, orgId: orgId ?? null })),
     applications: dated(exported.applications),
     consents: dated(exported.consents).map(({ serverId, ...consent }) => ({ ...consent, authorizationServerId: serverId })),
-    identityProviders: dated(exported.identityProviders),
+    identityProviders: dated(exported.identityProviders).map(({ lastUsed, ...link }) => ({ ...link, lastUsed: writeTimeOrNull(lastUsed) })),
+    factors: exported.factors.map(({ id, type, name, created, lastUsed }) => ({
+      ...{ id, type, name },
+      created: writeTime(created),
+      lastUsed: writeTimeOrNull(lastUsed),
+    })),
     apiTokens: dated(exported.apiTokens).map(({ expiresAt, lastUsed, ...token }) => ({
       ...token,
       expiresAt: writeTimeOrNull(expiresAt),

@@ -1,7 +1,6 @@
 /** `users/{id}/factors`: the second factors of a user, and their reset when they are lost, as Okta's Factors API shows them. Users enrol them themselves. */
 import { z } from 'zod';
-import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors } from '../services/factors.ts';
-import type { Factor } from '../store/factors.ts';
+import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from '../services/factors.ts';
 import { inPages } from '../store/paging.ts';
 import type { User } from '../store/users.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
@@ -15,7 +14,7 @@ export const userFactors: readonly Endpoint[] = [
   listing({
     path: '/users/:id/factors',
     access: 'organizations',
-    summary: 'List the second factors of a user, oldest first',
+    summary: 'List the second factors of a user: the authenticator app, then the passkeys, oldest first',
     params: idParams,
     item: factor,
     handler: async ({ services, params, query, request }) => {
@@ -62,7 +61,7 @@ export const userFactors: readonly Endpoint[] = [
   }),
 ];
 
-const present = (found: Factor, user: User, baseUrl: string): z.input<typeof factor> => {
+const present = (found: SecondFactor, user: User, baseUrl: string): z.input<typeof factor> => {
   const href = `${baseUrl}/api/v1/users/${user.id}`;
   return {
     ...presentFactor(found, user.login),

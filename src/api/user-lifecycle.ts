@@ -1,6 +1,7 @@
 /** `users/{id}/lifecycle`: the steps of a user's life, as Okta's Users API has them, and `users/{id}/sessions`. */
 import { z } from 'zod';
 import type { LifecycleStep } from '../policy/user-lifecycle.ts';
+import { resetUserFactors } from '../services/factors.ts';
 import { activateUser, resetPassword, takeStep } from '../services/user-lifecycle.ts';
 import { clearSessions } from '../services/user-sessions.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
@@ -57,6 +58,16 @@ export const userLifecycle: readonly Endpoint[] = [
     handler: async ({ services, params, query, request }) => ({
       resetPasswordUrl: await resetPassword(services, params.id, query, request),
     }),
+  }),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/reset_factors',
+    summary: 'Reset all second factors of a user, and the recovery codes; the same as DELETE users/{id}/factors',
+    response: z.object({}),
+    handler: async ({ services, params, request }) => {
+      await resetUserFactors(services, params.id, request);
+      return {};
+    },
   }),
   endpoint({
     method: 'DELETE',

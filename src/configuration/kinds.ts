@@ -63,23 +63,6 @@ const openOfBuiltIn = ['id', 'accessTokenLifetimeMinutes', 'refreshTokenLifetime
 /** In an order in which each names only what was before it. */
 export const KINDS: readonly Kind[] = [
   {
-    noun: 'application',
-    section: 'applications',
-    path: '/apps',
-    key: ['credentials.oauthClient.client_id'],
-    inner: [],
-    open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),
-  },
-  {
-    noun: 'authorization server',
-    section: 'authorizationServers',
-    path: '/authorizationServers',
-    key: ['id'],
-    inner,
-    open: (key) => (key === BUILT_IN ? openOfBuiltIn : undefined),
-    lasting: [BUILT_IN, DEFAULT],
-  },
-  {
     noun: 'identity provider',
     section: 'identityProviders',
     path: '/idps',
@@ -90,6 +73,24 @@ export const KINDS: readonly Kind[] = [
       { at: 'policy.provisioning.groups.assignments', to: 'group' },
       { at: 'policy.accountLink.filter.groups.include', to: 'group' },
     ],
+  },
+  {
+    noun: 'application',
+    section: 'applications',
+    path: '/apps',
+    key: ['credentials.oauthClient.client_id'],
+    inner: [],
+    open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),
+    references: [{ at: 'settings.oauthClient.identity_providers', to: 'identityProvider' }],
+  },
+  {
+    noun: 'authorization server',
+    section: 'authorizationServers',
+    path: '/authorizationServers',
+    key: ['id'],
+    inner,
+    open: (key) => (key === BUILT_IN ? openOfBuiltIn : undefined),
+    lasting: [BUILT_IN, DEFAULT],
   },
 ];
 

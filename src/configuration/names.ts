@@ -1,6 +1,6 @@
 /**
- * What a thing refers to: users, groups and organizations by ids in the service, in the file by logins and names, which another installation knows as
- * well; applications by their client_id in both.
+ * What a thing refers to: users, groups, organizations and identity providers by ids in the service, in the file by logins and names, which another
+ * installation knows as well; applications by their client_id in both.
  */
 import { StartFailure } from '../lifecycle.ts';
 import { ALL_CLIENTS } from '../policy/access-policy.ts';
@@ -10,12 +10,12 @@ import { type Answer, Refused, type Service } from './service.ts';
 /** Where a document refers to somebody or something: one, or a list of them. */
 export interface Reference {
   readonly at: string;
-  readonly to: 'user' | 'group' | 'organization' | 'application';
+  readonly to: 'user' | 'group' | 'organization' | 'application' | 'identityProvider';
 }
 
 type Lookup = (value: string) => Promise<string>;
 
-/** Both ways, each asked for once. */
+/** Both ways, each asked for until it is found. */
 export interface Directory {
   readonly names: Readonly<Record<Reference['to'], Lookup>>;
   readonly ids: Readonly<Record<Reference['to'], Lookup>>;
@@ -30,6 +30,8 @@ function once(find: Lookup): Lookup {
   return (value) => {
     const known = found.get(value) ?? find(value);
     found.set(value, known);
+    // It may be made meanwhile.
+    known.catch(() => found.delete(value));
     return known;
   };
 }
@@ -83,6 +85,11 @@ export function directoryOf(service: Service): Directory {
     }
   }
 
+  async function identityProviderId(name: string): Promise<string> {
+    const provider = (await service.list('/idps')).find((one) => one.name === name);
+    return provider === undefined ? missing('identity provider', name) : String(provider.id);
+  }
+
   const groups = nameOf('/groups', groupName);
   return {
     names: {
@@ -90,38 +97,64 @@ export function directoryOf(service: Service): Directory {
       group: async (id) => (id === EVERYONE ? id : groups(id)),
       organization: nameOf('/account/org', ({ name }) => String(name)),
       application: async (id) => id,
+      identityProvider: nameOf('/idps', ({ name }) => String(name)),
     },
     ids: {
       user: once(userId),
       group: once(async (name) => (name === EVERYONE ? name : groupId(name))),
       organization: once(organizationId),
       application: once(async (id) => (id === ALL_CLIENTS || (await find('/apps', id)) !== undefined ? id : missing('application', id))),
+      identityProvider: once(identityProviderId),
     },
   };
 }
 
-/** @returns the same, but that these applications will be there @param theyAlone no other one will be */
-export const expecting = (directory: Directory, applications: ReadonlySet<string>, theyAlone: boolean): Directory => ({
-  ...directory,
-  ids: {
-    ...directory.ids,
-    async application(id) {
-      if (applications.has(id)) return id;
-      if (theyAlone && id !== ALL_CLIENTS)
-        throw new StartFailure(`The application ${id} is referred to, and is not in the file, which deletes it.`);
-      return directory.ids.application(id);
-    },
-  },
-});
+/** What will be there when the file is applied. */
+export interface Expected {
+  readonly names: ReadonlySet<string>;
+  /** No other one will be. */
+  readonly alone: boolean;
+}
 
-/** @returns the document with each reference replaced; what does not refer to anything stays @throws {StartFailure} when one does not exist */
+/** @returns the same, but that these applications and identity providers will be there; of what there is not yet the name stands for the id */
+export function expecting(directory: Directory, applications: Expected, identityProviders: Expected): Directory {
+  const { ids } = directory;
+  const refuse = (noun: string, name: string): never => {
+    throw new StartFailure(`The ${noun} ${name} is referred to, and is not in the file, which deletes it.`);
+  };
+  return {
+    ...directory,
+    ids: {
+      ...ids,
+      async application(id) {
+        if (applications.names.has(id)) return id;
+        return applications.alone && id !== ALL_CLIENTS ? refuse('application', id) : ids.application(id);
+      },
+      async identityProvider(name) {
+        if (!identityProviders.names.has(name)) {
+          return identityProviders.alone ? refuse('identity provider', name) : ids.identityProvider(name);
+        }
+        return ids.identityProvider(name).catch((error: unknown) => {
+          if (error instanceof StartFailure && !(error instanceof Refused)) return name;
+          throw error;
+        });
+      },
+    },
+  };
+}
+
+/** @returns the document with each reference replaced; what does not refer to anything stays @throws {StartFailure} when one does not exist, naming the field */
 export async function replaceReferences(
   document: Document,
   references: readonly Reference[],
   lookups: Directory['names' | 'ids'],
 ): Promise<Document> {
   let result = document;
-  for (const { at, to } of references) result = await replaceAt(result, at.split('.'), lookups[to]);
+  for (const { at, to } of references) {
+    result = await replaceAt(result, at.split('.'), lookups[to]).catch((error: unknown) => {
+      throw error instanceof StartFailure && !(error instanceof Refused) ? new StartFailure(`${at}: ${error.message}`) : error;
+    });
+  }
   return result;
 }
 

@@ -10,10 +10,10 @@ import { type Present, presentOf, readAll } from './current.ts';
 import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
 import type { Sections, Wanted } from './file.ts';
 import { bodySchema, hasStatusField, type Kind, valueAt } from './kinds.ts';
-import { type Directory, expecting, replaceReferences } from './names.ts';
+import { type Directory, type Expected, expecting, replaceReferences } from './names.ts';
 import { Order, placed } from './order.ts';
 import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
-import type { Answer, Service } from './service.ts';
+import { type Answer, Refused, type Service } from './service.ts';
 
 export interface Step {
   readonly verb: 'create' | 'change' | 'delete' | 'leave';
@@ -43,9 +43,12 @@ const TOP: Place = { path: '', name: '' };
 
 /** @throws {StartFailure} when the file wants what cannot be */
 export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<Step[]> {
-  const applications = sections.get('applications');
-  const known = new Set([...(applications ?? []).map(({ key }) => key), ...SYSTEM_APPLICATIONS]);
-  const directory = expecting(workshop.directory, known, workshop.deleting && applications !== undefined);
+  const expected = (section: string, lasting: readonly string[] = []): Expected => {
+    const wanted = sections.get(section);
+    const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
+    return { names, alone: workshop.deleting && wanted !== undefined };
+  };
+  const directory = expecting(workshop.directory, expected('applications', SYSTEM_APPLICATIONS), expected('identityProviders'));
   const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
   return [...steps, ...deletions.reverse()];
 }
@@ -117,8 +120,15 @@ async function setStatus({ service }: Workshop, path: string, status: unknown): 
   await service.send('POST', `${path}/lifecycle/${status === 'ACTIVE' ? 'activate' : 'deactivate'}`);
 }
 
+/** Asked when the plan is made, to find what will not be there, and again when a step is carried out: what was made meanwhile has an id by then. */
 const withIds = ({ directory }: Workshop, { references = [] }: Kind, body: Document): Promise<Document> =>
   replaceReferences(body, references, directory.ids);
+
+/** @throws {StartFailure} naming the thing and the field, when it refers to what will not be there */
+const checkReferences = (what: Promise<Document>, name: string): Promise<Document> =>
+  what.catch((error: unknown) => {
+    throw error instanceof StartFailure && !(error instanceof Refused) ? new StartFailure(`${name}: ${error.message}`) : error;
+  });
 
 /** References as the service writes them: a login is found in small and capital letters. */
 const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, document: Document): Promise<Document> =>
@@ -133,14 +143,15 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
   checkStatus(status, name);
   check('POST', path, withoutSecrets(body), name);
   await checkInside(workshop, wanted, `${path}/new`, name);
-  const sent = withSecrets(await withIds(workshop, kind, body), workshop.env);
+  await checkReferences(withIds(workshop, kind, body), name);
+  const complete = withSecrets(body, workshop.env);
   return {
     verb: 'create',
     noun: kind.noun,
     name,
     fields: [...differences({}, withoutSecrets(given)), ...insideOf(wanted)],
     async carryOut() {
-      const answer = await workshop.service.send('POST', path, sent);
+      const answer = await workshop.service.send('POST', path, await withIds(workshop, kind, complete));
       const made = presentOf(kind, place.path, answer);
       if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
       const told = holdsSecret(body) ? [] : toldOnce(name, answer);
@@ -173,7 +184,7 @@ async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, 
       const inside = `${name} / ${noun} ${thing.key}`;
       checkStatus(status, inside);
       check('POST', path + below, withoutSecrets(body), inside);
-      await withIds(workshop, thing.kind, body);
+      await checkReferences(withIds(workshop, thing.kind, body), inside);
       await checkInside(workshop, thing, `${path}${below}/new`, inside);
     }
   }
@@ -190,7 +201,7 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
   const given = withoutSecrets(document);
   if (differences(is.open, given).length === 0) return [];
-  const wanted = await inTheirWords(workshop, kind, given);
+  const wanted = await checkReferences(inTheirWords(workshop, kind, given), name);
   const unlike = differences(is.open, wanted);
   if (unlike.length === 0) return [];
   const { id: _, ...combination } = combined(is.document, wanted);
@@ -199,7 +210,7 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   const read = check('PUT', is.path, body, name);
   const fields = unlike.filter((one) => one.wanted === undefined || !areSame(one.is, valueAt(read, one.field)));
   if (fields.length === 0) return [];
-  const sent = await withIds(workshop, kind, body);
+  await checkReferences(withIds(workshop, kind, body), name);
   return [
     {
       verb: 'change',
@@ -208,7 +219,7 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
       fields,
       async carryOut() {
         const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
-        const answer = onlyStatus ? {} : await workshop.service.send('PUT', is.path, sent);
+        const answer = onlyStatus ? {} : await workshop.service.send('PUT', is.path, await withIds(workshop, kind, body));
         if (status !== undefined && status !== is.document.status) await setStatus(workshop, is.path, status);
         return toldOnce(name, answer);
       },

@@ -59,6 +59,8 @@ export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
   const key = keyring.keyFor('gatehouse form tokens');
   const cookie = config.secure ? '__Host-gatehouse-form' : 'gatehouse-form';
   const tokenOf = (random: string): Buffer => createHmac('sha256', key).update(random).digest();
+  /** Given with this answer: a page may have several forms. */
+  const given = new WeakMap<Koa.Context, string>();
   const browsers = (ctx: Koa.Context): string | undefined => {
     const value = ctx.cookies.get(cookie, { signed: false });
     return value !== undefined && RANDOM_TOKEN.test(value) ? value : undefined;
@@ -66,7 +68,8 @@ export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
 
   return {
     field(ctx) {
-      const random = browsers(ctx) ?? randomToken();
+      const random = browsers(ctx) ?? given.get(ctx) ?? randomToken();
+      given.set(ctx, random);
       // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
       ctx.cookies.secure = config.secure;
       // Lax, not Strict: who follows a link to the sign-in page must keep the cookie that another tab's form relies on.

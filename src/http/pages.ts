@@ -3,6 +3,7 @@
  * escape all they print (`<%= %>`); only the layout, and a frame in it, print the finished body as it is.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import ejs from 'ejs';
 import type Koa from 'koa';
 import { BRAND } from '../../config/defaults.ts';
@@ -55,8 +56,14 @@ export interface Pages {
 /** All views, compiled once: a view that does not compile stops the start, not a user. */
 function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
   const files = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ejs'));
+  // `include('partials/…')` finds its file, once.
+  const options = { root: fileURLToPath(VIEWS), views: [fileURLToPath(VIEWS)], cache: true };
   return new Map(
-    files.map((file) => [file.slice(0, -'.ejs'.length).replaceAll('\\', '/'), ejs.compile(readFileSync(new URL(file, VIEWS), 'utf8'))]),
+    files.map((file) => {
+      const address = new URL(file, VIEWS);
+      const compiled = ejs.compile(readFileSync(address, 'utf8'), { ...options, filename: fileURLToPath(address) });
+      return [file.slice(0, -'.ejs'.length).replaceAll('\\', '/'), compiled];
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * The public files of the pages (`views/public`: styles, icon, small scripts), read once at start and served from a map of
+ * The public files of the pages (`views/public`: styles, icon, small scripts; and scripts of packages), read once at start and served from a map of
  * known names, so that no path leads to any other file. Cached for ever under the hash of their content (RFC 8246, RFC 9110
  * section 8.8.3).
  */
@@ -22,13 +22,20 @@ interface PublicFile {
   readonly version: string;
 }
 
+/** Scripts of packages, as they come. */
+const OF_PACKAGES: readonly [string, URL][] = [
+  ['simplewebauthn.js', new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser'))],
+];
+
 const FILES: ReadonlyMap<string, PublicFile> = new Map(
-  readdirSync(DIRECTORY).flatMap((name): [string, PublicFile][] => {
-    const type = TYPES[path.extname(name)];
-    if (type === undefined) return [];
-    const body = readFileSync(new URL(name, DIRECTORY));
-    return [[name, { body, type, version: digest(body.toString('utf8')).slice(0, 16) }]];
-  }),
+  [...readdirSync(DIRECTORY).map((name): [string, URL] => [name, new URL(name, DIRECTORY)]), ...OF_PACKAGES].flatMap(
+    ([name, address]): [string, PublicFile][] => {
+      const type = TYPES[path.extname(name)];
+      if (type === undefined) return [];
+      const body = readFileSync(address);
+      return [[name, { body, type, version: digest(body.toString('utf8')).slice(0, 16) }]];
+    },
+  ),
 );
 
 /**
@@ -38,7 +45,7 @@ const FILES: ReadonlyMap<string, PublicFile> = new Map(
  */
 export function publicPath(name: string): string {
   const file = FILES.get(name);
-  if (file === undefined) throw new Error(`views/public has no file ${name}`);
+  if (file === undefined) throw new Error(`there is no public file ${name}`);
   return `${MOUNT}${name}?v=${file.version}`;
 }
 

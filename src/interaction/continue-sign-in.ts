@@ -7,11 +7,16 @@ import { LIFETIMES } from '../../config/defaults.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { isAdministrator } from '../services/administrators.ts';
-import type { Purpose } from '../services/second-factor-demand.ts';
-import { readSettings } from '../services/settings.ts';
+import { replaceExpiredPassword } from '../services/expired-passwords.ts';
+import type { Proof } from '../services/factor-proofs.ts';
+import { enrolPasskey } from '../services/passkey-enrolment.ts';
+import { provePasskey } from '../services/passkey-proofs.ts';
+import { readPasswordPolicy, readSettings } from '../services/settings.ts';
+import type { PasswordCheck } from '../services/sign-in.ts';
 import {
   abandonStep,
   afterFirstStep,
+  byPassword,
   confirmEnrolment,
   type FirstStep,
   finishEnrolment,
@@ -21,9 +26,12 @@ import {
   StepGone,
   verifyFactor,
 } from '../services/sign-in-steps.ts';
-import { showEnrolment, showFactor, showRecoveryCodes } from './factor-pages.ts';
+import { showEnrolment, showFactor, showRecoveryCodes, type Wrong } from './factor-pages.ts';
 import { forgetWayToSecurity, leadsToSecurity, SECURITY_PAGE } from './fresh-sign-in.ts';
 import type { InteractionDetails } from './interactions.ts';
+import { creationForm, factorForm, readRegistration } from './passkey-ceremonies.ts';
+import { CREDENTIAL, readAnswer } from './passkey-forms.ts';
+import { type PasswordForm, showPasswordForm } from './password-form.ts';
 import type { House } from './routes.ts';
 import { visitor } from './sign-in-form.ts';
 import { carryOn } from './way.ts';
@@ -33,11 +41,11 @@ export type Place = InteractionDetails | 'standalone';
 
 const pathOf = (place: Place): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
 
-/** What a sign-in there is for. */
-export const purposeOf = (place: Place): Purpose =>
-  place === 'standalone' ? {} : { applicationId: place.application.id, acrValues: place.acrValues ?? [] };
-
-const demandOf = (place: Place) => ({ place: pathOf(place), enrolls: true, ...purposeOf(place) });
+const demandOf = (place: Place) => ({
+  place: pathOf(place),
+  enrolls: true,
+  ...(place === 'standalone' ? {} : { applicationId: place.application.id, acrValues: place.acrValues ?? [] }),
+});
 
 const COOKIE = 'gatehouse-sign-in';
 
@@ -63,14 +71,32 @@ export async function afterwards(house: House, ctx: Koa.Context, userId: string)
 
 /** Leads on from the first step: to the next page, or to the end of the sign-in. */
 export async function continueSignIn(house: House, ctx: Koa.Context, place: Place, first: FirstStep): Promise<void> {
-  const step = await afterFirstStep(house.services, first, demandOf(place));
+  await goOn(house, ctx, place, await afterFirstStep(house.services, first, demandOf(place), visitor(ctx, house.config)));
+}
+
+/** Leads on from a right password. @param again shows the first step, when the password was changed meanwhile */
+export async function continueByPassword(
+  house: House,
+  ctx: Koa.Context,
+  place: Place,
+  checked: PasswordCheck,
+  again: () => Promise<void>,
+): Promise<void> {
+  try {
+    await continueSignIn(house, ctx, place, byPassword(checked));
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    await again();
+  }
+}
+
+async function goOn(house: House, ctx: Koa.Context, place: Place, step: SignInStep): Promise<void> {
   if (step.kind === 'done') return finishSignIn(house, ctx, place, step);
   keepStateToken(house, ctx, place, step.stateToken);
   seeOther(ctx, carryOn(ctx, pathOf(place)));
 }
 
-async function finishSignIn(house: House, ctx: Koa.Context, place: Place, step: SignInStep): Promise<void> {
-  if (step.kind !== 'done') throw new Error('the sign-in is not done');
+async function finishSignIn(house: House, ctx: Koa.Context, place: Place, step: SignInStep & { readonly kind: 'done' }): Promise<void> {
   const { accountId, amr, authenticatedAt, idp } = step;
   if (stateTokenOf(ctx) !== '') keepStateToken(house, ctx, place, undefined);
   if (place === 'standalone') {
@@ -100,14 +126,40 @@ export async function showPendingStep(house: House, ctx: Koa.Context, place: Pla
   return true;
 }
 
-async function show(house: House, ctx: Koa.Context, place: Place, step: PendingStep, wrong = false): Promise<void> {
+async function show(house: House, ctx: Koa.Context, place: Place, step: PendingStep, wrong: Wrong = false): Promise<void> {
   const frame = frameOf(house, ctx, place);
-  if (step.next === 'FACTOR') return showFactor(house.pages, ctx, frame, step, wrong);
+  if (step.next === 'PASSWORD') return showNewPassword(house, ctx, place, step);
+  if (step.next === 'FACTOR') {
+    const passkey = await factorForm(house, ctx, { place: pathOf(place), action: frame.action('factor') }, step);
+    return showFactor(house.pages, ctx, frame, { ...step, passkey }, wrong);
+  }
   if (step.next === 'ENROLL') {
     const { name: issuer } = await readSettings(house.services, 'branding');
-    return showEnrolment(house.pages, ctx, frame, { ...step, issuer }, wrong);
+    const passkey = await creationForm(house, ctx, { place: pathOf(place), action: frame.action('enroll-passkey') }, step.user);
+    return showEnrolment(house.pages, ctx, frame, { ...step, issuer, passkey }, wrong);
   }
   return showRecoveryCodes(house.pages, ctx, frame, []);
+}
+
+async function showNewPassword(
+  house: House,
+  ctx: Koa.Context,
+  place: Place,
+  { user }: PendingStep,
+  problem?: PasswordForm['problem'],
+): Promise<void> {
+  const { action, hidden, ...rest } = frameOf(house, ctx, place);
+  const policy = await readPasswordPolicy(house.services.database.knex);
+  const addresses = { action: action('password'), restart: action('restart') };
+  await showPasswordForm(house.pages, ctx, {
+    ...rest,
+    ...addresses,
+    hidden: [hidden],
+    user,
+    policy,
+    notice: 'choose-password.expired',
+    problem,
+  });
 }
 
 /** A page of the second step was sent. @param gone shows the first step again, when the state token is worth nothing any more */
@@ -122,6 +174,9 @@ const receiver =
       await run(house, ctx, place, form);
     } catch (error) {
       if (!(error instanceof StepGone)) throw error;
+      const step = await readStep(house.services, stateTokenOf(ctx), pathOf(place));
+      // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
+      if (step !== undefined && step.next !== 'ENROLL') return show(house, ctx, place, step);
       keepStateToken(house, ctx, place, undefined);
       await gone();
     }
@@ -130,17 +185,23 @@ const receiver =
 /** The second factor. @throws {TooManyFailures} */
 export const receiveFactor: StepReceiver = receiver(async (house, ctx, place, form) => {
   const stateToken = stateTokenOf(ctx);
-  const recovery = form.get('recoveryCode') ?? '';
-  const proof =
-    recovery === ''
-      ? ({ kind: 'code', passCode: form.get('passCode') ?? '' } as const)
-      : ({ kind: 'recovery', passCode: recovery.slice(0, 100) } as const);
+  const proof = await proofIn(house, ctx, place, form);
   const done = await verifyFactor(house.services, stateToken, proof, pathOf(place), visitor(ctx, house.config));
-  if (done !== undefined) return finishSignIn(house, ctx, place, done);
+  if (done !== undefined) return goOn(house, ctx, place, done);
   const step = await readStep(house.services, stateToken, pathOf(place));
   if (step === undefined) throw new StepGone();
-  await show(house, ctx, place, step, true);
+  await show(house, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : true);
 });
+
+async function proofIn(house: House, ctx: Koa.Context, place: Place, form: URLSearchParams): Promise<Proof> {
+  if (form.has(CREDENTIAL)) {
+    const answer = await readAnswer(house, ctx, form, { kind: 'factor', place: pathOf(place) });
+    return { kind: 'passkey', proof: await provePasskey(house.services, answer, { userVerified: false }) };
+  }
+  const recovery = form.get('recoveryCode') ?? '';
+  if (recovery === '') return { kind: 'code', passCode: form.get('passCode') ?? '' };
+  return { kind: 'recovery', passCode: recovery.slice(0, 100) };
+}
 
 /** The first code of the factor that is being enrolled; then the recovery codes are shown. */
 export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
@@ -155,9 +216,37 @@ export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place,
   await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, place), codes);
 });
 
+/** A passkey in place of the app. */
+export const receivePasskeyEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
+  const stateToken = stateTokenOf(ctx);
+  const step = await readStep(house.services, stateToken, pathOf(place));
+  if (step === undefined) throw new StepGone();
+  if (step.next !== 'ENROLL') return show(house, ctx, place, step);
+  const registration = await readRegistration(house, ctx, form, { place: pathOf(place), userId: step.user.id });
+  const codes = await enrolPasskey(house.services, stateToken, registration, pathOf(place), visitor(ctx, house.config));
+  if (codes === undefined) return show(house, ctx, place, step, 'passkey');
+  keepStateToken(house, ctx, place, stateToken);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, place), codes);
+});
+
+/** Another password in place of an expired one. */
+export const receiveNewPassword: StepReceiver = receiver(async (house, ctx, place, form) => {
+  const stateToken = stateTokenOf(ctx);
+  const password = form.get('password') ?? '';
+  const request = visitor(ctx, house.config);
+  const outcome =
+    password === ''
+      ? ({ problem: 'missing' } as const)
+      : await replaceExpiredPassword(house.services, { stateToken, password }, demandOf(place), request);
+  if (!('problem' in outcome)) return goOn(house, ctx, place, outcome);
+  const step = await readStep(house.services, stateToken, pathOf(place));
+  if (step?.next !== 'PASSWORD') throw new StepGone();
+  await showNewPassword(house, ctx, place, step, outcome.problem);
+});
+
 /** On from the recovery codes. */
 export const receiveEnrolled: StepReceiver = receiver(async (house, ctx, place) =>
-  finishSignIn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(ctx), pathOf(place))),
+  goOn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(ctx), pathOf(place), visitor(ctx, house.config))),
 );
 
 /** Somebody else is to sign in, or the same one in another way. @param again shows the first step */

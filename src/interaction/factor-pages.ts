@@ -9,6 +9,7 @@ import type { ApplicationFacts } from './interactions.ts';
 import { logoOf } from './links.ts';
 import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
+import { PASSKEY_SCRIPTS, type PasskeyForm } from './passkey-forms.ts';
 
 /** Where the pages stand. */
 export interface StepFrame {
@@ -26,7 +27,23 @@ export interface StepFrame {
   readonly uiLocales?: string | undefined;
 }
 
-type Step = Pick<PendingStep, 'user' | 'secret'>;
+type Text = ReturnType<typeof pageLanguage>['text'];
+type Step = Pick<PendingStep, 'user' | 'secret'> & { readonly passkey?: PasskeyForm | undefined };
+
+/** What was wrong: nothing, the code, or the passkey. */
+export type Wrong = boolean | 'passkey';
+
+/** What the pages with a form of a passkey need beside it. */
+const passkeyLocals = (passkey: PasskeyForm | undefined) => ({
+  passkey,
+  scripts: passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS,
+});
+
+/** @returns what was wrong, and the field to try again with */
+const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey) => {
+  if (wrong === false) return undefined;
+  return wrong === 'passkey' ? { field: 'passkey', message: text(passkey) } : { field: 'pass-code', message: text('factor.wrong') };
+};
 
 /** Prints a page of the second step. */
 async function page(
@@ -35,8 +52,8 @@ async function page(
   frame: StepFrame,
   view: string,
   title: MessageKey,
-  own: (text: ReturnType<typeof pageLanguage>['text']) => Record<string, unknown>,
-  wrong = false,
+  own: (text: Text) => Record<string, unknown>,
+  wrong: Wrong = false,
 ): Promise<void> {
   const language = pageLanguage(ctx, frame.uiLocales);
   const { text } = language;
@@ -44,7 +61,7 @@ async function page(
   const { logo, images } = logoOf(frame.application);
   const locals = {
     ...language,
-    title: wrong ? text('error.title-prefix', { title: heading }) : heading,
+    title: wrong !== false ? text('error.title-prefix', { title: heading }) : heading,
     heading,
     logo,
     application: frame.application?.label,
@@ -52,11 +69,13 @@ async function page(
     hidden: frame.hidden,
     ...own(text),
   };
-  await pages.render(ctx, view, locals, { status: wrong ? 400 : 200, images, formAction: frame.redirectOrigins ?? [] });
+  await pages.render(ctx, view, locals, { status: wrong === false ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
 }
 
-/** Asks for a code of the app, or a recovery code. */
-export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, { user }: Step, wrong: boolean): Promise<void> =>
+type FactorStep = Step & Pick<PendingStep, 'factors'>;
+
+/** Asks for a code of the app, a passkey, or a recovery code: whichever the user has. */
+export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: FactorStep, wrong: Wrong): Promise<void> =>
   page(
     pages,
     ctx,
@@ -66,9 +85,10 @@ export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, { u
     (text) => ({
       action: frame.action('factor'),
       restart: frame.action('restart'),
-      account: text('factor.account', { name: user.login }),
-      problem: wrong ? text('factor.wrong') : undefined,
-      scripts: ['reload-when-stale.js'],
+      account: text('factor.account', { name: step.user.login }),
+      app: step.factors.some(({ type }) => type === 'TOTP'),
+      ...passkeyLocals(step.passkey),
+      problem: problemOf(text, wrong, 'passkey.wrong'),
     }),
     wrong,
   );
@@ -79,7 +99,7 @@ export async function showEnrolment(
   ctx: Koa.Context,
   frame: StepFrame,
   step: Step & { readonly issuer: string },
-  wrong: boolean,
+  wrong: Wrong,
 ): Promise<void> {
   const secret = step.secret ?? '';
   const uri = totpUri(secret, { issuer: step.issuer, login: step.user.login });
@@ -89,17 +109,18 @@ export async function showEnrolment(
     ctx,
     frame,
     'enroll-factor',
-    'enroll.title',
+    step.passkey === undefined ? 'enroll.title' : 'enroll.choice',
     (text) => ({
       action: frame.action('enroll'),
       restart: frame.back === undefined ? frame.action('restart') : undefined,
       stateToken: frame.stateToken,
       back: frame.back,
       account: text('factor.account', { name: step.user.login }),
+      explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
       code,
       secret: secret.replace(/.{4}(?=.)/g, '$& '),
-      problem: wrong ? text('factor.wrong') : undefined,
-      scripts: ['reload-when-stale.js'],
+      ...passkeyLocals(step.passkey),
+      problem: problemOf(text, wrong, 'passkey.not-made'),
     }),
     wrong,
   );

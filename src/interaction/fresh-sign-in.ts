@@ -1,9 +1,11 @@
 /** What is asked before somebody changes how he signs in: a sign-in not older than 15 minutes, with his second factor where he has one; and the way back from it. */
 import type Koa from 'koa';
 import { epochSeconds } from '../clock.ts';
+import { readForm } from '../http/forms.ts';
+import { seeOther } from '../http/see-other.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
 import { isEnrolled } from '../services/factors.ts';
-import type { BrowserSessions } from './interactions.ts';
+import type { BrowserSessions, InteractionDetails } from './interactions.ts';
 import type { House } from './routes.ts';
 
 export const SECURITY_PAGE = '/account/security';
@@ -16,11 +18,31 @@ const COOKIE = 'gatehouse-return';
 
 export type Session = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
 
-/** @returns whether the session's user may change how he signs in */
-export async function isFresh({ services }: House, { accountId, amr, signedInAt }: Session): Promise<boolean> {
-  if (epochSeconds() - signedInAt > FRESH) return false;
+/** @param at epoch seconds, of the change @returns whether the session's user may change how he signs in */
+export async function isFresh({ services }: House, { accountId, amr, signedInAt }: Session, at = epochSeconds()): Promise<boolean> {
+  if (at - signedInAt > FRESH) return false;
   return isMultiFactor(amr) || !(await isEnrolled(services, accountId));
 }
+
+/** May a session that is to become stronger do so by a factor alone? Who has none would set one up, which a session of any age must not do. */
+export const mayStepUp = async (
+  { services }: House,
+  { user, authenticatedAt }: NonNullable<InteractionDetails['stepUp']>,
+): Promise<boolean> => epochSeconds() - authenticatedAt.getTime() / 1000 <= FRESH || isEnrolled(services, user.id);
+
+/** Who changes how he signs in, and from where. */
+type Change = (house: House, ctx: Koa.Context, session: Session, form: URLSearchParams) => Promise<void>;
+
+/** Before each change: the form is this browser's, and its user signed in just now; else he is asked to. */
+export const change =
+  (run: Change) =>
+  async (house: House, ctx: Koa.Context): Promise<void> => {
+    const form = await readForm(ctx);
+    house.formTokens.verify(ctx, form);
+    const session = await house.sessions.current(ctx.req, ctx.res);
+    if (session === undefined || !(await isFresh(house, session))) return seeOther(ctx, SIGN_IN_AFRESH);
+    await run(house, ctx, session, form);
+  };
 
 /** Does the sign-in at `/signin` lead to the page? Noted when its address says so, for the steps that follow. */
 export function leadsToSecurity({ config }: House, ctx: Koa.Context): boolean {

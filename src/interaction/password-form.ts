@@ -20,6 +20,8 @@ export interface PasswordForm {
   readonly notice?: MessageKey;
   readonly problem?: PasswordProblem | 'missing' | undefined;
   readonly application?: ApplicationFacts | undefined;
+  /** Path that leads back to the first step of a sign-in. */
+  readonly restart?: string;
   /** Path that gives up and returns to the application. */
   readonly cancel?: string | undefined;
   /** See PageSources. */
@@ -47,6 +49,7 @@ export async function showPasswordForm(pages: Pages, ctx: Koa.Context, form: Pas
     notice: form.notice && text(form.notice),
     problem: problem && text(`choose-password.${problem}`, limits),
     hidden: form.hidden,
+    restart: form.restart,
     cancel: form.cancel,
     application: application?.label,
     scripts: ['show-password.js', 'reload-when-stale.js'],

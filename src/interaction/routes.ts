@@ -11,15 +11,26 @@ import type { Services } from '../services/dependencies.ts';
 import { createUpstream, type Upstream } from '../services/upstream-exchange.ts';
 import type { UpstreamCall } from '../services/upstream-metadata.ts';
 import { choosePasswordPage, receiveChosenPassword } from './choose-password.ts';
+import { connectAccount, disconnectAccount, finishConnection } from './connected-accounts.ts';
 import { askForConsent, receiveConsent } from './consent.ts';
-import { receiveEnrolled, receiveEnrolment, receiveFactor, receiveRestart } from './continue-sign-in.ts';
+import {
+  receiveEnrolled,
+  receiveEnrolment,
+  receiveFactor,
+  receiveNewPassword,
+  receivePasskeyEnrolment,
+  receiveRestart,
+} from './continue-sign-in.ts';
 import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import { type BrowserSessions, type InteractionDetails, InteractionGone, type Interactions } from './interactions.ts';
 import { returnNotAssigned, tellNotAssigned } from './not-assigned.ts';
+import { type PasskeyChallenges, passkeyChallenges } from './passkey-forms.ts';
+import { addPasskeyPage, receivePasskey } from './passkey-page.ts';
+import { receivePasskeySignIn } from './passkey-sign-in.ts';
 import { addApp, confirmApp, newCodes, removeApp, securityPage } from './security-page.ts';
-import { askToSignIn, cancelSignIn, nextStep, receiveNewPassword, receiveSignIn } from './sign-in.ts';
+import { askToSignIn, cancelSignIn, nextStep, receiveSignIn } from './sign-in.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from './social.ts';
-import { homePage, receiveStandaloneNewPassword, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.ts';
+import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.ts';
 import { type KeptTransaction, upstreamTransactions } from './upstream-place.ts';
 import { carryOn } from './way.ts';
 
@@ -39,6 +50,7 @@ export interface HostedPagesDependencies {
 /** What each page is given. */
 export interface House extends HostedPagesDependencies {
   readonly formTokens: FormTokens;
+  readonly passkeyChallenges: PasskeyChallenges;
   readonly upstream: Upstream;
   readonly upstreamTransactions: Transactions<KeptTransaction>;
 }
@@ -58,6 +70,7 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
   const house: House = {
     ...dependencies,
     formTokens: createFormTokens(config, services.keyring),
+    passkeyChallenges: passkeyChallenges(services.keyring),
     upstream: createUpstream(services, dependencies.outbound),
     upstreamTransactions: upstreamTransactions(config, services.keyring),
   };
@@ -90,20 +103,27 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
     .get('/', (ctx) => homePage(house, ctx))
     .get('/signin', (ctx) => signInPage(house, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
-    .post('/signin/password', (ctx) => receiveStandaloneNewPassword(house, ctx))
+    .post('/signin/password', (ctx) => standaloneStep(house, ctx, receiveNewPassword, 'sign-in.begin-again'))
     .get('/signin/upstream', (ctx) => finishUpstream(house, ctx, 'standalone'))
     .get('/signin/upstream/:idp', (ctx) => beginUpstream(house, ctx, 'standalone'))
-    .get('/signin/:step', (ctx) => seeOther(ctx, '/signin'))
+    .post('/signin/passkey', (ctx) => receivePasskeySignIn(house, ctx, 'standalone'))
+    .get('/signin/:step', (ctx) => seeOther(ctx, carryOn(ctx, '/signin')))
     .post('/signin/factor', (ctx) => standaloneStep(house, ctx, receiveFactor, 'factor.gone'))
     .post('/signin/enroll', (ctx) => standaloneStep(house, ctx, receiveEnrolment, 'factor.gone'))
+    .post('/signin/enroll-passkey', (ctx) => standaloneStep(house, ctx, receivePasskeyEnrolment, 'factor.gone'))
     .post('/signin/enrolled', (ctx) => standaloneStep(house, ctx, receiveEnrolled, 'factor.gone'))
     .post('/signin/restart', (ctx) => standaloneStep(house, ctx, receiveRestart))
     .get(SECURITY_PAGE, (ctx) => securityPage(house, ctx))
-    .get(`${SECURITY_PAGE}/:step`, (ctx) => seeOther(ctx, SECURITY_PAGE))
+    .get(`${SECURITY_PAGE}/upstream`, (ctx) => finishConnection(house, ctx))
+    .get(`${SECURITY_PAGE}/:step`, (ctx) => seeOther(ctx, carryOn(ctx, SECURITY_PAGE)))
     .post(`${SECURITY_PAGE}/app`, (ctx) => addApp(house, ctx))
+    .post(`${SECURITY_PAGE}/passkey`, (ctx) => addPasskeyPage(house, ctx))
+    .post(`${SECURITY_PAGE}/enroll-passkey`, (ctx) => receivePasskey(house, ctx))
     .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(house, ctx))
     .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(house, ctx))
     .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(house, ctx))
+    .post(`${SECURITY_PAGE}/connect`, (ctx) => connectAccount(house, ctx))
+    .post(`${SECURITY_PAGE}/disconnect`, (ctx) => disconnectAccount(house, ctx))
     .get('/choose-password/:token', (ctx) => choosePasswordPage(house, ctx))
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(house, ctx))
     .get(INTERACTION, step(show))
@@ -114,9 +134,11 @@ export function hostedPages(dependencies: HostedPagesDependencies): Koa.Middlewa
     )
     .get(`${INTERACTION}/:step`, backToInteraction)
     .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))
-    .post(`${INTERACTION}/password`, step(receiveNewPassword, 'login'))
+    .post(`${INTERACTION}/passkey`, step(receivePasskeySignIn, 'login'))
+    .post(`${INTERACTION}/password`, step(nextStep(receiveNewPassword, 'sign-in.begin-again'), 'login'))
     .post(`${INTERACTION}/factor`, step(nextStep(receiveFactor, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enroll`, step(nextStep(receiveEnrolment, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll-passkey`, step(nextStep(receivePasskeyEnrolment, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enrolled`, step(nextStep(receiveEnrolled, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/restart`, step(nextStep(receiveRestart), 'login'))
     .post(`${INTERACTION}/cancel`, step(cancelSignIn, 'login'))

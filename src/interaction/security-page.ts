@@ -3,20 +3,18 @@
  * Cheat Sheet, "Changing MFA Factors"). Every change asks for a fresh sign-in.
  */
 import type Koa from 'koa';
-import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { withSecondFactor } from '../policy/second-factor.ts';
+import { isMultiFactor, withSecondFactor } from '../policy/second-factor.ts';
 import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from '../services/own-factors.ts';
+import { relyingParty } from '../services/passkeys.ts';
 import { readSettings } from '../services/settings.ts';
 import { abandonStep, confirmEnrolment, readStep, StepGone } from '../services/sign-in-steps.ts';
+import { accountsOn } from './connected-accounts.ts';
 import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.ts';
-import { isFresh, SECURITY_PAGE, type Session, SIGN_IN_AFRESH } from './fresh-sign-in.ts';
+import { change, SECURITY_PAGE, SIGN_IN_AFRESH } from './fresh-sign-in.ts';
 import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
 import { visitor } from './sign-in-form.ts';
-
-/** Who changes his own factors, and from where. */
-type Change = (house: House, ctx: Koa.Context, session: Session, form: URLSearchParams) => Promise<void>;
 
 /** GET /account/security */
 export async function securityPage(house: House, ctx: Koa.Context): Promise<void> {
@@ -31,25 +29,21 @@ export async function securityPage(house: House, ctx: Koa.Context): Promise<void
     title,
     heading: title,
     account: own.user.login,
-    factors: own.factors.map(({ id, created }) => ({ id, added: day.format(created) })),
+    factors: own.factors.map(({ id, type, name, created, lastUsed }) => ({
+      ...{ id, type, name },
+      added: day.format(created),
+      used: lastUsed && day.format(lastUsed),
+      onlyWay: id === own.onlyWay,
+    })),
+    passkeysPossible: relyingParty(house.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
+    ...(await accountsOn(house, own.user, day)),
     action: (step: string) => `${SECURITY_PAGE}/${step}`,
     hidden: house.formTokens.field(ctx),
     scripts: ['reload-when-stale.js'],
   };
   await house.pages.render(ctx, 'security', locals);
 }
-
-/** Before each change: the form is this browser's, and its user signed in just now; else he is asked to. */
-const change =
-  (run: Change) =>
-  async (house: House, ctx: Koa.Context): Promise<void> => {
-    const form = await readForm(ctx);
-    house.formTokens.verify(ctx, form);
-    const session = await house.sessions.current(ctx.req, ctx.res);
-    if (session === undefined || !(await isFresh(house, session))) return seeOther(ctx, SIGN_IN_AFRESH);
-    await run(house, ctx, session, form);
-  };
 
 const frameOf = (house: House, ctx: Koa.Context, stateToken?: string): StepFrame => ({
   action: (step) => `${SECURITY_PAGE}/${step}`,
@@ -78,11 +72,14 @@ export const confirmApp = change(async (house, ctx, { accountId: userId, amr }, 
   const stateToken = form.get('stateToken') ?? '';
   try {
     const passCode = form.get('passCode') ?? '';
-    const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config));
+    const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config), {
+      multiFactor: isMultiFactor(amr),
+    });
     if (codes === undefined) return await showApp(house, ctx, userId, stateToken, true);
     await abandonStep(house.services, stateToken);
     // Signed in by it just now: the session must not be asked to prove it again.
-    await house.sessions.signIn(ctx.req, ctx.res, userId, withSecondFactor(amr, ['otp']));
+    if (!isMultiFactor(amr)) await house.sessions.signIn(ctx.req, ctx.res, userId, withSecondFactor(amr, ['otp']));
+    if (codes.length === 0) return seeOther(ctx, SECURITY_PAGE);
     await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;

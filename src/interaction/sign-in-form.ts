@@ -7,12 +7,12 @@ import type { Pages } from '../http/pages.ts';
 import { clientAddress, requestId } from '../http/requests.ts';
 import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
-import type { Purpose } from '../services/second-factor-demand.ts';
 import { checkPassword, type PasswordCheck } from '../services/sign-in.ts';
 import type { ApplicationFacts } from './interactions.ts';
 import { logoOf } from './links.ts';
 import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
+import { PASSKEY_SCRIPTS, type PasskeyForm } from './passkey-forms.ts';
 import type { ProviderLink } from './upstream-links.ts';
 
 /** Where the form stands. */
@@ -20,10 +20,6 @@ export interface SignInForm {
   /** Path that it is posted to. */
   readonly action: string;
   readonly application?: ApplicationFacts | undefined;
-  /** What the sign-in is for. */
-  readonly purpose?: Purpose;
-  /** Path that another password is posted to, in place of an expired one. */
-  readonly newPassword: string;
   /** Path that gives up and returns to the application. */
   readonly cancel?: string;
   /** Something to say above the form. */
@@ -35,6 +31,8 @@ export interface SignInForm {
   readonly identifierFirst?: boolean;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
+  /** Beside the password; absent: there are none here. */
+  readonly passkey?: PasskeyForm | undefined;
   /** Origin that the browser goes to afterwards, see PageSources. */
   readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the authorization request. */
@@ -48,9 +46,9 @@ export interface SignInParts {
 }
 
 /** Why the form is shown again, beside which field. */
-interface SignInProblem {
+export interface SignInProblem {
   readonly message: MessageKey;
-  readonly field: 'username' | 'password';
+  readonly field: 'username' | 'password' | 'passkey';
 }
 
 /** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
@@ -75,7 +73,8 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     hidden: form.hidden,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
-    scripts: nameOnly ? ['reload-when-stale.js'] : ['show-password.js', 'reload-when-stale.js'],
+    passkey: form.passkey,
+    scripts: [...(nameOnly ? [] : ['show-password.js']), ...(form.passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS)],
   };
   const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
@@ -109,12 +108,9 @@ export async function submitSignIn(
   }
   const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = deviceOf(ctx, config) ?? newDevice();
-  const checked =
-    problems.length === 0
-      ? await checkPassword(services, { username, password, device, purpose: form.purpose }, visitor(ctx, config))
-      : undefined;
+  const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
   if (checked !== undefined) {
-    if (checked.kind === 'right') keepDevice(ctx, config, device);
+    keepDevice(ctx, config, device);
     return checked;
   }
   const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];

@@ -8,17 +8,21 @@ import { epochSeconds } from '../clock.ts';
 import { readForm } from '../http/forms.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
+import type { AskedOfUpstream } from '../policy/upstream-request.ts';
 import { randomToken } from '../secrets.ts';
 import { claimAnswer } from '../services/upstream-answers.ts';
 import { UpstreamFailure } from '../services/upstream-failure.ts';
 import { offeredProvider } from '../services/upstream-offers.ts';
 import { recordUpstreamFailure, signInUpstream } from '../services/upstream-sign-in.ts';
-import { continueSignIn, type Place, purposeOf } from './continue-sign-in.ts';
+import type { IdentityProvider } from '../store/identity-providers.ts';
+import { continueSignIn, type Place } from './continue-sign-in.ts';
+import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import { type InteractionDetails, InteractionGone } from './interactions.ts';
+import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
 import { visitor } from './sign-in-form.ts';
-import { addressOf, type KeptTransaction, placeOf, randomOf, stateFor } from './upstream-place.ts';
+import { addressOf, type KeptTransaction, placeOf, randomOf, stateFor, type UpstreamPlace } from './upstream-place.ts';
 import { CHOOSE_PARAMETER, explainProblem } from './upstream-problem.ts';
 import { carryOn, parameterOf } from './way.ts';
 
@@ -47,19 +51,33 @@ async function begin(house: House, ctx: Koa.Context, place: Place, idpId: string
   const wishes = place === 'standalone' ? undefined : place.upstream;
   const provider = await offeredProvider(house.services, idpId, wishes);
   if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
-  const random = randomToken();
-  const transaction = {
-    ...{ nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds() },
-    ...(wishes?.maxAge !== undefined && { maxAge: wishes.maxAge }),
-  };
   const { loginHint, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
   const asked = { loginHint, display, uiLocales, idpScope, maxAge: wishes?.maxAge };
-  await explaining(house, ctx, place, provider, async () => {
-    const url = await house.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, asked);
-    await house.upstreamTransactions.remember(ctx, { ...transaction, state: random, idpId, place: placeOf(place) });
-    seeOther(ctx, url.href);
-  });
+  const kept = wishes?.maxAge === undefined ? {} : { maxAge: wishes.maxAge };
+  await explaining(house, ctx, place, provider, async () =>
+    seeOther(ctx, (await addressOut(house, ctx, provider, place, asked, kept)).href),
+  );
+}
+
+/**
+ * Begins a sign-in at the provider, which this browser keeps in mind.
+ * @returns the address that it is to be sent to
+ * @throws {UpstreamFailure}
+ */
+export async function addressOut(
+  house: House,
+  ctx: Koa.Context,
+  provider: IdentityProvider,
+  place: UpstreamPlace,
+  asked: AskedOfUpstream,
+  kept: Pick<KeptTransaction, 'maxAge' | 'userId'>,
+): Promise<URL> {
+  const random = randomToken();
+  const transaction = { nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds(), ...kept };
+  const url = await house.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, asked);
+  await house.upstreamTransactions.remember(ctx, { ...transaction, state: random, idpId: provider.id, place: placeOf(place) });
+  return url;
 }
 
 /**
@@ -78,9 +96,13 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
     const [value] = values.length === 1 ? values : [];
     if (value !== undefined && value.length <= LONGEST) query.set(name, value);
   }
-  const next = `${path}?${query}`;
+  await showOnward(pages, ctx, `${path}?${query}`, path.startsWith(SECURITY_PAGE) ? 'connected.title' : 'sign-in.title');
+}
+
+/** A page that goes on by itself, or by its link. */
+export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, title: MessageKey): Promise<void> {
   const language = pageLanguage(ctx);
-  const heading = language.text('sign-in.title');
+  const heading = language.text(title);
   await pages.render(ctx, 'upstream-return', { ...language, languages: [], title: heading, heading, next });
   ctx.set('Refresh', `0;url=${next}`);
 }
@@ -88,30 +110,37 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
 /** GET …/upstream: what the provider has answered. */
 export async function finishUpstream(house: House, ctx: Koa.Context, place: Place): Promise<void> {
   const { services, upstream } = house;
+  const taken = await takeAnswer(house, ctx, place);
+  if (taken === undefined) return explainProblem(house, ctx, place, undefined, 'over');
+  const { kept, answer } = taken;
+  const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream);
+  if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
+  await explaining(house, ctx, place, provider, async () => {
+    const identity = await upstream.identify(provider, kept, answer);
+    const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config));
+    await continueSignIn(house, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
+  });
+}
+
+interface TakenAnswer {
+  readonly answer: URLSearchParams;
+  /** What this browser keeps of the sign-in, with the whole state as it travelled. */
+  readonly kept: KeptTransaction;
+}
+
+/** @returns undefined unless the sign-in was begun in this browser, at this place, at this provider, and is not used yet: of many at once one has it */
+export async function takeAnswer(house: House, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
   const answer = new URLSearchParams();
   for (const name of ANSWER) {
     const value = parameterOf(ctx, name);
     if (value !== undefined) answer.set(name, value);
   }
   const state = answer.get('state') ?? '';
-  const kept = await takeTransaction(house, ctx, place, state);
-  if (kept === undefined) return explainProblem(house, ctx, place, undefined, 'over');
-  const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream);
-  if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
-  await explaining(house, ctx, place, provider, async () => {
-    const identity = await upstream.identify(provider, { ...kept, state }, answer);
-    const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config), purposeOf(place));
-    await continueSignIn(house, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
-  });
-}
-
-/** @returns what this browser keeps of the sign-in, if it was begun at this place, at this provider, and not used yet: of many at once one has it */
-async function takeTransaction(house: House, ctx: Koa.Context, place: Place, state: string): Promise<KeptTransaction | undefined> {
   const random = randomOf(state);
   if (random === undefined || state !== stateFor(random, place)) return undefined;
   const kept = await house.upstreamTransactions.take(ctx, random);
   if (kept === undefined || kept.place !== placeOf(place) || kept.idpId !== parameterOf(ctx, 'idp')) return undefined;
-  return (await claimAnswer(house.services, random)) ? kept : undefined;
+  return (await claimAnswer(house.services, random)) ? { answer, kept: { ...kept, state } } : undefined;
 }
 
 /** What goes wrong with a provider is told in plain words, and kept in the audit log. */

@@ -4,15 +4,14 @@ import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { findPerson } from '../services/administrators.ts';
 import { readSettings } from '../services/settings.ts';
-import { afterwards, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
+import { afterwards, continueByPassword, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { isFresh, leadsToSecurity } from './fresh-sign-in.ts';
 import { accountLabel } from './interactions.ts';
 import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
-import { submitNewPassword, submitPassword } from './password-step.ts';
+import { signInForm } from './passkey-ceremonies.ts';
 import type { House } from './routes.ts';
-import { PASSWORD_AMR } from './sign-in.ts';
-import { type SignInForm, showSignIn } from './sign-in-form.ts';
+import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.ts';
 import { providerLinks } from './upstream-links.ts';
 
 /** What has just ended here, by the parameter that says so. */
@@ -21,13 +20,13 @@ const NOTICES = [
   ['password-chosen', 'sign-in.password-chosen'],
 ] as const;
 
-const formFor = async (house: House, ctx: Koa.Context): Promise<SignInForm> => ({
+export const formFor = async (house: House, ctx: Koa.Context): Promise<SignInForm> => ({
   action: '/signin',
-  newPassword: '/signin/password',
   hidden: house.formTokens.field(ctx),
   notice: NOTICES.find(([parameter]) => parameter in ctx.query)?.[1],
   identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
   providers: await providerLinks(house.services, ctx, 'standalone'),
+  passkey: await signInForm(house, ctx, { place: '/signin', action: '/signin/passkey' }),
 });
 
 /** GET /signin; a parameter may say what has just ended here, see NOTICES. */
@@ -41,21 +40,16 @@ export async function signInPage(house: House, ctx: Koa.Context): Promise<void> 
   seeOther(ctx, await afterwards(house, ctx, session.accountId));
 }
 
-const receiver =
-  (submit: typeof submitPassword) =>
-  async (house: House, ctx: Koa.Context): Promise<void> => {
-    const form = await readForm(ctx);
-    house.formTokens.verify(ctx, form);
-    const account = await submit(house, ctx, await formFor(house, ctx), form);
-    if (account === undefined) return;
-    await continueSignIn(house, ctx, 'standalone', { user: account, amr: PASSWORD_AMR, authenticatedAt: account.authenticatedAt });
-  };
-
 /** POST /signin */
-export const receiveStandaloneSignIn = receiver(submitPassword);
-
-/** POST /signin/password: another one in place of an expired one */
-export const receiveStandaloneNewPassword = receiver(submitNewPassword);
+export async function receiveStandaloneSignIn(house: House, ctx: Koa.Context): Promise<void> {
+  const form = await readForm(ctx);
+  house.formTokens.verify(ctx, form);
+  const checked = await submitSignIn(house, ctx, await formFor(house, ctx), form);
+  if (checked === undefined) return;
+  await continueByPassword(house, ctx, 'standalone', checked, async () =>
+    showSignIn(house.pages, ctx, { ...(await formFor(house, ctx)), notice: 'sign-in.begin-again' }),
+  );
+}
 
 /** POST /signin/…: a step after the password; when it comes too late the password is asked for again. */
 export const standaloneStep = (house: House, ctx: Koa.Context, receive: StepReceiver, notice?: MessageKey): Promise<void> =>

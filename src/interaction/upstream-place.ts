@@ -1,5 +1,5 @@
 /**
- * Where a sign-in at an external provider was begun and goes on: in an authorization request, or at `/signin`. The `state` that travels through the provider
+ * Where a sign-in at an external provider was begun and goes on: in an authorization request, at `/signin`, or at `/account/security`. The `state` that travels through the provider
  * names the place, so that whoever comes back is led there and, when it is too late, to his application; it proves nothing. What proves that the answer is
  * this browser's, and this interaction's, is in a sealed cookie (RFC 9700 section 4.7).
  */
@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import { type Transactions, transactionCookies, transactionFields } from '../http/transactions.ts';
 import type { Keyring } from '../secrets.ts';
 import type { Place } from './continue-sign-in.ts';
+import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import { APPLICATION_PARAMETER } from './way.ts';
 
 const transaction = z.object({
@@ -18,7 +19,12 @@ const transaction = z.object({
   /** Epoch seconds. */
   begun: z.number(),
   maxAge: z.number().optional(),
+  /** Whose account here is to be connected with the one there. */
+  userId: z.string().optional(),
 });
+
+/** `account`: somebody is signed in, and connects his account there. */
+export type UpstreamPlace = Place | 'account';
 
 export type KeptTransaction = z.output<typeof transaction>;
 
@@ -33,16 +39,20 @@ export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Tran
     secure,
   });
 
-export const placeOf = (place: Place): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
+export function placeOf(place: UpstreamPlace): string {
+  if (place === 'account') return SECURITY_PAGE;
+  return place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`;
+}
 
 /** @param random unguessable, names the cookie */
-export function stateFor(random: string, place: Place): string {
+export function stateFor(random: string, place: UpstreamPlace): string {
+  if (place === 'account') return `${random}.account`;
   if (place === 'standalone') return random;
   // Whatever the characters of the application's id are, those of the state are in every provider's alphabet.
   return [random, place.serverId, place.uid, Buffer.from(place.application.id).toString('base64url')].join('.');
 }
 
-const STATE = /^([A-Za-z0-9_-]{43})(?:\.([a-z0-9][a-z0-9_-]{0,63})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,140}))?$/;
+const STATE = /^([A-Za-z0-9_-]{43})(?:\.(account)|\.([a-z0-9][a-z0-9_-]{0,63})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,140}))?$/;
 
 /** @returns the unguessable part */
 export const randomOf = (state: string): string | undefined => STATE.exec(state)?.[1];
@@ -51,7 +61,8 @@ export const randomOf = (state: string): string | undefined => STATE.exec(state)
 export function addressOf(state: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
   const found = STATE.exec(state);
   if (found === null) return undefined;
-  const [, , server, uid, application] = found;
+  const [, , account, server, uid, application] = found;
+  if (account !== undefined) return { path: `${SECURITY_PAGE}/upstream`, query: new URLSearchParams() };
   if (server === undefined || uid === undefined || application === undefined)
     return { path: '/signin/upstream', query: new URLSearchParams() };
   const id = Buffer.from(application, 'base64url').toString();

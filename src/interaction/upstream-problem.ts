@@ -1,21 +1,21 @@
 /**
- * What a user is told when a sign-in by an external provider did not work: what happened, in words of ours, never in the provider's; and two ways on, to
- * the sign-in page and to the application.
+ * What a user is told when a sign-in by an external provider did not work: what happened, in words of ours, never in the provider's; and the ways on, to
+ * the page where it was begun and to the application.
  */
 import type Koa from 'koa';
 import type { UpstreamProblem } from '../services/upstream-failure.ts';
-import type { Place } from './continue-sign-in.ts';
+import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import { logoOf } from './links.ts';
 import { pageLanguage } from './page-language.ts';
 import type { House } from './routes.ts';
-import { placeOf } from './upstream-place.ts';
+import { placeOf, type UpstreamPlace } from './upstream-place.ts';
 import { APPLICATION_PARAMETER, parameterOf } from './way.ts';
 
 /** With it the sign-in page is shown also where the application has named a provider. */
 export const CHOOSE_PARAMETER = 'choose';
 
-/** over: the answer was used, took too long, or belongs to another browser. */
-type Problem = UpstreamProblem | 'over';
+/** over: the answer was used, took too long, or belongs to another browser. other-session: it is not the user's session any more who asked. */
+type Problem = UpstreamProblem | 'over' | 'other-session';
 
 const STATUS: Readonly<Record<Problem, number>> = {
   denied: 403,
@@ -26,22 +26,37 @@ const STATUS: Readonly<Record<Problem, number>> = {
   'no-email': 403,
   'not-admitted': 403,
   'not-offered': 404,
+  'linked-elsewhere': 409,
+  'linked-already': 409,
+  'last-way': 409,
+  'other-session': 403,
   over: 410,
 };
+
+const WORDS = {
+  'sign-in': { title: 'upstream.title', back: 'upstream.another-way' },
+  account: { title: 'connected.problem', back: 'connected.back' },
+} as const;
+
+/** Who is signed in already is not told to sign in another way. */
+const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
+  place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
 
 /** @param name the provider's; undefined: it is not known which, or not offered */
 export async function explainProblem(
   house: House,
   ctx: Koa.Context,
-  place: Place,
+  place: UpstreamPlace,
   name: string | undefined,
   problem: Problem,
 ): Promise<void> {
-  const application = place === 'standalone' ? undefined : place.application;
-  const language = pageLanguage(ctx, place === 'standalone' ? undefined : place.uiLocales);
+  const details = typeof place === 'string' ? undefined : place;
+  const application = details?.application;
+  const language = pageLanguage(ctx, details?.uiLocales);
   const { text } = language;
   const provider = name ?? text('upstream.unnamed');
-  const heading = text('upstream.title');
+  const words = WORDS[place === 'account' ? 'account' : 'sign-in'];
+  const heading = text(words.title);
   const { logo, images } = logoOf(application);
   const way = new URLSearchParams({ [CHOOSE_PARAMETER]: '' });
   const carried = parameterOf(ctx, APPLICATION_PARAMETER);
@@ -53,15 +68,16 @@ export async function explainProblem(
     title: text('error.title-prefix', { title: heading }),
     heading,
     logo,
-    explanation: text(`upstream.${problem}`, { provider }),
+    explanation: text(isAccountProblem(place, problem) ? `connected.${problem}` : `upstream.${problem}`, { provider }),
     code: problem,
-    again: `${placeOf(place)}?${way}`,
+    again: place === 'account' ? SECURITY_PAGE : `${placeOf(place)}?${way}`,
+    back: text(words.back),
     application: application?.label,
     cancel:
-      place === 'standalone'
+      details === undefined
         ? undefined
-        : `${placeOf(place)}/cancel${carried === undefined ? '' : `?${new URLSearchParams({ application: carried })}`}`,
+        : `${placeOf(details)}/cancel${carried === undefined ? '' : `?${new URLSearchParams({ application: carried })}`}`,
   };
-  const formAction = place === 'standalone' ? [] : place.redirectOrigins;
+  const formAction = details?.redirectOrigins ?? [];
   await house.pages.render(ctx, 'upstream-problem', locals, { status: STATUS[problem], images, formAction });
 }

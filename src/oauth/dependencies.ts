@@ -23,6 +23,8 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
+  /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
+  noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Notes a refusal in the audit log, with what decided. */

@@ -1,11 +1,8 @@
 /** Links by which people choose a password themselves: who may use one, and what status that leads to. */
 import type { UserStatus } from './user-lifecycle.ts';
 
-/**
- * Why the link was made: a new account has no password yet, the old password shall hold no longer, or it has expired and was typed just now. The last is
- * no link but a value in a form, for the one who signs in.
- */
-export type LinkPurpose = 'activation' | 'reset' | 'expired';
+/** Why the link was made: a new account has no password yet, or the old password shall hold no longer. */
+export type LinkPurpose = 'activation' | 'reset';
 
 /** @returns the status after the password was chosen; undefined when the link is of no use to a user of this status */
 export function statusAfterChoosing(status: UserStatus, purpose: LinkPurpose): UserStatus | undefined {

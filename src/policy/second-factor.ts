@@ -15,6 +15,15 @@ export const ACR_VALUES: readonly string[] = [ONE_FACTOR, TWO_FACTORS];
 /** Do these methods make more than one factor? (RFC 8176 section 2, `mfa`.) */
 export const isMultiFactor = (amr: readonly string[]): boolean => amr.includes('mfa');
 
+/**
+ * The methods that the use of a passkey stands for (RFC 8176 section 2): `user`, for somebody was there, and whose key is proved, in hardware (`hwk`) or in
+ * software (`swk`). Authenticators sign whether the key may leave its device (WebAuthn section 6.1.3); more is not proved without attestation.
+ */
+export const passkeyMethods = ({ multiDevice }: { readonly multiDevice: boolean }): readonly string[] => [
+  multiDevice ? 'swk' : 'hwk',
+  'user',
+];
+
 /** @returns the methods of the first step and of the second, each once */
 export const withSecondFactor = (first: readonly string[], second: readonly string[]): readonly string[] => [
   ...new Set([...first, ...second, 'mfa']),

@@ -2,7 +2,7 @@
  * What counts of an external provider's word about somebody: which e-mail address it has verified, and what of a profile its claims fill. An address
  * that is not verified is worth nothing here: anybody may have typed it in there (OpenID Connect Core 1.0 section 5.7).
  */
-import type { IdentityProviderPolicy, IdentityProviderType } from './identity-provider.ts';
+import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.ts';
 
 /** As the provider sent them, in the ID token or at its userinfo endpoint. Nothing of them is checked but the signature. */
 export type UpstreamClaims = Readonly<Record<string, unknown>>;
@@ -16,7 +16,12 @@ function textOf(value: unknown): string | undefined {
   return typeof written === 'string' && !UNPRINTABLE.test(written) ? written.trim() || undefined : undefined;
 }
 
-const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+/** ASCII letters only: of others some have an ASCII letter as their small one (the Kelvin sign a k), and with it somebody else's address. */
+const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
+
+/** Are they one address, but for capital letters? What a database takes for the same may be more than that. */
+export const isSameAddress = (one: string | null, other: string): boolean => one !== null && inSmallLetters(one) === inSmallLetters(other);
 
 /**
  * By type, for each says it in its own way.
@@ -35,9 +40,16 @@ const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, d
 /** @returns the address that the provider has verified, and that its policy lets it vouch for */
 export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
   const email = textOf(claims.email);
-  if (email === undefined || !email.includes('@') || !VERIFIED[type](claims, domainOf(email))) return undefined;
+  // Spaces around it would make it another one's.
+  if (email === undefined || email !== claims.email || !email.includes('@') || !VERIFIED[type](claims, domainOf(email))) return undefined;
   const { emailDomains } = policy.subject;
   return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;
+}
+
+/** @returns what somebody recognizes his account there by: the verified address, else a name that is no address */
+export function knownAs(claims: UpstreamClaims, email: string | undefined): string | null {
+  const names = [claims.preferred_username, claims.login, claims.name].map(textOf).filter((name) => name?.includes('@') === false);
+  return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;
 }
 
 /** The attributes of the profile that the claims fill, unchecked. Of e-mail addresses the verified one only. */
@@ -53,15 +65,31 @@ export function mappedAttributes(
   return Object.fromEntries(filled);
 }
 
-/** @returns the login of a new user. One that looks like an e-mail address must be the verified one: nobody takes another's name beforehand. */
+/** @returns the login of a new user. The claim `email`, and one that looks like an address, count when it is the verified one: nobody takes another's name beforehand. */
 export function mappedLogin(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): string | undefined {
   const claim = policy.subject.userNameTemplate.template.slice('idpuser.'.length);
-  const login = textOf(claims[claim]);
-  if (login?.includes('@') && login.toLowerCase() !== email?.toLowerCase()) return undefined;
+  const login = claim === 'email' ? email : textOf(claims[claim]);
+  if (login?.includes('@') && (email === undefined || !isSameAddress(login, email))) return undefined;
   return login;
 }
 
+/** What is said of an e-mail address, and of no other one. */
+const ABOUT_EMAIL: ReadonlySet<string> = new Set(['email', 'email_verified', 'xms_edov', 'hd']);
+
+/** @returns the claims of both; the e-mail address, and whether it is verified, are those of one of them where they differ */
+export function combinedClaims(idToken: UpstreamClaims, userinfo: UpstreamClaims): UpstreamClaims {
+  const without = (claims: UpstreamClaims): UpstreamClaims =>
+    Object.fromEntries(Object.entries(claims).filter(([name]) => !ABOUT_EMAIL.has(name)));
+  if (idToken.email === undefined) return { ...userinfo, ...without(idToken) };
+  return { ...(userinfo.email === idToken.email ? userinfo : without(userinfo)), ...idToken };
+}
+
 /** The claims that a sign-in needs to see. */
-export const neededClaims = ({ attributeMap, subject }: IdentityProviderPolicy): string[] => [
-  ...new Set(['email', subject.userNameTemplate.template.slice('idpuser.'.length), ...Object.values(attributeMap)]),
+export const neededClaims = ({ type, policy: { attributeMap, subject } }: Pick<IdentityProviderSettings, 'type' | 'policy'>): string[] => [
+  ...new Set([
+    'email',
+    ...(type === 'MICROSOFT' ? [] : ['email_verified']),
+    subject.userNameTemplate.template.slice('idpuser.'.length),
+    ...Object.values(attributeMap),
+  ]),
 ];

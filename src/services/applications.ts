@@ -30,6 +30,7 @@ import { deleteClientState, deleteLeftOverClientState } from '../store/client-st
 import type { Executor } from '../store/database.ts';
 import { attributeTypes, type Filter } from '../store/filter.ts';
 import type { Page, Window } from '../store/paging.ts';
+import { demandProviders } from './application-providers.ts';
 import { credentialFields } from './application-settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -78,6 +79,7 @@ export async function createApplication(
   const secret = usesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 
   await services.database.transaction(async (trx) => {
+    await demandProviders(trx, settings);
     if (!(await insertApplication(trx, application))) {
       throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
     }
@@ -129,7 +131,7 @@ export async function updateApplication(
   input: ApplicationInput,
   request: RequestContext,
 ): Promise<ApplicationWithSecret> {
-  return replace(services, id, () => input, request);
+  return replace(services, id, input.settings, () => input, request);
 }
 
 /** Some of an application's settings, and what they are from now on; undefined: not given any more. */
@@ -145,15 +147,17 @@ export const changeSettings = (
   { label, settings }: ApplicationChanges,
   request: RequestContext,
 ): Promise<ApplicationWithSecret> =>
-  replace(services, id, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
+  replace(services, id, settings, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
 
+/** @param given what is new: the identity providers it names must be there, and are locked before the application */
 function replace(
   services: Services,
   id: string,
+  given: GivenSettings,
   inputFor: (before: Application) => ApplicationInput,
   request: RequestContext,
 ): Promise<ApplicationWithSecret> {
-  return changeApplication(services, id, async (trx, before) => {
+  const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
     const input = inputFor(before);
     const settings = settingsOf(input);
     const secret = await fitSecrets(services, trx, before, settings, input.secret);
@@ -169,7 +173,8 @@ function replace(
       after: described(application),
     });
     return { application, secret };
-  });
+  };
+  return changeApplication(services, id, work, (trx) => demandProviders(trx, given));
 }
 
 /**
@@ -221,14 +226,17 @@ export async function deleteApplication(services: Services, id: string, request:
 
 /**
  * One change of an application: locked, written and announced. The audit event is the work's.
+ * @param first what is locked before the application
  * @throws {ApiError} not found; wrong state: an application of the service itself
  */
 export async function changeApplication<T>(
   { database, notifications }: Services,
   id: string,
   work: (trx: Executor, before: Application) => Promise<T>,
+  first?: (trx: Executor) => Promise<void>,
 ): Promise<T> {
   const result = await database.transaction(async (trx) => {
+    await first?.(trx);
     const before = await lockApplication(trx, id);
     if (before === undefined) throw notFound(id, 'Application');
     if (before.system) throw wrongState('the application belongs to the service itself');

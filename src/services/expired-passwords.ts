@@ -1,52 +1,42 @@
 /**
- * Another password in place of an expired one, in the middle of a sign-in: who typed the expired one chooses another and is signed in by it. Who does not
- * know it is not told that it has expired (services/sign-in.ts).
+ * Another password in place of an expired one, in the middle of a sign-in: who typed the expired one, and has proved his second factor where he has one,
+ * chooses another and is signed in by it. Who does not know it is not told that it has expired (services/sign-in.ts).
  */
-import type { LinkPurpose } from '../policy/password-link.ts';
-import type { User } from '../store/users.ts';
+import { present } from '../clock.ts';
+import { deleteState } from '../store/sign-in-states.ts';
 import type { RequestContext } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { readPasswordLink, usePasswordLink } from './one-time-links.ts';
+import { endHoldings, storeChosen } from './one-time-links.ts';
 import { type FoundProblem, findProblemOfChoice } from './password-policy.ts';
-import { type SignedInUser, signInAfterReplacing } from './sign-in.ts';
+import { hashPassword } from './passwords.ts';
+import { afterFirstStep, type Demand, type FirstStep, inStep, readStep, type SignInStep, StepGone } from './sign-in-steps.ts';
 
-const EXPIRED: readonly LinkPurpose[] = ['expired'];
-
-/** @param token of `createExpiredPasswordToken` @returns who may choose another password by it; undefined when it is of no use any more */
-export const whoMayReplace = (services: Services, token: string): Promise<User | undefined> => readPasswordLink(services, token, EXPIRED);
-
-export interface Replacement {
-  readonly token: string;
-  readonly password: string;
-  /** Value of the browser's device cookie; absent: not in a browser. */
-  readonly device?: string | undefined;
-}
+const displayMessage = 'User chose a password in place of an expired one';
 
 /**
- * Replaces the password, which ends what was reached by the old one, and notes the sign-in.
- * @returns who is signed in, or what is wrong with the password; undefined when the token is of no use any more
+ * Replaces the password, which ends what was reached by the old one, and goes on with the sign-in. The state token is used up; one that was refused for its
+ * password stays.
+ * @returns what comes next, or what is wrong with the password
+ * @throws {StepGone}
  */
 export async function replaceExpiredPassword(
   services: Services,
-  { token, password, device }: Replacement,
+  { stateToken, password }: { readonly stateToken: string; readonly password: string },
+  demand: Demand,
   request: RequestContext,
-): Promise<SignedInUser | FoundProblem | undefined> {
-  const user = await whoMayReplace(services, token);
-  if (user === undefined) return undefined;
-  const problem = await findProblemOfChoice(services, password, user, { differs: true });
+): Promise<SignInStep | FoundProblem> {
+  const pending = await readStep(services, stateToken, demand.place);
+  if (pending?.next !== 'PASSWORD') throw new StepGone();
+  const problem = await findProblemOfChoice(services, password, pending.user, { differs: true });
   if (problem !== undefined) return problem;
-  let signedIn: SignedInUser | undefined;
-  await usePasswordLink(
-    services,
-    {
-      token,
-      password,
-      purposes: EXPIRED,
-      also: async (trx, chosen) => {
-        signedIn = await signInAfterReplacing(trx, chosen, device, request);
-      },
-    },
-    request,
-  );
-  return signedIn;
+  // Before the transaction: a hash takes its time, and connections are few.
+  const passwordHash = await hashPassword(password);
+  const first = await inStep(services, stateToken, demand.place, 'PASSWORD', async (trx, state, user): Promise<FirstStep> => {
+    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
+    return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };
+  });
+  // What was being written meanwhile.
+  await endHoldings(services.database.knex, first.user.id);
+  return afterFirstStep(services, first, demand, request);
 }

@@ -1,4 +1,4 @@
-/** What is given as a second factor, and whether it is right: a code of the app, or a recovery code. Ten wrong ones in a row lock, as passwords do. */
+/** What is given as a second factor, and whether it is right: a code of the app, a recovery code, or a passkey. Ten wrong codes in a row lock, as passwords do. */
 import { present } from '../clock.ts';
 import type { FactorTried } from '../policy/decisions.ts';
 import { type AttemptDecision, decideAttempt, isLocked, NO_FAILURES } from '../policy/lockout.ts';
@@ -7,13 +7,18 @@ import { findFailedCodes, listFactors, saveFailedCodes, useStep } from '../store
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { checkPasskey, type PasskeyProof } from './passkey-proofs.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
 import { openTotpSecret, stepOfCode } from './totp.ts';
 import { userTarget } from './user-reach.ts';
 
 export type Proof =
   | { readonly kind: 'code'; readonly passCode: string /** undefined: whichever it fits. */; readonly factorId?: string | undefined }
-  | { readonly kind: 'recovery'; readonly passCode: string };
+  | { readonly kind: 'recovery'; readonly passCode: string }
+  | { readonly kind: 'passkey'; readonly proof: PasskeyProof };
+
+/** Something that could be guessed. */
+type TypedProof = Exclude<Proof, { kind: 'passkey' }>;
 
 type Parts = Pick<Services, 'keyring'> & { readonly trx: Executor };
 
@@ -24,6 +29,7 @@ type Parts = Pick<Services, 'keyring'> & { readonly trx: Executor };
  */
 export async function checkProof(parts: Parts, user: User, proof: Proof, request: RequestContext): Promise<readonly string[] | undefined> {
   const { trx } = parts;
+  if (proof.kind === 'passkey') return checkPasskey(trx, user, proof.proof, request);
   const now = present();
   const before = (await findFailedCodes(trx, user.id)) ?? NO_FAILURES;
   const amr = isLocked(before, now) ? undefined : await methodsOf(parts, user.id, proof, now);
@@ -54,13 +60,13 @@ export async function checkProof(parts: Parts, user: User, proof: Proof, request
   return decision.admitted ? amr : undefined;
 }
 
-function whyFactor({ kind }: Proof, { admitted, reason, remembered: { failures, lockedUntil } }: AttemptDecision): FactorTried {
+function whyFactor({ kind }: TypedProof, { admitted, reason, remembered: { failures, lockedUntil } }: AttemptDecision): FactorTried {
   const why = admitted ? 'RIGHT' : reason === 'locked' ? 'LOCKED' : 'WRONG';
   const until = lockedUntil === null ? {} : { lockedUntil: lockedUntil.toISOString() };
   return { kind: 'second-factor', reason: why, method: kind, failures, ...until };
 }
 
-async function methodsOf({ trx, keyring }: Parts, userId: string, proof: Proof, now: Date): Promise<readonly string[] | undefined> {
+async function methodsOf({ trx, keyring }: Parts, userId: string, proof: TypedProof, now: Date): Promise<readonly string[] | undefined> {
   if (proof.kind === 'recovery') return (await useRecoveryCode(trx, userId, proof.passCode)) ? ['otp'] : undefined;
   for (const factor of await listFactors(trx, userId)) {
     if (proof.factorId !== undefined && proof.factorId !== factor.id) continue;

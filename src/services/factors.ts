@@ -14,6 +14,7 @@ import {
   replaceRecoveryCodes,
   saveFailedCodes,
 } from '../store/factors.ts';
+import { deletePasskey, deletePasskeys, listPasskeys, type Passkey } from '../store/passkeys.ts';
 import { deleteStatesOf } from '../store/sign-in-states.ts';
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
@@ -35,6 +36,15 @@ export function newTotpFactor(keyring: Keyring, userId: string, secret: string):
   };
 }
 
+/** An authenticator app, or a passkey. */
+export type SecondFactor = Factor | (Passkey & { readonly type: 'PASSKEY' });
+
+/** All of a user's: the app before the passkeys, and of those the oldest first. */
+export async function listSecondFactors(executor: Executor, userId: string): Promise<SecondFactor[]> {
+  const passkeys = await listPasskeys(executor, userId);
+  return [...(await listFactors(executor, userId)), ...passkeys.map((passkey) => ({ ...passkey, type: 'PASSKEY' as const }))];
+}
+
 /** Has he a second factor? */
 export const isEnrolled = ({ database }: Services, userId: string): Promise<boolean> => hasFactor(database.knex, userId);
 
@@ -43,9 +53,9 @@ export async function listUserFactors(
   { database: { knex } }: Services,
   idOrLogin: string,
   request: RequestContext,
-): Promise<{ readonly user: User; readonly factors: readonly Factor[] }> {
+): Promise<{ readonly user: User; readonly factors: readonly SecondFactor[] }> {
   const user = await findVisibleUser(knex, idOrLogin, request);
-  return { user, factors: await listFactors(knex, user.id) };
+  return { user, factors: await listSecondFactors(knex, user.id) };
 }
 
 /** @throws {ApiError} not found */
@@ -54,7 +64,7 @@ export async function getUserFactor(
   idOrLogin: string,
   factorId: string,
   request: RequestContext,
-): Promise<{ readonly user: User; readonly factor: Factor }> {
+): Promise<{ readonly user: User; readonly factor: SecondFactor }> {
   const { user, factors } = await listUserFactors(services, idOrLogin, request);
   const factor = factors.find(({ id }) => id === factorId);
   if (factor === undefined) throw notFound(factorId, 'Factor');
@@ -78,6 +88,7 @@ export async function resetUserFactors(services: Services, idOrLogin: string, re
     const user = await lockChangeableUser(trx, idOrLogin, request);
     const before = await described(trx, user.id);
     await deleteFactors(trx, user.id);
+    await deletePasskeys(trx, user.id);
     await endWithLastFactor(trx, user.id);
     await recordEvent(trx, {
       eventType: 'user.mfa.factor.reset_all',
@@ -97,8 +108,9 @@ export async function resetUserFactors(services: Services, idOrLogin: string, re
  */
 export async function removeFactor(trx: Executor, user: User, factorId: string, request: RequestContext): Promise<boolean> {
   const before = await described(trx, user.id);
-  if (!(await deleteFactor(trx, user.id, factorId))) return false;
-  if ((await listFactors(trx, user.id)).length === 0) await endWithLastFactor(trx, user.id);
+  const removed = (await deleteFactor(trx, user.id, factorId)) || (await deletePasskey(trx, user.id, factorId));
+  if (!removed) return false;
+  if (!(await hasFactor(trx, user.id))) await endWithLastFactor(trx, user.id);
   await recordEvent(trx, {
     eventType: 'user.mfa.factor.deactivate',
     displayMessage: 'Reset factor for user',
@@ -119,7 +131,7 @@ async function endWithLastFactor(trx: Executor, userId: string): Promise<void> {
 
 /** For the audit: no secret, and how many recovery codes there are. */
 export async function described(trx: Executor, userId: string) {
-  const factors = await listFactors(trx, userId);
+  const factors = await listSecondFactors(trx, userId);
   return {
     factors: factors.map(({ id, type, name, created }) => ({ id, type, name, created })),
     recoveryCodes: await countRecoveryCodes(trx, userId),

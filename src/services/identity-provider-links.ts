@@ -14,7 +14,7 @@ import {
   lockIdentityProvider,
   type NamedLink,
 } from '../store/identity-providers.ts';
-import type { Page, Window } from '../store/paging.ts';
+import { inPages, type Page, type Window } from '../store/paging.ts';
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -35,7 +35,7 @@ export async function listUserLinks(
   window: Window,
   request: RequestContext,
 ): Promise<Page<NamedLink>> {
-  return listLinksOf(knex, (await findVisibleUser(knex, idOrLogin, request)).id, window);
+  return inPages(await listLinksOf(knex, (await findVisibleUser(knex, idOrLogin, request)).id), window);
 }
 
 /** @throws {ApiError} not found: the provider, the user or the link */
@@ -67,7 +67,7 @@ export async function linkUser(
 ): Promise<IdentityProviderLink> {
   return services.database.transaction(async (trx) => {
     const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
-    const link = { idpId, subject, userId: user.id, created: present() };
+    const link = { idpId, subject, userId: user.id, knownAs: null, created: present(), lastUsed: null };
     if (await insertLink(trx, link)) {
       await recordLink(trx, 'link', provider, user, subject, request);
       return link;
@@ -100,11 +100,11 @@ const lockBoth = async (trx: Executor, idpId: string, idOrLogin: string, request
   await lockChangeableUser(trx, idOrLogin, request),
 ];
 
-const recordLink = (
+export const recordLink = (
   trx: Executor,
   change: 'link' | 'unlink',
-  provider: IdentityProvider,
-  user: User,
+  provider: Pick<IdentityProvider, 'id' | 'name'>,
+  user: Pick<User, 'id' | 'login'>,
   externalId: string,
   request: RequestContext,
 ): Promise<void> =>

@@ -27,6 +27,7 @@ import {
 } from '../store/identity-providers.ts';
 import { organizationExists } from '../store/organizations.ts';
 import type { Page, Window } from '../store/paging.ts';
+import { takeOutProvider } from './application-providers.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -144,10 +145,11 @@ export async function setIdentityProviderStatus(
   });
 }
 
-/** Deletes a provider, active or not, with the links of users to it; the users stay. @throws {ApiError} not found */
+/** Deletes a provider, active or not, with the links of users to it; the users stay, and applications that name it do so no more. @throws {ApiError} not found */
 export async function deleteIdentityProvider(services: Services, id: string, request: RequestContext): Promise<void> {
-  await change(services, id, async (trx, before) => {
+  const offering = await change(services, id, async (trx, before) => {
     const linkedUsers = await countLinks(trx, id);
+    const applications = await takeOutProvider(services, trx, id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
       eventType: 'system.idp.lifecycle.delete',
@@ -156,7 +158,9 @@ export async function deleteIdentityProvider(services: Services, id: string, req
       targets: [identityProviderTarget(before)],
       before: { ...described(before), linkedUsers },
     });
+    return applications;
   });
+  for (const application of offering) services.notifications.announce({ kind: 'application', id: application });
 }
 
 /** @returns the client secret in clear; undefined when there is none */

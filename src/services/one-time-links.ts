@@ -1,6 +1,6 @@
 /**
- * Links by which people choose a password, and what stands in for one while an expired password is replaced (OWASP Forgot Password Cheat Sheet, "URL Tokens"): unguessable, stored as a digest, used once, of
- * limited life, one a user at a time. How a link reaches its user is not decided here.
+ * Links by which people choose a password (OWASP Forgot Password Cheat Sheet, "URL Tokens"): unguessable, stored as a digest, used once, of limited life,
+ * one a user at a time. How a link reaches its user is not decided here.
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
@@ -20,11 +20,7 @@ import { userTarget } from './user-reach.ts';
 const SECONDS: Readonly<Record<LinkPurpose, number>> = {
   activation: LIFETIMES.activationLink,
   reset: LIFETIMES.resetLink,
-  expired: LIFETIMES.expiredPassword,
 };
-
-/** What is sent to people; the other one stays with who typed the password. */
-const SENT: readonly LinkPurpose[] = ['activation', 'reset'];
 
 /**
  * Makes a link in place of those the user had.
@@ -35,55 +31,27 @@ export async function createPasswordLink(
   trx: Executor,
   { config }: Pick<Services, 'config'>,
   userId: string,
-  purpose: Exclude<LinkPurpose, 'expired'>,
+  purpose: LinkPurpose,
 ): Promise<string> {
   // Of two links made at once, one replaces the other.
   await lockUser(trx, userId);
   await deleteLinksOf(trx, userId);
-  return `${config.baseUrl}/choose-password/${(await makeLink(trx, userId, purpose)).token}`;
-}
-
-/**
- * Makes what lets a user choose another password who has typed the expired one; a link that he was sent stays.
- * @param user as he was when his password was compared
- * @returns undefined when he has another one by now
- */
-export async function createExpiredPasswordToken(
-  { database }: Pick<Services, 'database'>,
-  user: Pick<User, 'id' | 'status' | 'passwordChanged'>,
-): Promise<{ readonly token: string; readonly expiresAt: Date } | undefined> {
-  return database.transaction(async (trx) => {
-    const now = await lockUser(trx, user.id);
-    if (now?.status !== user.status || now.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
-    await deleteLinksOf(trx, user.id, 'expired');
-    return makeLink(trx, user.id, 'expired');
-  });
-}
-
-async function makeLink(trx: Executor, userId: string, purpose: LinkPurpose): Promise<{ token: string; expiresAt: Date }> {
   const token = randomToken();
   const created = present();
-  const expiresAt = new Date(created.getTime() + SECONDS[purpose] * 1000);
-  await insertLink(trx, { id: digest(token), purpose, userId, created, expiresAt });
-  return { token, expiresAt };
+  await insertLink(trx, { id: digest(token), purpose, userId, created, expiresAt: new Date(created.getTime() + SECONDS[purpose] * 1000) });
+  return `${config.baseUrl}/choose-password/${token}`;
 }
 
-/**
- * @param purposes that the link may have
- * @returns whose password the link lets choose; undefined when it is of no use, for whatever reason
- */
-export async function readPasswordLink({ database }: Services, token: string, purposes = SENT): Promise<User | undefined> {
+/** @returns whose password the link lets choose; undefined when it is of no use, for whatever reason */
+export async function readPasswordLink({ database }: Services, token: string): Promise<User | undefined> {
   const link = await findLink(database.knex, digest(token), present());
-  const user = link && purposes.includes(link.purpose) ? await findUserById(database.knex, link.userId) : undefined;
+  const user = link && (await findUserById(database.knex, link.userId));
   return user && link && statusAfterChoosing(user.status, link.purpose) && user;
 }
 
 export interface Choice {
   readonly token: string;
   readonly password: string;
-  readonly purposes?: readonly LinkPurpose[];
-  /** What else is done in the same transaction, with the user as he is now. */
-  also?(trx: Executor, user: User): Promise<void>;
 }
 
 /**
@@ -93,18 +61,14 @@ export interface Choice {
  */
 export async function usePasswordLink(
   services: Services,
-  { token, password, purposes = SENT, also }: Choice,
+  { token, password }: Choice,
   request: Omit<RequestContext, 'actor'>,
 ): Promise<User | undefined> {
   const { database } = services;
-  if ((await readPasswordLink(services, token, purposes)) === undefined) return undefined;
+  if ((await readPasswordLink(services, token)) === undefined) return undefined;
   // Before the transaction: a hash takes its time, and connections are few.
   const passwordHash = await hashPassword(password);
-  const user = await database.transaction(async (trx) => {
-    const chosen = await choose(trx, { token, passwordHash, purposes }, request);
-    if (chosen !== undefined) await also?.(trx, chosen);
-    return chosen;
-  });
+  const user = await database.transaction((trx) => choose(trx, { token, passwordHash }, request));
   if (user === undefined) return undefined;
   // What was being written meanwhile.
   await endHoldings(database.knex, user.id);
@@ -113,7 +77,7 @@ export async function usePasswordLink(
 
 async function choose(
   trx: Executor,
-  { token, passwordHash, purposes }: { readonly token: string; readonly passwordHash: string; readonly purposes: readonly LinkPurpose[] },
+  { token, passwordHash }: { readonly token: string; readonly passwordHash: string },
   request: Omit<RequestContext, 'actor'>,
 ): Promise<User | undefined> {
   const now = present();
@@ -121,10 +85,32 @@ async function choose(
   const link = await findLink(trx, id, now);
   // The user before the link, in the order in which `createPasswordLink` locks them.
   const before = link && (await lockUser(trx, link.userId));
-  if (link === undefined || before === undefined || !purposes.includes(link.purpose)) return undefined;
+  if (link === undefined || before === undefined) return undefined;
   const status = statusAfterChoosing(before.status, link.purpose);
   if (status === undefined || !(await consumeLink(trx, id, now))) return undefined;
+  return storeChosen(trx, before, { status, passwordHash, displayMessage: `User chose a password by ${link.purpose} link` }, request);
+}
 
+/** A password that its user has chosen himself. */
+export interface ChosenPassword {
+  /** That he has from now on. */
+  readonly status: User['status'];
+  readonly passwordHash: string;
+  /** For the audit log. */
+  readonly displayMessage: string;
+}
+
+/**
+ * Sets a password that its user has chosen, and ends what was reached by the one before.
+ * @param before the user, locked in the transaction; after its commit `endHoldings` ends what was being written meanwhile
+ */
+export async function storeChosen(
+  trx: Executor,
+  before: User,
+  { status, passwordHash, displayMessage }: ChosenPassword,
+  request: Omit<RequestContext, 'actor'>,
+): Promise<User> {
+  const now = present();
   const fresh = status !== before.status;
   const changes = {
     status,
@@ -142,8 +128,7 @@ async function choose(
   await forgetFailedAttempts(trx, before.id);
   await recordEvent(trx, {
     eventType: 'user.account.update_password',
-    displayMessage:
-      link.purpose === 'expired' ? 'User chose a password in place of an expired one' : `User chose a password by ${link.purpose} link`,
+    displayMessage,
     request: { ...request, actor: { id: before.id, type: 'User', displayName: before.login } },
     targets: [userTarget(before)],
     before: { status: before.status, passwordChanged: before.passwordChanged },
@@ -152,7 +137,8 @@ async function choose(
   return { ...before, ...changes };
 }
 
-async function endHoldings(executor: Executor, userId: string): Promise<void> {
+/** Ends the user's sessions and tokens, and his sign-ins under way. */
+export async function endHoldings(executor: Executor, userId: string): Promise<void> {
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);
 }

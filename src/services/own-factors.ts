@@ -2,28 +2,34 @@
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import { digest, randomToken } from '../secrets.ts';
-import { countRecoveryCodes, type Factor, hasFactor, listFactors } from '../store/factors.ts';
+import type { Executor } from '../store/database.ts';
+import { countRecoveryCodes, hasFactor } from '../store/factors.ts';
 import { insertState } from '../store/sign-in-states.ts';
 import { findUserById, lockUser, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { described, removeFactor } from './factors.ts';
+import { described, listSecondFactors, removeFactor, type SecondFactor } from './factors.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { isPrintable } from './text.ts';
 import { newTotpSecret, sealTotpSecret } from './totp.ts';
 import { userTarget } from './user-reach.ts';
+import { waysToSignIn } from './ways-to-sign-in.ts';
 
 export interface OwnFactors {
   readonly user: User;
-  readonly factors: readonly Factor[];
+  readonly factors: readonly SecondFactor[];
   /** How many are left. */
   readonly recoveryCodes: number;
+  /** The passkey that he cannot do without: his only way to sign in. */
+  readonly onlyWay: string | undefined;
 }
 
 /** @returns undefined when there is no such user */
 export async function ownFactors({ database: { knex } }: Services, userId: string): Promise<OwnFactors | undefined> {
   const user = await findUserById(knex, userId);
-  return user && { user, factors: await listFactors(knex, userId), recoveryCodes: await countRecoveryCodes(knex, userId) };
+  if (user === undefined) return undefined;
+  const factors = await listSecondFactors(knex, userId);
+  return { user, factors, recoveryCodes: await countRecoveryCodes(knex, userId), onlyWay: await onlyPasskey(knex, user) };
 }
 
 /** Begins to set an authenticator app up; `confirmEnrolment` ends it. @returns the state token, which is worth something at this place alone */
@@ -75,10 +81,17 @@ export async function replaceOwnRecoveryCodes(
   });
 }
 
-/** Removes a factor of the user, if he has it. */
+/** @returns the passkey that is the user's only way to sign in */
+async function onlyPasskey(executor: Executor, user: User): Promise<string | undefined> {
+  const [way, ...others] = await waysToSignIn(executor, user);
+  return way?.kind === 'passkey' && others.length === 0 ? way.id : undefined;
+}
+
+/** Removes a factor of the user, if he has it and can sign in without it. */
 export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<void> {
   await database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
-    if (user !== undefined && isPrintable(factorId)) await removeFactor(trx, user, factorId, asUser(request, user));
+    if (user === undefined || !isPrintable(factorId) || (await onlyPasskey(trx, user)) === factorId) return;
+    await removeFactor(trx, user, factorId, asUser(request, user));
   });
 }

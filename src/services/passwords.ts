@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { verifyImportedHash } from './password-hashes.ts';
+import { takingTurns } from './turns.ts';
 
 /** 19 MiB, two passes, one lane; the library's default variant is Argon2id. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -12,10 +13,16 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** The hash of a random value that nobody knows, of the same cost as all others. */
 const NOBODYS_HASH = '$argon2id$v=19$m=19456,t=2,p=1$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI';
 
+/** More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool. */
+export const HASHES_AT_ONCE = availableParallelism();
+/** For some twenty seconds: whoever came later would have given up before his turn. Who is refused is not told apart by who he says he is. */
+export const MOST_WAITING = 500 * HASHES_AT_ONCE;
+export const inTurn = takingTurns(HASHES_AT_ONCE, MOST_WAITING);
+
 /** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */
 const composed = (password: string): string => password.normalize('NFC');
 
-/** @returns the PHC string to store */
+/** @returns the PHC string to store @throws {Overloaded} */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(composed(password), PARAMETERS));
 
 const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
@@ -24,6 +31,7 @@ const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
  * Compares a password with a stored hash, of argon2 or imported.
  * @param stored null where there is no such user or no password: takes the same time and is false
  * @param begins called when it is this comparison's turn
+ * @throws {Overloaded} whoever is meant
  */
 export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
   if (stored === null || isArgon2(stored)) {
@@ -47,20 +55,4 @@ export function isOutdated(stored: string): boolean {
   if (!isArgon2(stored)) return true;
   const { memoryCost, timeCost, parallelism } = parseOptions(stored);
   return memoryCost !== PARAMETERS.memoryCost || timeCost !== PARAMETERS.timeCost || parallelism !== PARAMETERS.parallelism;
-}
-
-// More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool.
-let free = availableParallelism();
-const waiting: (() => void)[] = [];
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (free > 0) free -= 1;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
-  }
 }

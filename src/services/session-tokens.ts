@@ -4,18 +4,17 @@
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { epochSeconds } from '../clock.ts';
-import { authenticationFailed, invalidStateToken, notFound, wrongPassCode } from '../errors.ts';
+import { type ApiError, authenticationFailed, invalidStateToken, notFound, wrongPassCode } from '../errors.ts';
 import { digest, randomToken } from '../secrets.ts';
-import type { Factor } from '../store/factors.ts';
 import { insertSessionToken } from '../store/session-tokens.ts';
 import { findUserById, type User } from '../store/users.ts';
 import type { RequestContext } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { replaceExpiredPassword, whoMayReplace } from './expired-passwords.ts';
-import { createExpiredPasswordToken } from './one-time-links.ts';
+import { replaceExpiredPassword } from './expired-passwords.ts';
+import type { SecondFactor } from './factors.ts';
 import { poorPassword } from './password-policy.ts';
-import { type Credentials, checkPassword, type ExpiredUser, type SignedInUser } from './sign-in.ts';
-import { afterFirstStep, type FirstStep, readStep, type SignInStep, StepGone, verifyFactor } from './sign-in-steps.ts';
+import { type Credentials, checkPassword } from './sign-in.ts';
+import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verifyFactor } from './sign-in-steps.ts';
 
 export interface IssuedSessionToken {
   readonly status: 'SUCCESS';
@@ -30,11 +29,11 @@ export interface FactorRequired {
   readonly status: 'MFA_REQUIRED';
   readonly stateToken: string;
   readonly expiresAt: Date;
-  readonly factors: readonly Factor[];
+  readonly factors: readonly SecondFactor[];
   readonly user: User;
 }
 
-/** The password is right but has expired: another one is asked for. */
+/** All that was asked has been proved, but the password has expired: another one is asked for. */
 export interface NewPasswordRequired {
   readonly status: 'PASSWORD_EXPIRED';
   /** Told this once, stored as a digest. */
@@ -43,28 +42,30 @@ export interface NewPasswordRequired {
   readonly user: User;
 }
 
-/** Where the state tokens of this file are worth something. */
-const PLACE = 'authn';
+type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired;
+
+/**
+ * Where the state tokens of this file are worth something. A factor cannot be enrolled here: where one is demanded that is not there, the authorize endpoint
+ * asks for it.
+ */
+const DEMAND = { place: 'authn', enrolls: false } as const;
 
 /** @throws {ApiError} authentication failed, for every reason the same */
-export async function authenticateByApi(
-  services: Services,
-  credentials: Credentials,
-  request: RequestContext,
-): Promise<IssuedSessionToken | FactorRequired | NewPasswordRequired> {
+export async function authenticateByApi(services: Services, credentials: Credentials, request: RequestContext): Promise<Outcome> {
   const checked = await checkPassword(services, credentials, request);
   if (checked === undefined) throw authenticationFailed();
-  return checked.kind === 'expired' ? demandNewPassword(services, checked.user) : continueByApi(services, afterPassword(checked.user));
+  return orRefused(authenticationFailed, async () =>
+    told(services, checked.user.id, await afterFirstStep(services, byPassword(checked), DEMAND, request)),
+  );
 }
 
-const afterPassword = (user: SignedInUser): FirstStep => ({ user, amr: ['pwd'], authenticatedAt: user.authenticatedAt });
-
-async function demandNewPassword(services: Services, expired: ExpiredUser): Promise<NewPasswordRequired> {
-  const made = await createExpiredPasswordToken(services, expired);
-  const user = await findUserById(services.database.knex, expired.id);
-  // Deleted, or given another password, meanwhile.
-  if (made === undefined || user === undefined) throw authenticationFailed();
-  return { status: 'PASSWORD_EXPIRED', stateToken: made.token, expiresAt: made.expiresAt, user };
+/** @throws {ApiError} the refusal, where the step is gone */
+async function orRefused<T>(refusal: () => ApiError, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof StepGone ? refusal() : error;
+  }
 }
 
 /**
@@ -75,20 +76,17 @@ export async function changePasswordByApi(
   services: Services,
   { stateToken, oldPassword, newPassword }: { readonly stateToken: string; readonly oldPassword: string; readonly newPassword: string },
   request: RequestContext,
-): Promise<IssuedSessionToken | FactorRequired> {
-  const user = await whoMayReplace(services, stateToken);
-  if (user === undefined) throw invalidStateToken();
+): Promise<Outcome> {
+  const pending = await readStep(services, stateToken, DEMAND.place);
+  if (pending?.next !== 'PASSWORD') throw invalidStateToken();
+  const { user } = pending;
   const checked = await checkPassword(services, { username: user.login, password: oldPassword }, request);
   if (checked?.user.id !== user.id) throw authenticationFailed();
-  const outcome = await replaceExpiredPassword(services, { token: stateToken, password: newPassword }, request);
-  if (outcome === undefined) throw invalidStateToken();
-  if ('problem' in outcome) throw poorPassword(outcome, 'newPassword');
-  return continueByApi(services, afterPassword(outcome));
-}
-
-/** What follows the password. A factor cannot be enrolled here: where one is demanded that is not there, the authorize endpoint asks for it. */
-export async function continueByApi(services: Services, first: FirstStep): Promise<IssuedSessionToken | FactorRequired> {
-  return told(services, first.user.id, await afterFirstStep(services, first, { place: PLACE, enrolls: false }));
+  return orRefused(invalidStateToken, async () => {
+    const outcome = await replaceExpiredPassword(services, { stateToken, password: newPassword }, DEMAND, request);
+    if ('problem' in outcome) throw poorPassword(outcome, 'newPassword');
+    return told(services, user.id, outcome);
+  });
 }
 
 /**
@@ -99,20 +97,19 @@ export async function verifyByApi(
   services: Services,
   { stateToken, factorId, passCode }: { readonly stateToken: string; readonly factorId: string; readonly passCode: string },
   request: RequestContext,
-): Promise<IssuedSessionToken | FactorRequired> {
-  const pending = await readStep(services, stateToken, PLACE);
+): Promise<Outcome> {
+  const pending = await readStep(services, stateToken, DEMAND.place);
   if (pending === undefined) throw invalidStateToken();
-  if (!pending.factors.some(({ id }) => id === factorId)) throw notFound(factorId, 'Factor');
-  try {
-    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, PLACE, request);
-    if (step?.kind !== 'done') throw wrongPassCode();
-    return await told(services, step.accountId, step);
-  } catch (error) {
-    throw error instanceof StepGone ? invalidStateToken() : error;
-  }
+  // A passkey is bound to the pages of this service: no other program can ask a browser for it.
+  if (!pending.factors.some(({ id, type }) => id === factorId && type === 'TOTP')) throw notFound(factorId, 'Factor');
+  return orRefused(invalidStateToken, async () => {
+    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND.place, request);
+    if (step === undefined) throw wrongPassCode();
+    return told(services, pending.user.id, step);
+  });
 }
 
-async function told(services: Services, userId: string, step: SignInStep): Promise<IssuedSessionToken | FactorRequired> {
+async function told(services: Services, userId: string, step: SignInStep): Promise<Outcome> {
   const user = await findUserById(services.database.knex, userId);
   // Deleted meanwhile, or of a kind that this sign-in does not have.
   if (user === undefined || step.kind === 'enroll') throw authenticationFailed();
@@ -120,6 +117,7 @@ async function told(services: Services, userId: string, step: SignInStep): Promi
     const { stateToken, expiresAt, factors } = step;
     return { status: 'MFA_REQUIRED', stateToken, expiresAt, factors, user };
   }
+  if (step.kind === 'password') return { status: 'PASSWORD_EXPIRED', stateToken: step.stateToken, expiresAt: step.expiresAt, user };
   const value = randomToken();
   const authenticatedAt = epochSeconds();
   const expiresAt = authenticatedAt + LIFETIMES.sessionToken;

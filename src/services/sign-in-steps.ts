@@ -1,21 +1,25 @@
 /**
- * A sign-in as steps: what follows once a password or an identity provider has proved who somebody is. Either nothing, or a second factor, or
- * the enrolment of one (OWASP Multifactor Authentication Cheat Sheet). A state token carries the sign-in from step to step, at one place, for ten minutes.
+ * A sign-in as steps: what follows once a password or an identity provider has proved who somebody is. The second factor of who has one; then another
+ * password in place of an expired one (expired-passwords.ts); then the enrolment of a factor that is demanded; or nothing (OWASP Multifactor Authentication
+ * Cheat Sheet). A state token carries the sign-in from step to step, at one place, for ten minutes. With the last step the sign-in is noted.
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import { isMultiFactor, withSecondFactor } from '../policy/second-factor.ts';
 import { digest, randomToken } from '../secrets.ts';
-import { type Factor, hasFactor, insertFactor, listFactors } from '../store/factors.ts';
-import { deleteState, findState, insertState, lockState, type SignInState, updateState } from '../store/sign-in-states.ts';
-import { findUserById, lockUser, type User } from '../store/users.ts';
+import type { Executor } from '../store/database.ts';
+import { hasFactor, insertFactor, listFactors } from '../store/factors.ts';
+import { deleteState, deleteStatesOf, findState, insertState, lockState, type SignInState, updateState } from '../store/sign-in-states.ts';
+import { findUserById, isUnchanged, lockUser, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { checkProof, type Proof } from './factor-proofs.ts';
-import { newTotpFactor } from './factors.ts';
+import { listSecondFactors, newTotpFactor, type SecondFactor } from './factors.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
-import { isSecondFactorDemanded } from './second-factor-demand.ts';
+import { isSecondFactorDemanded, type Purpose } from './second-factor-demand.ts';
+import { readPasswordPolicy } from './settings.ts';
+import { type ExpiredUser, isExpired, noteSignIn, type PasswordCheck } from './sign-in.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret, stepOfCode } from './totp.ts';
 import { userTarget } from './user-reach.ts';
 
@@ -29,7 +33,15 @@ export interface FirstStep {
   readonly idp?: string | null | undefined;
   /** A session that stands is to become stronger: its time of sign-in stays (OpenID Connect Core section 2, `auth_time`). */
   readonly stepsUp?: boolean | undefined;
+  /** The password is right but has expired: its user as he was when it was compared. */
+  readonly expired?: ExpiredUser | undefined;
 }
+
+/** @returns what a right password has proved */
+export const byPassword = (checked: PasswordCheck): FirstStep =>
+  checked.kind === 'right'
+    ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt }
+    : { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: present(), expired: checked.user };
 
 /** What the sign-in is for. */
 export interface Demand {
@@ -52,13 +64,17 @@ export type SignInStep =
       /** The external provider of the first step. */
       readonly idp?: string | undefined;
     }
-  | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly Factor[]; readonly expiresAt: Date }
+  | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly SecondFactor[]; readonly expiresAt: Date }
+  | { readonly kind: 'password'; readonly stateToken: string; readonly expiresAt: Date }
   | { readonly kind: 'enroll'; readonly stateToken: string };
 
-/** The state token is unknown, was used, belongs elsewhere, has expired, or saw too many wrong codes. */
+/** The state token is unknown, was used, belongs elsewhere, has expired, or saw too many wrong codes; or the password was changed meanwhile. */
 export class StepGone extends Error {
   override readonly name = 'StepGone';
 }
+
+/** Of a password (RFC 8176 section 2). */
+const PASSWORD_AMR: readonly string[] = ['pwd'];
 
 /** Wrong codes that end a state token. */
 const MOST_ATTEMPTS = 5;
@@ -66,39 +82,72 @@ const MOST_ATTEMPTS = 5;
 /** The place stands there as a digest, too: the address of an interaction is not for everyone. */
 const keyOf = (stateToken: string, place: string) => ({ id: digest(stateToken), place: digest(place) });
 
-const done = (userId: string, amr: readonly string[], first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'>): SignInStep => ({
-  kind: 'done',
-  accountId: userId,
-  amr,
-  authenticatedAt: first.stepsUp ? first.authenticatedAt : undefined,
-  idp: first.idp ?? undefined,
-});
+/** The last step was made. A session that becomes stronger has begun before, and is not told of again. */
+async function done(
+  trx: Executor,
+  user: FirstStep['user'],
+  amr: readonly string[],
+  first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'> & { readonly purpose?: Purpose | undefined },
+  request: RequestContext,
+): Promise<SignInStep> {
+  if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose: first.purpose }, request);
+  const authenticatedAt = first.stepsUp ? first.authenticatedAt : undefined;
+  return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined };
+}
 
-/** Decides what comes next. */
-export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand): Promise<SignInStep> {
-  const { user, amr, authenticatedAt, stepsUp = false, idp = null } = first;
-  if (isMultiFactor(amr)) return done(user.id, amr, first);
-  const factors = await listFactors(services.database.knex, user.id);
-  if (factors.length === 0 && !(demand.enrolls && (await isSecondFactorDemanded(services, user.id, demand))))
-    return done(user.id, amr, first);
+const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
 
+/** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed */
+export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
+  const { user, amr, expired } = first;
+  const finish = () => services.database.transaction((trx) => done(trx, user, amr, { ...first, purpose: demand }, request));
+  if (isMultiFactor(amr)) return finish();
+  const factors = await listSecondFactors(services.database.knex, user.id);
+  if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR')) };
+  if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD')) };
+  if (!demand.enrolls || !(await isSecondFactorDemanded(services, user.id, demand))) return finish();
+  return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL')) };
+}
+
+/** Begins to wait for a step. @throws {StepGone} */
+async function wait(
+  { database, keyring }: Services,
+  { user, amr, authenticatedAt, expired, stepsUp = false, idp = null }: FirstStep,
+  place: string,
+  next: SignInState['next'],
+): Promise<{ readonly stateToken: string; readonly expiresAt: Date }> {
   const stateToken = randomToken();
   const id = digest(stateToken);
-  const expiresAt = new Date(present().getTime() + LIFETIMES.signInStep * 1000);
-  const state = { id, userId: user.id, place: digest(demand.place), amr, authenticatedAt, idp, stepsUp, attempts: 0, expiresAt };
-  const enrols = factors.length === 0;
-  await insertState(services.database.knex, {
-    ...state,
-    next: enrols ? 'ENROLL' : 'FACTOR',
-    sealedSecret: enrols ? sealTotpSecret(services.keyring, newTotpSecret(), id) : null,
+  const expiresAt = inTenMinutes();
+  const sealedSecret = next === 'ENROLL' ? sealTotpSecret(keyring, newTotpSecret(), id) : null;
+  await database.transaction(async (trx) => {
+    if (expired !== undefined) {
+      await lockUser(trx, user.id);
+      if (!(await isUnchanged(trx, expired))) throw new StepGone();
+    }
+    if (next === 'PASSWORD') await deleteStatesOf(trx, user.id, 'PASSWORD');
+    const state = {
+      id,
+      userId: user.id,
+      place: digest(place),
+      next,
+      amr,
+      authenticatedAt,
+      idp,
+      stepsUp,
+      attempts: 0,
+      sealedSecret,
+      expiresAt,
+    };
+    await insertState(trx, state);
   });
-  return enrols ? { kind: 'enroll', stateToken } : { kind: 'factor', stateToken, factors, expiresAt };
+  return { stateToken, expiresAt };
 }
 
 export interface PendingStep {
   readonly next: SignInState['next'];
   readonly user: User;
-  readonly factors: readonly Factor[];
+  readonly factors: readonly SecondFactor[];
   /** Of the factor that is being enrolled, base32. */
   readonly secret: string | undefined;
 }
@@ -108,9 +157,9 @@ export async function readStep(services: Services, stateToken: string, place: st
   const { knex } = services.database;
   const state = await findState(knex, keyOf(stateToken, place), present());
   const user = state && (await findUserById(knex, state.userId));
-  if (state === undefined || user?.status !== 'ACTIVE') return undefined;
+  if (state === undefined || user === undefined || !mayGoOn(user, state)) return undefined;
   const secret = state.sealedSecret === null ? undefined : openTotpSecret(services.keyring, state.sealedSecret, state.id);
-  return { next: state.next, user, factors: await listFactors(knex, user.id), secret };
+  return { next: state.next, user, factors: await listSecondFactors(knex, user.id), secret };
 }
 
 /**
@@ -127,12 +176,21 @@ export async function verifyFactor(
   request: RequestContext,
 ): Promise<SignInStep | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
-  const step = await inStep(services, stateToken, place, 'FACTOR', async (trx, state, user) => {
+  const step = await inStep(services, stateToken, place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
     const amr = await checkProof({ ...services, trx }, user, proof, request);
     if (amr !== undefined) {
-      await deleteState(trx, state.id);
-      return done(user.id, withSecondFactor(state.amr, amr), state);
+      const proved = withSecondFactor(state.amr, amr);
+      if (await mustReplacePassword(trx, user, state)) {
+        const expiresAt = inTenMinutes();
+        await deleteStatesOf(trx, user.id, 'PASSWORD');
+        await updateState(trx, state.id, { next: 'PASSWORD', amr: proved, expiresAt });
+        return { kind: 'password', stateToken, expiresAt };
+      }
+      if (!(await deleteState(trx, state.id))) throw new StepGone();
+      return done(trx, user, proved, state, request);
     }
+    // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
+    if (proof.kind === 'passkey') return undefined;
     if (state.attempts + 1 >= MOST_ATTEMPTS) await deleteState(trx, state.id);
     else await updateState(trx, state.id, { attempts: state.attempts + 1 });
     return undefined;
@@ -143,7 +201,8 @@ export async function verifyFactor(
 
 /**
  * Confirms the factor that is being enrolled by its first code; the sign-in then only has to be finished.
- * @returns the recovery codes, to be shown this once; undefined when the code is wrong
+ * @param options.multiFactor has the session proved a factor, so that another one may be added?
+ * @returns the recovery codes, to be shown this once, none when he had a factor before; undefined when the code is wrong
  * @throws {StepGone}
  */
 export async function confirmEnrolment(
@@ -152,18 +211,21 @@ export async function confirmEnrolment(
   passCode: string,
   place: string,
   request: RequestContext,
+  { multiFactor = false }: { readonly multiFactor?: boolean } = {},
 ): Promise<readonly string[] | undefined> {
   return inStep(services, stateToken, place, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
-    if (state.sealedSecret === null || (await hasFactor(trx, user.id))) throw new StepGone();
+    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id);
+    if (state.sealedSecret === null || enrolled) throw new StepGone();
+    const isFirst = !(await hasFactor(trx, user.id));
     const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);
     const step = stepOfCode(secret, passCode, present());
     if (step === undefined) return undefined;
     const factor = newTotpFactor(services.keyring, user.id, secret);
     await insertFactor(trx, factor, step);
-    const codes = await newRecoveryCodes(trx, user.id);
-    const expiresAt = new Date(present().getTime() + LIFETIMES.signInStep * 1000);
-    await updateState(trx, state.id, { next: 'FINISH', amr: withSecondFactor(state.amr, ['otp']), sealedSecret: null, expiresAt });
+    const codes = isFirst ? await newRecoveryCodes(trx, user.id) : [];
+    const amr = withSecondFactor(state.amr, ['otp']);
+    await updateState(trx, state.id, { next: 'FINISH', amr, sealedSecret: null, expiresAt: inTenMinutes() });
     await recordEvent(trx, {
       eventType: 'user.mfa.factor.activate',
       displayMessage: 'Activate factor for user',
@@ -176,10 +238,10 @@ export async function confirmEnrolment(
 }
 
 /** Goes on after an enrolment. @throws {StepGone} */
-export const finishEnrolment = (services: Services, stateToken: string, place: string): Promise<SignInStep> =>
+export const finishEnrolment = (services: Services, stateToken: string, place: string, request: RequestContext): Promise<SignInStep> =>
   inStep(services, stateToken, place, 'FINISH', async (trx, state, user) => {
-    await deleteState(trx, state.id);
-    return done(user.id, state.amr, state);
+    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    return done(trx, user, state.amr, state, request);
   });
 
 /** The user begins anew. */
@@ -187,20 +249,30 @@ export async function abandonStep(services: Services, stateToken: string): Promi
   await deleteState(services.database.knex, digest(stateToken));
 }
 
+/** Was the sign-in begun by a password that has expired? A session that becomes stronger goes on by the one it was begun with. */
+async function mustReplacePassword(trx: Executor, user: User, { amr, stepsUp }: Pick<SignInState, 'amr' | 'stepsUp'>): Promise<boolean> {
+  return amr.includes('pwd') && !stepsUp && isExpired(user, await readPasswordPolicy(trx), present());
+}
+
+/** Whose password has expired, and not been taken from him, gets as far as to choose another one. */
+const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInState): boolean =>
+  status === 'ACTIVE' ||
+  (status === 'PASSWORD_EXPIRED' && passwordHash !== null && (next === 'FACTOR' || next === 'PASSWORD') && amr.includes('pwd') && !stepsUp);
+
 /** Runs a step with its user and its state locked, in this order. @throws {StepGone} */
-async function inStep<T>(
+export async function inStep<T>(
   { database }: Services,
   stateToken: string,
   place: string,
   next: SignInState['next'],
-  run: (trx: Parameters<typeof lockState>[0], state: SignInState, user: User) => Promise<T>,
+  run: (trx: Executor, state: SignInState, user: User) => Promise<T>,
 ): Promise<T> {
   const key = keyOf(stateToken, place);
   return database.transaction(async (trx) => {
     const found = await findState(trx, key, present());
     const user = found && (await lockUser(trx, found.userId));
     const state = await lockState(trx, key, present());
-    if (state === undefined || user?.status !== 'ACTIVE' || state.next !== next) throw new StepGone();
+    if (state === undefined || user === undefined || state.next !== next || !mayGoOn(user, state)) throw new StepGone();
     return run(trx, state, user);
   });
 }

@@ -1,7 +1,7 @@
 /**
  * Who a user name and a password belong to, for the sign-in page, the API's `authn` and the password grant alike. Every failure looks and lasts the
- * same, a lock too, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). Second
- * factors are not here.
+ * same, a lock too, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). What is asked
+ * beside the password is not here (services/sign-in-steps.ts): by a right one alone nobody has signed in yet.
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
@@ -11,7 +11,8 @@ import { isTooOld, type PasswordPolicy } from '../policy/password.ts';
 import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
-import { findUserByLogin, findUserByUniqueEmail, replacePasswordHash, touchLastLogin, type User, updateUser } from '../store/users.ts';
+import { Overloaded } from '../store/failures.ts';
+import { findUserByLogin, findUserByUniqueEmail, isUnchanged, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
 import { untilEven } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -27,8 +28,6 @@ export interface Credentials {
   readonly password: string;
   /** Value of the browser's device cookie, an old or a new one; absent: not in a browser. */
   readonly device?: string | undefined;
-  /** What the sign-in is for; it decides nothing here, and stands in the audit log. */
-  readonly purpose?: Purpose | undefined;
 }
 
 export interface SignedInUser {
@@ -38,7 +37,7 @@ export interface SignedInUser {
   readonly authenticatedAt: Date;
 }
 
-/** What a right password leads to: the user is signed in, or has to choose another password first. */
+/** A right password: what else is asked comes next, and another password where it has expired. */
 export type PasswordCheck =
   | { readonly kind: 'right'; readonly user: SignedInUser }
   | { readonly kind: 'expired'; readonly user: ExpiredUser };
@@ -83,7 +82,7 @@ export async function checkPassword(
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   // Read whether the password is right or not: it takes the same time.
   const policy = await readPasswordPolicy(services.database.knex);
-  const attempt = { user, right, rehashed, deviceHash, policy, purpose: credentials.purpose };
+  const attempt = { user, right, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined) await countFailedSignIn(services, request.ipAddress);
   return checked;
@@ -96,12 +95,11 @@ interface Attempt {
   readonly rehashed: Rehashed | undefined;
   readonly deviceHash: string | undefined;
   readonly policy: PasswordPolicy;
-  readonly purpose: Purpose | undefined;
 }
 
 async function decide(
   trx: Executor,
-  { user, right, rehashed, deviceHash, policy, purpose }: Attempt,
+  { user, right, rehashed, deviceHash, policy }: Attempt,
   request: RequestContext,
 ): Promise<PasswordCheck | undefined> {
   const now = present();
@@ -113,48 +111,42 @@ async function decide(
   // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
   const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
   const expired = admitted && isExpired(candidate, policy, now);
-  if (admitted && !expired && (await touchLastLogin(trx, candidate, now, { forgetFailures: counted.deviceHash === undefined }))) {
+  const stands = admitted && (await isUnchanged(trx, candidate));
+  if (stands && deviceHash !== undefined)
+    await rememberDevice(trx, candidate.id, deviceHash, new Date(now.getTime() + LIFETIMES.device * 1000));
+  if (stands && !expired) {
+    await saveFailedAttempts(trx, { ...counted, attempts: decision.remembered });
     if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
-    return { kind: 'right', user: await noteSignIn(trx, candidate, { deviceHash, purpose }, now, request) };
+    return { kind: 'right', user: { id: candidate.id, login: candidate.login, authenticatedAt: now } };
   }
   // Written whether it changes anything or not: it takes the same time.
   await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
   await recordFailure(trx, user, { right, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
-  return expired ? { kind: 'expired', user: candidate } : undefined;
+  return stands ? { kind: 'expired', user: candidate } : undefined;
 }
 
-const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
+/** Must the user choose another password before he is signed in by this one? */
+export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 
-/** @param now when the password was found right */
-async function noteSignIn(
+/**
+ * Notes that a sign-in is done, its last step included. Of a user who was suspended meanwhile nothing is noted: he comes no further.
+ * @param how what he has proved himself by (RFC 8176), and what the sign-in is for, as far as it is known
+ */
+export async function noteSignIn(
   trx: Executor,
-  user: User,
-  { deviceHash, purpose = {} }: { readonly deviceHash: string | undefined; readonly purpose?: Purpose | undefined },
-  now: Date,
+  user: Pick<User, 'id' | 'login'>,
+  { amr, purpose = {} }: { readonly amr: readonly string[]; readonly purpose?: Purpose | undefined },
   request: RequestContext,
-): Promise<SignedInUser> {
-  if (deviceHash !== undefined) await rememberDevice(trx, user.id, deviceHash, new Date(now.getTime() + LIFETIMES.device * 1000));
+): Promise<void> {
+  if (!(await touchLastLogin(trx, user.id, present()))) return;
   await recordEvent(trx, {
     eventType: 'user.session.start',
     displayMessage: 'User login',
     request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
     targets: targets(user),
-    decision: { kind: 'session', amr: ['pwd'], secondFactor: await secondFactorFacts(trx, user.id, purpose) },
+    decision: { kind: 'session', amr, secondFactor: await secondFactorFacts(trx, user.id, purpose) },
   });
-  return { id: user.id, login: user.login, authenticatedAt: now };
-}
-
-/** The sign-in of a user who has replaced his expired password just now, in the transaction that did so. @param device as in `Credentials` */
-export async function signInAfterReplacing(
-  trx: Executor,
-  user: User,
-  device: string | undefined,
-  request: RequestContext,
-): Promise<SignedInUser> {
-  const now = present();
-  await updateUser(trx, user.id, { lastLogin: now });
-  return noteSignIn(trx, user, { deviceHash: device === undefined ? undefined : digest(device) }, now, request);
 }
 
 interface Failure {
@@ -211,11 +203,17 @@ interface Rehashed {
   readonly anew: string;
 }
 
-/** The only moment at which the password itself is known. @returns undefined when its hash is as good as those made today */
+/**
+ * The only moment at which the password itself is known.
+ * @returns undefined when its hash is as good as those made today, or too many wait: whether the password is right must not be told by a refusal
+ */
 async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
   const compared = user?.passwordHash ?? null;
   if (compared === null || !isOutdated(compared)) return undefined;
-  return { compared, anew: await hashPassword(password) };
+  const anew = await hashPassword(password).catch((error: unknown) => {
+    if (!(error instanceof Overloaded)) throw error;
+  });
+  return anew === undefined ? undefined : { compared, anew };
 }
 
 /** The user of that login, else the only one of that e-mail address. */
@@ -227,4 +225,5 @@ async function findNamedUser(executor: Executor, username: string): Promise<User
   return byLogin ?? byEmail;
 }
 
-const targets = (user: User | undefined) => (user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.login }]);
+const targets = (user: Pick<User, 'id' | 'login'> | undefined) =>
+  user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.login }];

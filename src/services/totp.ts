@@ -16,7 +16,10 @@ export const openTotpSecret = (keyring: Keyring, sealed: string, place: string):
 
 /** What an app reads from the QR code ("Key Uri Format" of Google Authenticator). */
 export const totpUri = (secret: string, { issuer, login }: { readonly issuer: string; readonly login: string }): string =>
-  new TOTP({ ...SHAPE, issuer, label: login, secret: Secret.fromBase32(secret) }).toString();
+  new TOTP({ ...SHAPE, issuer: withoutColon(issuer), label: withoutColon(login), secret: Secret.fromBase32(secret) }).toString();
+
+/** A colon stands between the two there, and in neither. */
+const withoutColon = (name: string): string => name.replaceAll(':', '');
 
 /** @param code as typed: spaces do not count @returns the time step that the code belongs to; undefined when it is none of now */
 export function stepOfCode(secret: string, code: string, now: Date): number | undefined {

@@ -4,7 +4,7 @@
  * provider's tokens serve this alone, and are then forgotten.
  */
 import * as client from 'openid-client';
-import { neededClaims, type UpstreamClaims, verifiedEmail } from '../policy/upstream-claims.ts';
+import { combinedClaims, neededClaims, type UpstreamClaims, verifiedEmail } from '../policy/upstream-claims.ts';
 import { type AskedOfUpstream, isFresh, upstreamParameters } from '../policy/upstream-request.ts';
 import type { IdentityProvider } from '../store/identity-providers.ts';
 import type { Services } from './dependencies.ts';
@@ -44,7 +44,7 @@ export interface UpstreamIdentity {
 export const upstreamRedirectUri = (baseUrl: string, idpId: string): string => `${baseUrl}/interaction/upstream/${idpId}/callback`;
 
 export function createUpstream(services: Services, outbound: UpstreamCall) {
-  const metadataOf = upstreamMetadata(outbound);
+  const { metadataOf, forget } = upstreamMetadata(outbound);
 
   function configurationOf(provider: IdentityProvider, server: client.ServerMetadata, fetch: UpstreamCall): client.Configuration {
     const { client_id: id, token_endpoint_auth_method: method } = provider.protocol.credentials.client;
@@ -83,12 +83,14 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       try {
         const identity =
           provider.protocol.type === 'OIDC' ? await byOpenId(provider, transaction, answer) : await byOAuth(provider, transaction, answer);
-        if (identity.subject.length > LONGEST_SUBJECT || !isPrintable(identity.subject))
+        if (identity.subject === '' || identity.subject.length > LONGEST_SUBJECT || !isPrintable(identity.subject))
           throw new UpstreamFailure('untrusted', 'SUBJECT_NOT_ALLOWED');
         await refuseStale(provider, transaction, identity.authenticatedAt);
         return identity;
       } catch (error) {
-        throw failureOf(error);
+        const failure = failureOf(error);
+        if (failure.problem === 'untrusted') forget(provider);
+        throw failure;
       }
     },
   };
@@ -127,9 +129,9 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       : await exchange(known, outbound);
     const idToken = tokens.claims();
     if (idToken === undefined) throw new UpstreamFailure('untrusted', 'NO_ID_TOKEN');
-    const missing = neededClaims(provider.policy).some((claim) => idToken[claim] === undefined);
+    const missing = neededClaims(provider).some((claim) => idToken[claim] === undefined);
     const more = missing && known.userinfo_endpoint ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub) : {};
-    const claims = { ...more, ...idToken };
+    const claims = combinedClaims(idToken, more);
     const email = verifiedEmail(provider.type, provider.policy, claims);
     return { subject: idToken.sub, claims, email, authenticatedAt: idToken.auth_time };
   }
@@ -172,7 +174,8 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       expectedState: state,
     });
     const address = new URL(server.userinfo_endpoint ?? '');
-    const user = (await read(configuration, tokens.access_token, address)) as UpstreamClaims;
+    const user = await read(configuration, tokens.access_token, address);
+    if (!isClaims(user)) throw new UpstreamFailure('untrusted', 'MALFORMED');
     const { id } = user;
     if ((typeof id !== 'number' && typeof id !== 'string') || id === '') throw new UpstreamFailure('untrusted', 'NO_SUBJECT');
     const claims = { ...user, ...(await gitHubEmail(configuration, tokens.access_token, address)) };
@@ -181,16 +184,24 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
 
   /** "List email addresses for the authenticated user": `email` of the user itself is the one he shows to everybody, if he does. */
   async function gitHubEmail(configuration: client.Configuration, accessToken: string, user: URL): Promise<UpstreamClaims> {
-    const list = await read(configuration, accessToken, new URL(`${user.href}/emails`));
+    // Who has not been allowed to read it, learns of no address.
+    const list = await read(configuration, accessToken, new URL(`${user.href}/emails`), [403, 404]);
     const primary = Array.isArray(list) ? list.find((entry) => entry?.primary === true && entry.verified === true) : undefined;
     return { email: primary?.email, email_verified: typeof primary?.email === 'string' };
   }
 
-  async function read(configuration: client.Configuration, accessToken: string, address: URL): Promise<unknown> {
+  /** @param empty statuses that mean that there is nothing */
+  async function read(
+    configuration: client.Configuration,
+    accessToken: string,
+    address: URL,
+    empty: readonly number[] = [],
+  ): Promise<unknown> {
     const headers = new Headers({ accept: 'application/vnd.github+json', 'user-agent': 'Gatehouse' });
     const response = await client.fetchProtectedResource(configuration, accessToken, address, 'GET', null, headers);
     if (response.status !== 200) {
       await response.body?.cancel();
+      if (empty.includes(response.status)) return undefined;
       throw new UpstreamFailure(response.status >= 500 ? 'unreachable' : 'refused', 'USERINFO_REFUSED');
     }
     return response.json();
@@ -203,11 +214,24 @@ export type Upstream = ReturnType<typeof createUpstream>;
 function tenantOf(idToken: unknown): string | undefined {
   const [, payload] = typeof idToken === 'string' ? idToken.split('.') : [];
   if (payload === undefined) return undefined;
-  const { tid } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { tid?: unknown };
+  const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const tid = isClaims(claims) ? claims.tid : undefined;
   return typeof tid === 'string' && /^[0-9a-f-]{36}$/.test(tid) ? tid : undefined;
 }
 
+const isClaims = (value: unknown): value is UpstreamClaims => typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const NETWORK_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
+/** What fetch() throws, and the outbound client's own refusals. */
+const NETWORK_ERRORS: ReadonlySet<string> = new Set(['TypeError', 'OutboundRefused', 'TimeoutError', 'AbortError']);
+const isNetworkError = (error: unknown): error is Error => error instanceof Error && NETWORK_ERRORS.has(error.name);
+
+/** GitHub's token endpoint tells errors with the status 200 ("Troubleshooting OAuth app access token request errors"). */
+function isErrorTold({ cause }: Error): boolean {
+  const details = cause instanceof Error ? cause.cause : undefined;
+  const body = isClaims(details) ? details.body : undefined;
+  return isClaims(body) && typeof body.error === 'string';
+}
 
 /** What openid-client and the network throw, as what its user and the audit log are told. */
 function failureOf(error: unknown): UpstreamFailure {
@@ -220,15 +244,14 @@ function failureOf(error: unknown): UpstreamFailure {
   if (error instanceof client.ResponseBodyError) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
   if (error instanceof client.WWWAuthenticateChallengeError) return new UpstreamFailure('refused', 'TOKEN_NOT_ACCEPTED', error);
   if (error instanceof client.ClientError) {
-    if (NETWORK_CODES.has(error.code)) return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
-    const status = error.cause instanceof Response ? error.cause.status : 0;
-    if (error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' && status >= 500) return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
+    if (isErrorTold(error)) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
+    // A Response of the outbound client's own kind, not the global one.
+    const status = isClaims(error.cause) ? Number(error.cause.status) : 0;
+    if (NETWORK_CODES.has(error.code) || isNetworkError(error.cause) || status >= 500)
+      return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
     return new UpstreamFailure('untrusted', error.code ?? 'MALFORMED', error);
   }
-  // What fetch() throws, and the outbound client's own refusals.
-  if (error instanceof Error && ['TypeError', 'OutboundRefused', 'TimeoutError', 'AbortError'].includes(error.name)) {
-    return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
-  }
+  if (isNetworkError(error)) return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
   if (error instanceof SyntaxError) return new UpstreamFailure('untrusted', 'MALFORMED', error);
   throw error;
 }

@@ -1,6 +1,7 @@
 /**
  * Where an external provider has its endpoints: as its settings say, else as its discovery document does (OpenID Connect Discovery 1.0 section 4). The
- * document is kept for ten minutes, and anew from every change of the settings on. Keys are not kept: a rotation there is never noticed here.
+ * document is kept for ten minutes, and read anew after a change of the settings or an answer that does not fit it. Keys are not kept: a rotation there is
+ * never noticed here.
  */
 import { LRUCache } from 'lru-cache';
 import type { ServerMetadata } from 'openid-client';
@@ -74,8 +75,10 @@ export function upstreamMetadata(outbound: UpstreamCall) {
     throw new UpstreamFailure('unreachable', 'DISCOVERY_FAILED');
   }
 
+  const keyOf = ({ id, lastUpdated }: IdentityProvider): string => `${id} ${lastUpdated.toISOString()}`;
+
   /** @throws {UpstreamFailure} */
-  return async (provider: IdentityProvider): Promise<ServerMetadata> => {
+  async function metadataOf(provider: IdentityProvider): Promise<ServerMetadata> {
     const { type, issuer, endpoints } = provider.protocol;
     if (endpoints !== undefined) {
       const { authorization, token, userInfo, jwks } = endpoints;
@@ -89,8 +92,14 @@ export function upstreamMetadata(outbound: UpstreamCall) {
         ...(type === 'OIDC' && { id_token_signing_alg_values_supported: SIGNING_ALGS }),
       };
     }
-    const metadata = await found.fetch(`${provider.id} ${provider.lastUpdated.toISOString()}`, { context: provider });
+    const metadata = await found.fetch(keyOf(provider), { context: provider });
     if (metadata === undefined) throw new UpstreamFailure('unreachable', 'DISCOVERY_FAILED');
     return metadata;
+  }
+
+  return {
+    metadataOf,
+    /** Something has come that does not fit the document: it is read anew the next time. */
+    forget: (provider: IdentityProvider): void => void found.delete(keyOf(provider)),
   };
 }

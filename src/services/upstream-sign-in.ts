@@ -4,7 +4,7 @@
  */
 import { present } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import { mappedAttributes, mappedLogin } from '../policy/upstream-claims.ts';
+import { isSameAddress, knownAs, mappedAttributes, mappedLogin } from '../policy/upstream-claims.ts';
 import { linkRefusal } from '../policy/upstream-link.ts';
 import type { Executor } from '../store/database.ts';
 import { listGroupIds } from '../store/groups.ts';
@@ -15,24 +15,15 @@ import {
   hasLinks,
   type IdentityProvider,
   lockIdentityProvider,
+  touchLink,
 } from '../store/identity-providers.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { findRoles } from '../store/roles.ts';
-import {
-  findTakenNames,
-  findUserById,
-  findUserByLogin,
-  findUserByUniqueEmail,
-  lockUser,
-  touchLastLogin,
-  type User,
-  updateUser,
-} from '../store/users.ts';
+import { findTakenNames, findUserById, findUserByLogin, findUserByUniqueEmail, lockUser, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { linkUser } from './identity-provider-links.ts';
 import { identityProviderTarget } from './identity-providers.ts';
-import { type Purpose, secondFactorFacts } from './second-factor-demand.ts';
 import type { SignedInUser } from './sign-in.ts';
 import { isPrintable } from './text.ts';
 import type { UpstreamIdentity } from './upstream-exchange.ts';
@@ -47,7 +38,6 @@ export async function signInUpstream(
   provider: IdentityProvider,
   identity: UpstreamIdentity,
   request: RequestContext,
-  purpose: Purpose = {},
 ): Promise<SignedInUser> {
   const { database } = services;
   return database.transaction((trx) => {
@@ -57,7 +47,6 @@ export async function signInUpstream(
       trx,
       provider,
       identity,
-      purpose,
       request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] },
     });
   });
@@ -86,14 +75,12 @@ interface Admission {
   readonly trx: Executor;
   readonly provider: IdentityProvider;
   readonly identity: UpstreamIdentity;
-  /** What the sign-in is for: it stands in the audit log. */
-  readonly purpose: Purpose;
   /** The service acts: who the user is, is only being found out. */
   readonly request: RequestContext;
 }
 
 async function admit(admission: Admission): Promise<SignedInUser> {
-  const { trx, provider, identity, purpose, request } = admission;
+  const { trx, provider, identity, request } = admission;
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
   // A deletion of the provider or its deactivation meanwhile counts.
   if (linked !== undefined && (await findIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
@@ -102,7 +89,7 @@ async function admit(admission: Admission): Promise<SignedInUser> {
   const mastered = linked !== undefined && provider.policy.provisioning.profileMaster ? await masterProfile(admission, user) : user;
 
   const now = present();
-  if (!(await touchLastLogin(trx, mastered, now, { forgetFailures: false }))) throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
+  await touchLink(trx, { idpId: provider.id, userId: user.id, knownAs: knownAs(identity.claims, identity.email), lastUsed: now });
   const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
   const targets = [userTarget(mastered), identityProviderTarget(provider)];
   const { amr, acr } = identity.claims;
@@ -113,13 +100,6 @@ async function admit(admission: Admission): Promise<SignedInUser> {
     targets,
     // What the provider says of how; here it counts as one factor, whatever it was.
     after: { idpId: provider.id, externalId: identity.subject, amr: words(amr), acr: words([acr])[0] },
-  });
-  await recordEvent(trx, {
-    eventType: 'user.session.start',
-    displayMessage: 'User login',
-    request: himself,
-    targets,
-    decision: { kind: 'session', amr: ['fed'], secondFactor: await secondFactorFacts(trx, user.id, purpose) },
   });
   return { id: user.id, login: mastered.login, authenticatedAt: now };
 }
@@ -146,8 +126,10 @@ async function firstSignIn(admission: Admission): Promise<User | undefined> {
 /** What the verified address names here: a login, an e-mail address of one user only, or either, if it is the same user's. */
 async function findByEmail(trx: Executor, { policy }: IdentityProvider, email: string): Promise<User | undefined> {
   const { matchType } = policy.subject;
-  const byLogin = matchType === 'EMAIL' ? undefined : await findUserByLogin(trx, email);
-  const byEmail = matchType === 'USERNAME' ? undefined : await findUserByUniqueEmail(trx, email);
+  const namedLogin = matchType === 'EMAIL' ? undefined : await findUserByLogin(trx, email);
+  const namedEmail = matchType === 'USERNAME' ? undefined : await findUserByUniqueEmail(trx, email);
+  const byLogin = namedLogin && isSameAddress(namedLogin.login, email) ? namedLogin : undefined;
+  const byEmail = namedEmail && isSameAddress(namedEmail.email, email) ? namedEmail : undefined;
   if (byLogin !== undefined && byEmail !== undefined && byLogin.id !== byEmail.id) {
     throw new UpstreamFailure('not-admitted', 'SEVERAL_USERS_MATCH');
   }
@@ -158,7 +140,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   const { services, trx, provider, identity, request } = admission;
   const user = await lockUser(trx, id);
   if (user === undefined) throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
-  const isAddress = user.email?.toLowerCase() === email.toLowerCase();
+  const isAddress = isSameAddress(user.email, email);
   const refusal = linkRefusal(provider.policy, {
     active: user.status === 'ACTIVE',
     administrator: (await findRoles(trx, id)).length > 0,

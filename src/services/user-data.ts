@@ -9,6 +9,7 @@ import { readUserData, type UserData } from '../store/user-data.ts';
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { listSecondFactors, type SecondFactor } from './factors.ts';
 import { findVisibleUser, userTarget } from './user-reach.ts';
 
 /** Consents in one answer; nobody has given more. */
@@ -18,6 +19,7 @@ export interface ExportedUser extends UserData {
   readonly user: User;
   readonly roles: readonly AssignedRole[];
   readonly consents: readonly Consent[];
+  readonly factors: readonly SecondFactor[];
 }
 
 /** Noted in the audit log: so much about one person is not read in passing. @throws {ApiError} not found */
@@ -34,6 +36,7 @@ export async function exportUserData(services: Services, idOrLogin: string, requ
       user,
       ...(await readUserData(trx, user.id, present())),
       roles: await findRoles(trx, user.id),
+      factors: await listSecondFactors(trx, user.id),
       consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
     };
   });

@@ -7,6 +7,7 @@ import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/
 import { listBrowserSessions } from '../store/browser-sessions.ts';
 import type { Executor } from '../store/database.ts';
 import { inPages, type Page, type Window } from '../store/paging.ts';
+import { deleteStatesOf } from '../store/sign-in-states.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
@@ -62,7 +63,7 @@ export async function endSession(services: Services, idOrLogin: string, id: stri
 }
 
 /**
- * Ends the user's browser sessions on all servers.
+ * Ends the user's browser sessions on all servers, and his sign-ins under way.
  * @param also.oauthTokens end the tokens of all applications, too
  * @throws {ApiError} not found, forbidden
  */
@@ -74,6 +75,7 @@ export async function clearSessions(
 ): Promise<void> {
   const end = async (executor: Executor, userId: string): Promise<void> => {
     await endBrowserSessions(executor, userId);
+    await deleteStatesOf(executor, userId);
     if (oauthTokens) await endOAuthTokens(executor, userId);
   };
   const id = await services.database.transaction(async (trx) => {

@@ -88,6 +88,15 @@ export async function lockApplication(trx: Executor, id: string): Promise<Applic
   return trx('applications').where({ id }).forUpdate().first<Application | undefined>(APPLICATION);
 }
 
+/** Those that name the identity provider, locked, in one order for all. Needs a transaction. */
+export async function lockApplicationsOffering(trx: Executor, idpId: string): Promise<Application[]> {
+  return trx('applications')
+    .whereRaw(`settings->'identity_providers' @> ?::jsonb`, JSON.stringify([idpId]))
+    .orderBy('id')
+    .forUpdate()
+    .select<Application[]>(APPLICATION);
+}
+
 /** Those that fit every filter, oldest first. */
 export function listApplications(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Application>> {
   const query = executor('applications');

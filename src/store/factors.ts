@@ -1,4 +1,4 @@
-/** Second factors, recovery codes, and wrong codes in a row. The only SQL on these tables and columns. */
+/** Second factors, recovery codes, and wrong codes in a row. The only SQL on these tables and columns; passkeys have a file of their own. */
 import type { FailedAttempts } from '../policy/lockout.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
@@ -26,13 +26,17 @@ const FACTOR: Columns<Factor> = {
   sealedSecret: 'sealed_secret',
 };
 
-/** @returns the user's factors, the oldest first */
+/** @returns the user's authenticator apps, the oldest first */
 export async function listFactors(executor: Executor, userId: string): Promise<Factor[]> {
   return executor('user_factors').where({ user_id: userId }).orderBy('seq').select<Factor[]>(FACTOR);
 }
 
+const HAS_FACTOR = `SELECT EXISTS (SELECT FROM user_factors WHERE user_id = :userId) OR EXISTS (SELECT FROM passkeys WHERE user_id = :userId) AS has`;
+
+/** Has he a second factor, of whichever kind? */
 export async function hasFactor(executor: Executor, userId: string): Promise<boolean> {
-  return (await executor('user_factors').where({ user_id: userId }).first('id')) !== undefined;
+  const { rows } = await executor.raw<{ rows: { has: boolean }[] }>(HAS_FACTOR, { userId });
+  return rows[0]?.has === true;
 }
 
 /** @param lastStep of the code that confirmed it; 0: of none */

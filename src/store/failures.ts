@@ -1,4 +1,7 @@
-/** Tells the database's failures apart: out of reach (worth another try) or a constraint that did its work (PostgreSQL manual, appendix A). */
+/**
+ * Tells failures apart: the database out of reach, or too much asked at once (worth another try), or a constraint that did its work (PostgreSQL manual,
+ * appendix A).
+ */
 import pg from 'pg';
 
 /** connection exceptions · shutdown, crash, cannot connect now · too many connections · read only (a standby during failover) */
@@ -20,9 +23,15 @@ const UNAVAILABLE_CODES = new Set([
 const UNAVAILABLE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error and is not queryable|Cannot use a pool after calling end/;
 
-/** Is the database out of reach, so that the same call may succeed later? */
+/** More is asked at once than can wait for its turn. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded';
+}
+
+/** Is the database out of reach, or too much asked at once, so that the same call may succeed later? */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof Overloaded) return true;
   if (error.cause !== undefined) return isUnavailable(error.cause);
   if (error instanceof pg.DatabaseError) return UNAVAILABLE_STATES.test(error.code ?? '');
   if ('code' in error && typeof error.code === 'string') return UNAVAILABLE_CODES.has(error.code);

@@ -75,6 +75,11 @@ export async function lockIdentityProvider(trx: Executor, id: string): Promise<I
   return trx('identity_providers').where({ id }).forUpdate().first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
 }
 
+/** @returns those of the ids that there are; they are not deleted before the transaction ends */
+export async function keepIdentityProviders(trx: Executor, ids: readonly string[]): Promise<string[]> {
+  return ids.length === 0 ? [] : trx('identity_providers').whereIn('id', ids).orderBy('id').forKeyShare().pluck('id');
+}
+
 /** Oldest first. */
 export function listIdentityProviders(
   executor: Executor,
@@ -101,10 +106,21 @@ export interface IdentityProviderLink {
   /** What the provider calls him, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
   readonly subject: string;
   readonly userId: string;
+  /** What its user recognizes his account there by; null: the provider has told nothing of the kind. */
+  readonly knownAs: string | null;
   readonly created: Date;
+  /** null: nobody has come by it yet. */
+  readonly lastUsed: Date | null;
 }
 
-const LINK: Columns<IdentityProviderLink> = { idpId: 'idp_id', subject: 'subject', userId: 'user_id', created: 'created' };
+const LINK: Columns<IdentityProviderLink> = {
+  idpId: 'idp_id',
+  subject: 'subject',
+  userId: 'user_id',
+  knownAs: 'known_as',
+  created: 'created',
+  lastUsed: 'last_used',
+};
 
 /** @returns false when the subject or the user is linked there already, also to each other */
 export async function insertLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
@@ -125,6 +141,26 @@ export async function hasLinks(executor: Executor, userId: string): Promise<bool
   return (await executor('identity_provider_links').where({ user_id: userId }).first('user_id')) !== undefined;
 }
 
+/** Notes that its user has come by it. */
+export async function touchLink(
+  trx: Executor,
+  { idpId, userId, ...changes }: Pick<IdentityProviderLink, 'idpId' | 'userId' | 'knownAs' | 'lastUsed'>,
+): Promise<void> {
+  await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).update(toRow<IdentityProviderLink>(LINK, changes));
+}
+
+/** A link as its user sees it. */
+export type NamedLink = IdentityProviderLink & Pick<IdentityProvider, 'name' | 'status'>;
+
+/** Those of a user, also to providers that are not active, oldest first. */
+export async function listLinksOf(executor: Executor, userId: string): Promise<NamedLink[]> {
+  return executor('identity_provider_links as l')
+    .join('identity_providers as p', 'p.id', 'l.idp_id')
+    .where('l.user_id', userId)
+    .orderBy('l.seq')
+    .select<NamedLink[]>(Object.fromEntries(Object.entries(LINK).map(([field, column]) => [field, `l.${column}`])), 'p.name', 'p.status');
+}
+
 /** @returns false when there is no such link */
 export async function deleteLink(trx: Executor, idpId: string, userId: string): Promise<boolean> {
   return (await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).delete()) === 1;
@@ -138,23 +174,4 @@ export function listLinks(executor: Executor, idpId: string, window: Window): Pr
 export async function countLinks(executor: Executor, idpId: string): Promise<number> {
   const row = await executor('identity_provider_links').where({ idp_id: idpId }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
-}
-
-/** A link with the provider's name. */
-export interface NamedLink extends IdentityProviderLink {
-  readonly idpName: string;
-}
-
-const NAMED_LINK: Columns<NamedLink> = {
-  idpId: 'l.idp_id',
-  idpName: 'p.name',
-  subject: 'l.subject',
-  userId: 'l.user_id',
-  created: 'l.created',
-};
-
-/** Whom a user is linked to, oldest first. */
-export function listLinksOf(executor: Executor, userId: string, window: Window): Promise<Page<NamedLink>> {
-  const query = executor('identity_provider_links AS l').join('identity_providers AS p', 'p.id', 'l.idp_id').where('l.user_id', userId);
-  return readPage(query, NAMED_LINK, window, { by: 'l.seq' });
 }

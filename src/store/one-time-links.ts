@@ -28,11 +28,9 @@ export async function consumeLink(executor: Executor, id: string, now: Date): Pr
   return (await executor('one_time_links').where({ id }).where('expires_at', '>', now).delete()) === 1;
 }
 
-/** Ends all links of a user. @param purpose those alone */
-export async function deleteLinksOf(executor: Executor, userId: string, purpose?: LinkPurpose): Promise<void> {
-  await executor('one_time_links')
-    .where({ user_id: userId, ...(purpose && { purpose }) })
-    .delete();
+/** Ends all links of a user. */
+export async function deleteLinksOf(executor: Executor, userId: string): Promise<void> {
+  await executor('one_time_links').where({ user_id: userId }).delete();
 }
 
 /** @returns the number of links removed, at most `limit` */

@@ -8,8 +8,8 @@ export interface SignInState {
   readonly userId: string;
   /** SHA-256 of where the sign-in goes on; the token is worth nothing elsewhere. */
   readonly place: string;
-  /** What comes next: a code, the enrolment of a factor, or nothing but going on. */
-  readonly next: 'FACTOR' | 'ENROLL' | 'FINISH';
+  /** What comes next: a code, another password in place of an expired one, the enrolment of a factor, or nothing but going on. */
+  readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH';
   /** What has been proved so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;
@@ -70,9 +70,11 @@ export async function deleteState(trx: Executor, id: string): Promise<boolean> {
   return (await trx('sign_in_states').where({ id }).delete()) === 1;
 }
 
-/** Ends all sign-ins of the user that are under way. */
-export async function deleteStatesOf(executor: Executor, userId: string): Promise<void> {
-  await executor('sign_in_states').where({ user_id: userId }).delete();
+/** Ends all sign-ins of the user that are under way. @param next those alone that wait for it */
+export async function deleteStatesOf(executor: Executor, userId: string, next?: SignInState['next']): Promise<void> {
+  await executor('sign_in_states')
+    .where({ user_id: userId, ...(next && { next }) })
+    .delete();
 }
 
 /** @returns the number of states removed, at most `limit` */

@@ -6,7 +6,14 @@ export interface UserData {
   readonly memberships: readonly { orgId: string; orgName: string; depId: string | null; depName: string | null; created: Date }[];
   readonly groups: readonly { id: string; name: string; created: Date }[];
   readonly applications: readonly { id: string; label: string; assignedBy: 'USER' | 'GROUP'; created: Date }[];
-  readonly identityProviders: readonly { id: string; name: string; subject: string; created: Date }[];
+  readonly identityProviders: readonly {
+    id: string;
+    name: string;
+    subject: string;
+    knownAs: string | null;
+    created: Date;
+    lastUsed: Date | null;
+  }[];
   readonly apiTokens: readonly { id: string; name: string; created: Date; expiresAt: Date | null; lastUsed: Date | null }[];
   readonly sessions: readonly { signedIn: Date | null; expires: Date; applications: string[] }[];
 }
@@ -21,7 +28,8 @@ const APPLICATIONS = `SELECT a.id, a.label, 'USER' AS "assignedBy", u.created FR
   UNION ALL SELECT a.id, a.label, 'GROUP', min(g.created) FROM group_members m JOIN application_groups g ON g.group_id = m.group_id
     JOIN applications a ON a.id = g.application_id WHERE m.user_id = :userId GROUP BY a.id
   ORDER BY 4, 1, 3`;
-const IDENTITY_PROVIDERS = `SELECT p.id, p.name, l.subject, l.created FROM identity_provider_links l JOIN identity_providers p ON p.id = l.idp_id
+const IDENTITY_PROVIDERS = `SELECT p.id, p.name, l.subject, l.known_as AS "knownAs", l.created, l.last_used AS "lastUsed"
+  FROM identity_provider_links l JOIN identity_providers p ON p.id = l.idp_id
   WHERE l.user_id = :userId ORDER BY l.seq`;
 const API_TOKENS =
   'SELECT id, name, created, expires_at AS "expiresAt", last_used AS "lastUsed" FROM api_tokens WHERE user_id = :userId ORDER BY seq';

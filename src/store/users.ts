@@ -75,24 +75,20 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
 }
 
 /**
- * Notes a sign-in.
+ * Asked with the user locked.
  * @param user as he was when his password was found right
- * @param forgetFailures begin to count wrong passwords anew
- * @returns false when he is not active any more, or has another password by now
+ * @returns false when his status is another one by now, or his password
  */
-export async function touchLastLogin(
-  executor: Executor,
-  { id, passwordChanged }: Pick<User, 'id' | 'passwordChanged'>,
-  lastLogin: Date,
-  { forgetFailures }: { readonly forgetFailures: boolean },
+export async function isUnchanged(
+  trx: Executor,
+  { id, status, passwordChanged }: Pick<User, 'id' | 'status' | 'passwordChanged'>,
 ): Promise<boolean> {
-  const same = { id, status: 'ACTIVE', password_changed: passwordChanged };
-  const anew = forgetFailures ? { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null } : {};
-  return (
-    (await executor('users')
-      .where(same)
-      .update({ last_login: lastLogin, ...anew })) === 1
-  );
+  return (await trx('users').where({ id, status, password_changed: passwordChanged }).first('id')) !== undefined;
+}
+
+/** Notes a sign-in. @returns false when the user is not active any more */
+export async function touchLastLogin(executor: Executor, id: string, lastLogin: Date): Promise<boolean> {
+  return (await executor('users').where({ id, status: 'ACTIVE' }).update({ last_login: lastLogin })) === 1;
 }
 
 /** @returns false when there is no such user */

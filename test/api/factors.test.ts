@@ -133,7 +133,7 @@ test('second factors by API', async (t) => {
     assert.deepEqual((await service.api('GET', `/users/${(await service.createUser()).id}/factors`)).body, []);
   });
 
-  for (const what of ['one factor', 'all factors'] as const) {
+  for (const what of ['one factor', 'all factors', 'reset_factors'] as const) {
     await t.test(`a lost factor is reset (${what}): with it go the recovery codes and what waits for it; the session goes on`, async () => {
       const user = await enrolledUser(service);
       const browser = new UserAgent(service.baseUrl);
@@ -141,8 +141,12 @@ test('second factors by API', async (t) => {
       const page = await browser.signIn(await browser.visit(url()), user);
       assert.ok(answerOf(await browser.submit(page, 'factor-form', { passCode: codeOf(user.secret, 1) })).code);
       const { factorId, stateToken } = await begin(user);
-      const path = `/users/${user.id}/factors${what === 'one factor' ? `/${factorId}` : ''}`;
-      assert.equal((await service.api('DELETE', path)).status, 204);
+      const [method, path, status] = {
+        'one factor': ['DELETE', `factors/${factorId}`, 204],
+        'all factors': ['DELETE', 'factors', 204],
+        reset_factors: ['POST', 'lifecycle/reset_factors', 200],
+      }[what] as [string, string, number];
+      assert.equal((await service.api(method, `/users/${user.login}/${path}`)).status, status);
       assert.deepEqual((await service.api('GET', `/users/${user.id}/factors`)).body, []);
       assert.equal((await verify(factorId, stateToken, codeOf(user.secret, 1))).status, 401);
       assert.equal((await authn(user)).body.status, 'SUCCESS');

@@ -263,6 +263,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /users/:id/lifecycle/unsuspend': onUser('SUSPENDED'),
   'POST /users/:id/lifecycle/unlock': async (make) => ({ params: { id: await make.lockedUser() } }),
   'POST /users/:id/lifecycle/expire_password': onUser('ACTIVE', undefined, PASSWORD),
+  'POST /users/:id/lifecycle/reset_factors': withFactor(false),
   'POST /users/:id/lifecycle/reset_password': onUser('ACTIVE', () => ({ query: { sendEmail: 'false' } })),
   'DELETE /users/:id/sessions': onUser(),
   'GET /users/:id/grants': onUser(),

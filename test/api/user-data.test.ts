@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NOBODY, SYSTEM } from '../../src/services/audit.ts';
 import { rememberConsent } from '../../src/services/consents.ts';
-import { authenticate } from '../../src/services/sign-in.ts';
+import { authenticate, noteSignIn } from '../../src/services/sign-in.ts';
 import { sealAll } from '../support/audit.ts';
 import { type Answer, type ManagementApi, startManagementApi } from '../support/management-api.ts';
-import { administrator, eventsAbout, organization, PASSWORD, person } from './people.ts';
+import { administrator, eventsAbout, organization, person } from './people.ts';
 
 type Json = Record<string, never[]> & { user: { id: string }; _links: { events: { href: string } } };
 
@@ -91,9 +91,11 @@ describe('users/{id}/data', () => {
     const ada = await person(api);
     const other = await person(api);
     const request = { actor: NOBODY, ipAddress: '203.0.113.9', userAgent: 'x', requestId: 'x' };
-    for (let n = 0; n < 3; n += 1) await authenticate(api.services, { username: ada.profile.login ?? '', password: PASSWORD }, request);
+    const signIn = async ({ id, profile: { login = '' } }: typeof ada) =>
+      api.services.database.transaction((trx) => noteSignIn(trx, { id, login }, { amr: ['pwd'] }, request));
+    for (let n = 0; n < 3; n += 1) await signIn(ada);
     await authenticate(api.services, { username: ada.profile.login ?? '', password: 'wrong' }, request);
-    await authenticate(api.services, { username: other.profile.login ?? '', password: PASSWORD }, request);
+    await signIn(other);
     await sealAll(api.services);
     const types: string[] = [];
     let path: string | undefined = `/users/${ada.id}/data/events?limit=2`;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
 import { type Service, startService } from '../support/service.ts';
-import { createIdp, idpBody, problemOf, signInAt, startUpstream } from '../support/upstream.ts';
+import { createIdp, idpBody, isAdmitted, problemOf, signInAt, startUpstream } from '../support/upstream.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
@@ -39,7 +39,6 @@ test('account linking and creation', async (t) => {
     return signInAt(new UserAgent(service.baseUrl), request, idp);
   }
   const linkOf = async (userId: string) => (await service.api('GET', `/idps/${idp}/users/${userId}`)).status;
-  const admitted = (page: Page) => answerOf(page).code !== undefined;
   const reasons = async (): Promise<string[]> =>
     (await service.api('GET', `/logs?limit=200&filter=${encodeURIComponent('eventType eq "user.authentication.auth_via_IDP"')}`)).body.map(
       ({ outcome }: { outcome: { reason?: string } }) => outcome.reason ?? 'SUCCESS',
@@ -53,9 +52,9 @@ test('account linking and creation', async (t) => {
     'a user whom nobody has ever been able to sign in as is linked by his verified address, which then counts as his',
     async () => {
       const id = await untouched('first@example.com');
-      assert.ok(admitted(await come('First@Example.com', { subject: 'first' })));
+      assert.ok(isAdmitted(await come('First@Example.com', { subject: 'first' })));
       assert.equal(await linkOf(id), 200);
-      assert.ok(admitted(await come(undefined, { subject: 'first' })), 'from now on by the subject alone, whatever the address');
+      assert.ok(isAdmitted(await come(undefined, { subject: 'first' })), 'from now on by the subject alone, whatever the address');
     },
   );
 
@@ -89,7 +88,7 @@ test('account linking and creation', async (t) => {
 
   await t.test('a linked user who is suspended is not let in', async () => {
     const id = await untouched('linked@example.com');
-    assert.ok(admitted(await come('linked@example.com', { subject: 'linked' })));
+    assert.ok(isAdmitted(await come('linked@example.com', { subject: 'linked' })));
     await service.api('POST', `/users/${id}/lifecycle/suspend`);
     await refused(await come('linked@example.com', { subject: 'linked' }), 'USER_NOT_ACTIVE');
   });
@@ -107,14 +106,14 @@ test('account linking and creation', async (t) => {
     const id = await untouched('filtered@example.com');
     await refused(await come('filtered@example.com', { subject: 'filtered' }), 'USER_NOT_IN_GROUPS');
     await service.api('PUT', `/groups/${group}/users/${id}`);
-    assert.ok(admitted(await come('filtered@example.com', { subject: 'filtered' })));
+    assert.ok(isAdmitted(await come('filtered@example.com', { subject: 'filtered' })));
   });
 
   await t.test('matchType USERNAME compares the login, and emailDomains says whose addresses the provider vouches for', async () => {
     await configure({ ...linking, subject: { matchType: 'USERNAME', emailDomains: ['trusted.example'] } });
     const id = (await service.api('POST', '/users', { profile: { login: 'by-login@trusted.example', email: 'by-login@trusted.example' } }))
       .body.id;
-    assert.ok(admitted(await come('by-login@trusted.example')));
+    assert.ok(isAdmitted(await come('by-login@trusted.example')));
     assert.equal(await linkOf(id), 200);
     await untouched('only-mail@trusted.example');
     await refused(await come('only-mail@trusted.example'), 'NO_LINKED_USER');
@@ -132,7 +131,7 @@ test('account linking and creation', async (t) => {
     assert.equal((await service.api('GET', `/users/${staged.body.id}`)).body.status, 'ACTIVE');
     const { pathname } = new URL(activation.body.activationUrl);
     assert.equal((await fetch(service.baseUrl + pathname)).status, 200);
-    assert.ok(admitted(await come('staged@example.com')));
+    assert.ok(isAdmitted(await come('staged@example.com')));
     assert.equal((await fetch(service.baseUrl + pathname)).status, 410);
   });
 
@@ -145,17 +144,17 @@ test('account linking and creation', async (t) => {
     await configure({ provisioning: { action: 'AUTO' }, subject });
     await untouched('shared@example.com');
     await refused(await come('shared@example.com', { preferred_username: `plain-${randomUUID()}` }), 'NAME_TAKEN');
-    assert.ok(admitted(await come(undefined, { preferred_username: `plain-${randomUUID()}` })));
+    assert.ok(isAdmitted(await come(undefined, { preferred_username: `plain-${randomUUID()}` })));
   });
 
   await t.test('claims of any kind are data: markup, right-to-left script, control characters, ten thousand letters, objects', async () => {
     await configure({ provisioning: { action: 'AUTO', profileMaster: true } });
     const email = `odd-${randomUUID()}@example.com`;
     const odd = { given_name: '<script>alert(1)</script>', family_name: 'שלום', name: 'x'.repeat(10_000) };
-    assert.ok(admitted(await come(email, { subject: 'odd', ...odd })));
+    assert.ok(isAdmitted(await come(email, { subject: 'odd', ...odd })));
     const found = (await service.api('GET', `/users/${encodeURIComponent(email)}`)).body.profile;
     assert.deepEqual([found.firstName, found.lastName, found.displayName], [odd.given_name, odd.family_name, undefined]);
-    assert.ok(admitted(await come(email, { subject: 'odd', given_name: 'a\u0000b', family_name: { evil: true } })));
+    assert.ok(isAdmitted(await come(email, { subject: 'odd', given_name: 'a\u0000b', family_name: { evil: true } })));
     assert.equal((await service.api('GET', `/users/${encodeURIComponent(email)}`)).body.profile.firstName, odd.given_name);
     assert.equal(problemOf(await come(`${'x'.repeat(300)}@example.com`)), 'upstream_not_admitted');
   });

@@ -5,13 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
 import { startService } from '../support/service.ts';
-import { CLIENT, createIdp, idpBody, problemOf, signInAt, startUpstream, throughUpstream } from '../support/upstream.ts';
-import { type Page, UserAgent } from '../support/user-agent.ts';
+import { CLIENT, createIdp, idpBody, isAdmitted, problemOf, signInAt, startUpstream, throughUpstream } from '../support/upstream.ts';
+import { UserAgent } from '../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
-const admitted = (page: Page) => answerOf(page).code !== undefined;
 const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47';
 
 test('the presets', async (t) => {
@@ -37,10 +36,10 @@ test('the presets', async (t) => {
       };
       return signInAt(new UserAgent(service.baseUrl), request(), idp);
     };
-    assert.ok(admitted(await come({ sub: '10769150350006150715113082367', email: 'ada@gmail.com', email_verified: true })));
+    assert.ok(isAdmitted(await come({ sub: '10769150350006150715113082367', email: 'ada@gmail.com', email_verified: true })));
     assert.equal((await profileOf('ada@gmail.com')).firstName, 'Ada');
     assert.equal(google.asked().get('scope'), 'openid email profile');
-    assert.ok(admitted(await come({ sub: '2', email: 'ada@customer.example', email_verified: true, hd: 'customer.example' })));
+    assert.ok(isAdmitted(await come({ sub: '2', email: 'ada@customer.example', email_verified: true, hd: 'customer.example' })));
     assert.equal(problemOf(await come({ sub: '3', email: 'ada@elsewhere.example', email_verified: true })), 'upstream_no_email');
     assert.equal(problemOf(await come({ sub: '4', email: 'eve@gmail.com', email_verified: false })), 'upstream_no_email');
     // It refuses prompt=login: where a new authentication is asked for, it is not offered.
@@ -89,7 +88,7 @@ test('the presets', async (t) => {
       };
       const idp = await createIdp(service, body);
       const come = async (parameters: Record<string, string> = {}) => signInAt(new UserAgent(service.baseUrl), request(parameters), idp);
-      assert.ok(admitted(await come({ login_hint: 'octo' })));
+      assert.ok(isAdmitted(await come({ login_hint: 'octo' })));
       assert.deepEqual(
         [github.asked().get('scope'), github.asked().get('login'), github.asked().get('nonce')],
         ['read:user user:email', 'octo', null],
@@ -129,7 +128,7 @@ test('the presets', async (t) => {
       microsoft.behaviour.idToken = { iss };
       return signInAt(new UserAgent(service.baseUrl), request(), idp);
     };
-    assert.ok(admitted(await come('AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ', { email: 'ada@contoso.example', xms_edov: true })));
+    assert.ok(isAdmitted(await come('AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ', { email: 'ada@contoso.example', xms_edov: true })));
     assert.equal(
       problemOf(await come('B', { email: 'boss@contoso.example' })),
       'upstream_no_email',

@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, createClient, post, verifier } from '../oauth/relying-party.ts';
 import { codeOf, secretOn, TWO_FACTORS } from '../support/factors.ts';
 import { startService } from '../support/service.ts';
-import { createIdp, idpBody, linkTo, problemOf, signInAt, startUpstream, throughUpstream } from '../support/upstream.ts';
+import { createIdp, idpBody, isAdmitted, linkTo, problemOf, signInAt, startUpstream, throughUpstream } from '../support/upstream.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
@@ -136,7 +136,7 @@ test('sign-in by an OpenID provider (OpenID Connect Core 1.0 section 3.1)', asyn
     await signInAt(agent, request(), idp);
     assert.deepEqual(((await (await agent.send('/api/v1/sessions/me')).json()) as { idp: unknown }).idp, { id: idp, type: 'FEDERATION' });
     const again = await agent.visit(request({ idp }));
-    assert.ok(answerOf(again).code !== undefined);
+    assert.ok(isAdmitted(again));
   });
 
   await t.test(
@@ -197,7 +197,7 @@ test('sign-in by an OpenID provider (OpenID Connect Core 1.0 section 3.1)', asyn
     const agent = new UserAgent(service.baseUrl);
     const page = await signInAt(agent, request({ acr_values: TWO_FACTORS }), idp);
     const shown = await agent.submit(page, 'enroll-form', { passCode: codeOf(secretOn(page)) });
-    assert.ok(answerOf(await agent.submit(shown, 'enrolled-form')).code !== undefined);
+    assert.ok(isAdmitted(await agent.submit(shown, 'enrolled-form')));
     const session = (await (await agent.send('/api/v1/sessions/me')).json()) as { idp: unknown; amr: string[] };
     assert.deepEqual([session.idp, [...session.amr].sort()], [{ id: idp, type: 'FEDERATION' }, ['fed', 'mfa', 'otp']]);
     upstream.behaviour.idToken = {};

@@ -176,6 +176,28 @@ test('second factors at the authorize endpoint', async (t) => {
     assert.ok(claims.auth_time >= before.auth_time + 200);
   });
 
+  await t.test(
+    'who has no factor yet sets none up by an old session: the password is asked for again (OWASP, "Changing MFA Factors")',
+    async (t) => {
+      const { browser, user } = await signedIn();
+      moveClock(t, 901);
+      const asked = await browser.visit(request({ acr_values: TWO_FACTORS }));
+      assert.match(asked.text, /id="sign-in-form"/);
+      assert.ok(asked.text.includes(`value="${user.login}"`));
+      const { page } = await enrol(browser, await browser.signIn(asked, user));
+      const { amr, auth_time } = await claimsOf(page);
+      assert.deepEqual(amr, ['pwd', 'otp', 'mfa']);
+      assert.ok(auth_time >= Math.floor(Date.now() / 1000) - 30, 'a sign-in of its own');
+      const plain = await enrolledUser(service);
+      const before = newBrowser();
+      const home = await before.submit(await before.signIn(await before.visit(request()), plain), 'factor-form', {
+        passCode: codeOf(plain.secret, 1),
+      });
+      isDone(home);
+      isDone(await before.visit(request({ acr_values: TWO_FACTORS })));
+    },
+  );
+
   await t.test('another user can sign in where the factor is asked for', async () => {
     const { browser } = await signedIn();
     const other = await enrolledUser(service);

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completeIdentityProvider, type IdentityProviderType } from '../../src/policy/identity-provider.ts';
-import { mappedAttributes, mappedLogin, type UpstreamClaims, verifiedEmail } from '../../src/policy/upstream-claims.ts';
+import {
+  combinedClaims,
+  isSameAddress,
+  knownAs,
+  mappedAttributes,
+  mappedLogin,
+  type UpstreamClaims,
+  verifiedEmail,
+} from '../../src/policy/upstream-claims.ts';
 
 const policyOf = (type: IdentityProviderType, policy: Record<string, unknown> = {}) =>
   completeIdentityProvider({ type, protocol: { credentials: { client: { client_id: 'us' } } }, policy }).policy;
@@ -51,4 +59,35 @@ test('a login that looks like an e-mail address must be the verified one', () =>
   assert.equal(mappedLogin(policy, { preferred_username: 'victim@example.com' }, 'mallory@example.com'), undefined);
   assert.equal(mappedLogin(policy, { preferred_username: 'Ada@Example.com' }, 'ada@example.com'), 'Ada@Example.com');
   assert.equal(mappedLogin(policy, {}, 'ada@example.com'), undefined);
+  assert.equal(mappedLogin(policy, { preferred_username: 'kate@kim.example' }, '\u212aate@kim.example'), undefined);
+  assert.equal(mappedLogin(policyOf('OIDC'), { email: 'admin' }, undefined), undefined, 'an e-mail claim is never a mere name');
+});
+
+test('addresses are the same but for capitals of ASCII: the Kelvin sign is no k', () => {
+  assert.equal(isSameAddress('Ada@Example.com', 'aDA@eXAMPLE.COM'), true);
+  for (const other of ['\u212aate@kim.example', 'kate@\u212aim.example', 'kate@kim.example ', '']) {
+    assert.equal(isSameAddress('kate@kim.example', other), false, JSON.stringify(other));
+  }
+  assert.equal(isSameAddress(null, ''), false);
+  const policy = policyOf('OIDC', { subject: { emailDomains: ['kim.example'] } });
+  assert.equal(verified('OIDC', { email: 'a@\u212aim.example', email_verified: true }, policy), undefined);
+  for (const email of [' ada@acme.example', 'ada@acme.example\u00a0']) {
+    assert.equal(verified('OIDC', { email, email_verified: true }), undefined, JSON.stringify(email));
+  }
+});
+
+test('what is said of an address is said by whoever tells the address', () => {
+  const [one, two] = ['one@example.com', 'two@example.com'];
+  assert.deepEqual(combinedClaims({ email: one }, { email: two, email_verified: true, name: 'Ada' }), { email: one, name: 'Ada' });
+  assert.deepEqual(combinedClaims({ email_verified: true, xms_edov: true }, { email: two }), { email: two });
+  assert.deepEqual(combinedClaims({ email: one }, { email: one, email_verified: true }), { email: one, email_verified: true });
+  assert.deepEqual(combinedClaims({ email: one, email_verified: false }, { email: one, email_verified: true }).email_verified, false);
+});
+
+test('what somebody recognizes his account by: the verified address, else a name that is no address', () => {
+  const name = 'monalisa octocat';
+  assert.equal(knownAs({ login: 'octocat', name }, 'octo@example.com'), 'octo@example.com');
+  assert.equal(knownAs({ login: 'octocat', name }, undefined), 'octocat');
+  assert.equal(knownAs({ preferred_username: 'not@proved.example', name }, undefined), name);
+  for (const claims of [{}, { name: 'x'.repeat(256) }, { name: 'a\u0000b' }, { name: {} }]) assert.equal(knownAs(claims, undefined), null);
 });

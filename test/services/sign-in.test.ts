@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { type RequestContext, SYSTEM } from '../../src/services/audit.ts';
 import type { Services } from '../../src/services/dependencies.ts';
 import { hashPassword } from '../../src/services/passwords.ts';
-import { authenticate } from '../../src/services/sign-in.ts';
+import { authenticate, noteSignIn } from '../../src/services/sign-in.ts';
 import { createUser } from '../../src/services/users.ts';
 import { testServices } from '../support/management-api.ts';
 
@@ -56,9 +56,12 @@ describe('sign-in (decisions, "Users sign in")', () => {
 
   it('notes the sign-in, with its event, under the user who signed in', async () => {
     const user = await authenticate(services, { username: 'twin-one', password: PASSWORD }, REQUEST);
+    assert.ok(user);
     const { knex } = services.database;
-    const row = await knex('users').where({ id: user?.id }).first();
-    assert.deepEqual(row.last_login, user?.authenticatedAt);
+    const lastLogin = async () => (await knex('users').where({ id: user.id }).first()).last_login;
+    assert.equal(await lastLogin(), null, 'by the password alone nobody has signed in yet');
+    await services.database.transaction((trx) => noteSignIn(trx, user, { amr: ['pwd'] }, REQUEST));
+    assert.ok((await lastLogin()) >= user.authenticatedAt);
     const event = await knex('audit_events').orderBy('seq', 'desc').first();
     assert.equal(event.event_type, 'user.session.start');
     assert.deepEqual(event.actor, { id: user?.id, type: 'User', displayName: 'twin-one' });

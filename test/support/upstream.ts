@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { CALLBACK } from '../oauth/relying-party.ts';
 import { listen } from './listen.ts';
 import type { Service } from './service.ts';
 import type { Page, UserAgent } from './user-agent.ts';
@@ -34,7 +35,21 @@ export interface Behaviour {
   /** Signs with a key that its key set does not hold. */
   foreignKey: boolean;
   discoveryIssuer?: string;
+  /** Replaces members of the discovery document. */
+  discovery: Record<string, unknown>;
+  /** Announces `iss` in the authorization response, and leaves it out (RFC 9207). */
+  omitIssuer: boolean;
+  /** Makes the ID token in the place of a signature. @param key the public key that everybody knows */
+  forge?: ((payload: JWTPayload, kid: string, key: Parameters<typeof exportJWK>[0]) => Promise<string>) | undefined;
+  /** What a path answers in the place of what it should. */
+  instead: Record<string, Instead>;
   down: boolean;
+}
+
+export interface Instead {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
 }
 
 export interface UpstreamServer {
@@ -69,6 +84,9 @@ export async function startUpstream(
     userinfoClaims: {},
     delay: 0,
     foreignKey: false,
+    discovery: {},
+    omitIssuer: false,
+    instead: {},
     down: false,
   };
   const codes = new Map<string, Request>();
@@ -99,7 +117,7 @@ export async function startUpstream(
       codes.set(code, { parameters, used: false });
       fields.set('code', code);
     }
-    if (responseIssuer !== null) fields.set('iss', responseIssuer ?? issuer);
+    if (responseIssuer !== null && !behaviour.omitIssuer) fields.set('iss', responseIssuer ?? issuer);
     const target = parameters.get('redirect_uri') ?? '';
     if (!behaviour.formPost) return void res.writeHead(302, { location: `${target}?${fields}` }).end();
     const inputs = [...fields].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`).join('');
@@ -141,7 +159,10 @@ export async function startUpstream(
       ...behaviour.idToken,
     };
     const key = behaviour.foreignKey ? foreign.privateKey : keys[behaviour.alg].privateKey;
-    const idToken = await new SignJWT(JSON.parse(JSON.stringify(payload))).setProtectedHeader({ alg: behaviour.alg, kid }).sign(key);
+    const sent = JSON.parse(JSON.stringify(payload)) as JWTPayload;
+    const idToken =
+      (await behaviour.forge?.(sent, kid, keys[behaviour.alg].publicKey)) ??
+      (await new SignJWT(sent).setProtectedHeader({ alg: behaviour.alg, kid }).sign(key));
     const openid = (request.parameters.get('scope') ?? '').split(' ').includes('openid');
     json(res, {
       access_token: 'upstream-access-token',
@@ -156,6 +177,11 @@ export async function startUpstream(
     const at = url.pathname.slice(path.length);
     calls.set(at, (calls.get(at) ?? 0) + 1);
     if (behaviour.down) return void req.socket.destroy();
+    const instead = behaviour.instead[at];
+    if (instead !== undefined) {
+      const { status = 200, headers = { 'content-type': 'application/json' }, body } = instead;
+      return void res.writeHead(status, headers).end(body);
+    }
     if (at === '/.well-known/openid-configuration') {
       return json(res, {
         issuer: behaviour.discoveryIssuer ?? issuer,
@@ -165,6 +191,7 @@ export async function startUpstream(
         ...(behaviour.userinfo && { userinfo_endpoint: `${issuer}/userinfo` }),
         id_token_signing_alg_values_supported: ['RS256', 'ES256'],
         authorization_response_iss_parameter_supported: behaviour.responseIssuer !== null,
+        ...behaviour.discovery,
       });
     }
     if (at === '/authorize') return authorize(res, url.searchParams);
@@ -255,6 +282,9 @@ export async function signInAt(agent: UserAgent, request: URL, idpId: string): P
   const page = await agent.visit(request);
   return throughUpstream(agent, (await agent.visit(linkTo(page, idpId))).url);
 }
+
+/** Is the sign-in done: back at the application, with a code of this service? The address of a page that explains holds one of the provider's. */
+export const isAdmitted = ({ url }: Pick<Page, 'url'>): boolean => url.href.startsWith(CALLBACK) && url.searchParams.has('code');
 
 /** The code of the page that explains what went wrong. */
 export const problemOf = (page: Page): string | undefined => /id="error-code">([^<]*)</.exec(page.text)?.[1];

@@ -1,6 +1,5 @@
 /** The second factors of a user: seen, and reset when they are lost. Users enrol them themselves. */
-import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors } from '../../services/factors.ts';
-import type { Factor } from '../../store/factors.ts';
+import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from '../../services/factors.ts';
 import { inPages } from '../../store/paging.ts';
 import { formPage } from '../form.ts';
 import type { ConsolePage } from '../page.ts';
@@ -9,8 +8,8 @@ import { momentOf, momentOrNull } from '../times.ts';
 import { addressOfUser, subjectOf, subjectToChange, userPage } from './user.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/factors`;
-const TYPES: Readonly<Record<string, string>> = { TOTP: 'Authenticator app', WEBAUTHN: 'Passkey' };
-const typeOf = ({ type }: Factor): string => TYPES[type] ?? type;
+const TYPES = { TOTP: 'Authenticator app', PASSKEY: 'Passkey' } as const;
+const typeOf = ({ type }: SecondFactor): string => TYPES[type];
 
 const list: ConsolePage = {
   path: '/users/:id/factors',

@@ -23,9 +23,15 @@ const list: ConsolePage = {
       {
         kind: 'table',
         name: 'Linked accounts',
-        columns: ['Identity provider', 'What it calls the user', 'Since'],
-        rows: items.map(({ idpId, idpName, subject: called, created }) => ({
-          cells: [idpName, { text: called, code: true }, { moment: momentOf(created) }],
+        columns: ['Identity provider', 'Known there as', 'Subject', 'Since', 'Last used'],
+        rows: items.map(({ idpId, name, knownAs, subject: called, created, lastUsed }) => ({
+          cells: [
+            name,
+            knownAs ?? '',
+            { text: called, code: true },
+            { moment: momentOf(created) },
+            lastUsed === null ? { text: 'Not yet', soft: true } : { moment: momentOf(lastUsed) },
+          ],
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(idpId)}/remove` }] : [],
         })),
         empty: 'The user signs in by no identity provider. A link begins with the first sign-in by one, as its settings say.',

@@ -13,11 +13,11 @@ import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { ProviderParts } from '../dependencies.ts';
 import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
-import type { Judged, NoteDenial } from '../refusals.ts';
+import type { NoteDenial } from '../refusals.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
-export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' | 'needsSecondFactor'> {
+export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' | 'needsSecondFactor' | 'noteSignIn'> {
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
@@ -36,26 +36,29 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
       ...settings,
       refreshable: client.grantTypeAllowed('refresh_token'),
     }).join(' ');
-    const { id, authenticatedAt } = await signIn(ctx, parts);
+    const user = await signIn(ctx, parts);
+    const { id, authenticatedAt } = user;
     const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: words(scope) } as const;
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
       await parts.denied({ kind: 'not-assigned', ...judged });
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
-    await refuseWhoNeedsSecondFactor(judged, parts);
+    await unlessAway(async () => {
+      if (await parts.needsSecondFactor(id, client.clientId)) {
+        await parts.denied({ kind: 'second-factor-needed', ...judged });
+        throw new SecondFactorNeeded();
+      }
+      await parts.noteSignIn(user, client.clientId, ctx.req);
+    });
     await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
   };
 }
 
-/** @throws {SecondFactorNeeded} */
-async function refuseWhoNeedsSecondFactor(judged: Judged & { readonly userId: string }, parts: PasswordGrantParts): Promise<void> {
-  const needs = await parts.needsSecondFactor(judged.userId, judged.clientId).catch((error: unknown) => {
+/** @throws {TemporarilyUnavailable} where the database turned out to be away */
+const unlessAway = (run: () => Promise<void>): Promise<void> =>
+  run().catch((error: unknown) => {
     throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
   });
-  if (!needs) return;
-  await parts.denied({ kind: 'second-factor-needed', ...judged });
-  throw new SecondFactorNeeded();
-}
 
 /** @throws {errors.InvalidGrant} for whatever reason with the same words */
 async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantParts) {
@@ -65,8 +68,7 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
   );
   if (missing.length > 0) throw new errors.InvalidRequest(`missing required parameter(s): ${missing.join(', ')}`);
   try {
-    const purpose = { applicationId: ctx.oidc.client?.clientId };
-    const user = await authenticate({ username: String(username), password: String(password), purpose }, ctx.req);
+    const user = await authenticate({ username: String(username), password: String(password) }, ctx.req);
     if (user !== undefined) return user;
   } catch (error) {
     if (isUnavailable(error)) throw new TemporarilyUnavailable(error);

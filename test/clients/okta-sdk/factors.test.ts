@@ -7,7 +7,7 @@ import { all, oktaClient, refusal, shown } from './client.ts';
 
 test('users/{id}/factors by the official Okta SDK (issue 8)', async (t) => {
   const service = await startService(t);
-  const { userFactorApi } = oktaClient(service);
+  const { userFactorApi, userApi } = oktaClient(service);
   const user = await enrolledUser(service);
   const [factor, ...others] = await all(userFactorApi.listFactors({ userId: user.id }));
   assert.equal(others.length, 0);
@@ -21,4 +21,8 @@ test('users/{id}/factors by the official Okta SDK (issue 8)', async (t) => {
     404,
     'E0000007',
   ]);
+  const lost = await enrolledUser(service);
+  assert.equal((await all(userFactorApi.listFactors({ userId: lost.id }))).length, 1);
+  await userApi.resetFactors({ userId: lost.id });
+  assert.equal((await all(userFactorApi.listFactors({ userId: lost.id }))).length, 0);
 });

@@ -1,0 +1,92 @@
+/**
+ * The part of `/account/security` where a signed-in user connects his accounts at external providers, and disconnects them. Each attempt is his browser's
+ * and his own: whoever is signed in when the answer comes must be he who asked (login CSRF: RFC 9700 section 4.7). The way out and back is social.ts.
+ */
+import type { RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { seeOther } from '../http/see-other.ts';
+import { findPerson } from '../services/administrators.ts';
+import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure } from '../services/own-links.ts';
+import { UpstreamFailure } from '../services/upstream-failure.ts';
+import { offeredProvider } from '../services/upstream-offers.ts';
+import type { User } from '../store/users.ts';
+import { change, isFresh, SECURITY_PAGE } from './fresh-sign-in.ts';
+import { pageLanguage } from './page-language.ts';
+import type { House } from './routes.ts';
+import { visitor } from './sign-in-form.ts';
+import { addressOut, showOnward, takeAnswer } from './social.ts';
+import { explainProblem } from './upstream-problem.ts';
+
+/** What the page shows of them. */
+export async function accountsOn({ services }: House, user: User, day: Intl.DateTimeFormat) {
+  const { connected, others } = await ownLinks(services, user.id);
+  return {
+    connected: await Promise.all(
+      connected.map(async ({ idpId, name, knownAs, created, lastUsed }) => ({
+        ...{ id: idpId, name, knownAs, since: day.format(created), lastUsed: lastUsed && day.format(lastUsed) },
+        onlyWay: await isOnlyWay(services.database.knex, user, idpId),
+      })),
+    ),
+    others: others.map(({ id, name }) => ({ id, name })),
+  };
+}
+
+/** POST /account/security/connect: out to the provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
+export const connectAccount = change(async (house, ctx, { accountId: userId }, form) => {
+  const provider = await offeredProvider(house.services, form.get('idp') ?? '');
+  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered');
+  const { lang } = pageLanguage(ctx);
+  await explaining(house, ctx, provider, userId, async () => {
+    const out = await addressOut(house, ctx, provider, 'account', { uiLocales: lang }, { userId });
+    await showOnward(house.pages, ctx, out.href, 'connected.title');
+  });
+});
+
+/** GET /account/security/upstream: what the provider has answered. */
+export async function finishConnection(house: House, ctx: RouterContext): Promise<void> {
+  const { services, upstream } = house;
+  const taken = await takeAnswer(house, ctx, 'account');
+  if (taken === undefined) return explainProblem(house, ctx, 'account', undefined, 'over');
+  const { kept, answer } = taken;
+  const session = await house.sessions.current(ctx.req, ctx.res);
+  const { userId } = kept;
+  // Fresh was asked for when it was begun; who has signed in otherwise, or set a second factor up since, has to show that he is still he.
+  if (userId === undefined || session?.accountId !== userId || !(await isFresh(house, session, kept.begun)))
+    return explainProblem(house, ctx, 'account', undefined, 'other-session');
+  const provider = await offeredProvider(services, kept.idpId);
+  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered');
+  await explaining(house, ctx, provider, userId, async () => {
+    await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, house.config));
+    seeOther(ctx, SECURITY_PAGE);
+  });
+}
+
+/** POST /account/security/disconnect */
+export const disconnectAccount = change(async (house, ctx, { accountId: userId }, form) => {
+  try {
+    await disconnectOwn(house.services, form.get('idp') ?? '', userId, visitor(ctx, house.config));
+    seeOther(ctx, SECURITY_PAGE);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    await explainProblem(house, ctx, 'account', undefined, error.problem);
+  }
+});
+
+/** What goes wrong with a provider is told in plain words, and kept in the audit log. */
+async function explaining(
+  house: House,
+  ctx: Koa.Context,
+  provider: { readonly id: string; readonly name: string },
+  userId: string,
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    house.services.log.warn({ err: error, idpId: provider.id }, 'an account at an identity provider could not be connected');
+    const user = await findPerson(house.services, userId);
+    if (user !== undefined) await recordConnectionFailure(house.services, provider, error, user, visitor(ctx, house.config));
+    await explainProblem(house, ctx, 'account', provider.name, error.problem);
+  }
+}

@@ -1,0 +1,51 @@
+/** The three occasions on which a page asks for a passkey: to sign in, as the second factor, and to make a new one. */
+import type Koa from 'koa';
+import { passkeyCreation, type Registration } from '../services/passkey-enrolment.ts';
+import { relyingParty, requestOptions } from '../services/passkeys.ts';
+import type { PendingStep } from '../services/sign-in-steps.ts';
+import type { User } from '../store/users.ts';
+import { pageLanguage } from './page-language.ts';
+import { type PasskeyForm, passkeyForm, readAnswer } from './passkey-forms.ts';
+import type { House } from './routes.ts';
+
+interface At {
+  /** Path of the place. */
+  readonly place: string;
+  /** Path that the form is posted to. */
+  readonly action: string;
+}
+
+/** On the sign-in page: whichever passkey the user chooses. @returns undefined where there are none */
+export const signInForm = (house: House, ctx: Koa.Context, at: At): Promise<PasskeyForm | undefined> => {
+  const party = relyingParty(house.config);
+  return passkeyForm(house, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
+};
+
+/** As the second factor: one of the user's. @returns undefined when he has none */
+export const factorForm = (
+  house: House,
+  ctx: Koa.Context,
+  at: At,
+  { factors }: Pick<PendingStep, 'factors'>,
+): Promise<PasskeyForm | undefined> => {
+  const party = relyingParty(house.config);
+  const passkeys = factors.filter((factor) => factor.type === 'PASSKEY');
+  const ask = async (challenge: string) =>
+    party === undefined || passkeys.length === 0 ? undefined : requestOptions(party, challenge, passkeys);
+  return passkeyForm(house, ctx, { ...at, kind: 'factor' }, ask);
+};
+
+/** A new one. @returns undefined where there are none, or the user has as many as he can */
+export const creationForm = (house: House, ctx: Koa.Context, at: At, user: User): Promise<PasskeyForm | undefined> =>
+  passkeyForm(house, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(house.services, user, challenge));
+
+/** What the form of a new passkey has brought. */
+export async function readRegistration(
+  house: House,
+  ctx: Koa.Context,
+  form: URLSearchParams,
+  whose: { readonly place: string; readonly userId: string },
+): Promise<Registration> {
+  const answer = await readAnswer(house, ctx, form, { ...whose, kind: 'enroll' });
+  return { answer, name: form.get('name') ?? '', defaultName: pageLanguage(ctx).text('passkey.name') };
+}

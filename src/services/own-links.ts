@@ -1,0 +1,107 @@
+/** A user's accounts at external identity providers as he connects and disconnects them himself. That he signed in just now was found out before. */
+import { present } from '../clock.ts';
+import { knownAs } from '../policy/upstream-claims.ts';
+import type { Executor } from '../store/database.ts';
+import {
+  deleteLink,
+  findLink,
+  findLinkOfSubject,
+  type IdentityProvider,
+  insertLink,
+  listActiveIdentityProviders,
+  listLinksOf,
+  lockIdentityProvider,
+  type NamedLink,
+} from '../store/identity-providers.ts';
+import { lockUser, type User } from '../store/users.ts';
+import { type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { recordLink } from './identity-provider-links.ts';
+import { identityProviderTarget } from './identity-providers.ts';
+import { isPrintable } from './text.ts';
+import type { UpstreamIdentity } from './upstream-exchange.ts';
+import { UpstreamFailure } from './upstream-failure.ts';
+import { userTarget } from './user-reach.ts';
+import { waysToSignIn } from './ways-to-sign-in.ts';
+
+export interface OwnLinks {
+  readonly connected: readonly NamedLink[];
+  /** Active ones that he has no account at, as far as is known here. */
+  readonly others: readonly Pick<IdentityProvider, 'id' | 'name'>[];
+}
+
+/** Oldest first. */
+export async function ownLinks({ database: { knex } }: Services, userId: string): Promise<OwnLinks> {
+  const connected = await listLinksOf(knex, userId);
+  const active = await listActiveIdentityProviders(knex);
+  return { connected, others: active.filter(({ id }) => connected.every(({ idpId }) => idpId !== id)) };
+}
+
+/** May the user do without his account there? */
+export const isOnlyWay = async (executor: Executor, user: Pick<User, 'id' | 'passwordHash'>, idpId: string): Promise<boolean> =>
+  (await waysToSignIn(executor, user)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
+
+/**
+ * One account at each provider. Who is connected so already stays it.
+ * @param identity whom the provider has authenticated in the user's own browser
+ * @throws {UpstreamFailure}
+ */
+export async function connectOwn(
+  { database }: Services,
+  idpId: string,
+  identity: UpstreamIdentity,
+  userId: string,
+  request: RequestContext,
+): Promise<void> {
+  await database.transaction(async (trx) => {
+    const provider = await lockIdentityProvider(trx, idpId);
+    if (provider?.status !== 'ACTIVE') throw new UpstreamFailure('not-offered', 'IDP_NOT_ACTIVE');
+    const user = await lockUser(trx, userId);
+    if (user?.status !== 'ACTIVE') throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
+    const { subject, claims, email } = identity;
+    const link = { idpId, subject, userId, knownAs: knownAs(claims, email), created: present(), lastUsed: null };
+    if (await insertLink(trx, link)) return recordLink(trx, 'link', provider, user, subject, asUser(request, user));
+    const taken = await findLinkOfSubject(trx, idpId, subject);
+    if (taken === undefined) throw new UpstreamFailure('linked-already', 'USER_LINKED_TO_ANOTHER');
+    if (taken.userId !== userId) throw new UpstreamFailure('linked-elsewhere', 'SUBJECT_LINKED_TO_ANOTHER');
+  });
+}
+
+/** Nothing, where there is no such link. @throws {UpstreamFailure} when it is his last way to sign in */
+export async function disconnectOwn({ database }: Services, idpId: string, userId: string, request: RequestContext): Promise<void> {
+  if (!isPrintable(idpId)) return;
+  await database.transaction(async (trx) => {
+    const provider = await lockIdentityProvider(trx, idpId);
+    const user = await lockUser(trx, userId);
+    if (provider === undefined || user === undefined) return;
+    const link = await findLink(trx, idpId, userId);
+    if (link === undefined) return;
+    if (await isOnlyWay(trx, user, idpId)) throw new UpstreamFailure('last-way', 'LAST_WAY_TO_SIGN_IN');
+    await deleteLink(trx, idpId, userId);
+    await recordLink(trx, 'unlink', provider, user, link.subject, asUser(request, user));
+  });
+}
+
+/** Notes that a user could not connect an account. */
+export async function recordConnectionFailure(
+  { database }: Services,
+  provider: Pick<IdentityProvider, 'id' | 'name'>,
+  { reason }: UpstreamFailure,
+  user: Pick<User, 'id' | 'login'>,
+  request: RequestContext,
+): Promise<void> {
+  await database.transaction((trx) =>
+    recordEvent(trx, {
+      eventType: 'user.identity_provider.link',
+      displayMessage: 'Link user to identity provider',
+      request: asUser(request, user),
+      targets: [userTarget(user), identityProviderTarget(provider)],
+      failure: reason,
+    }),
+  );
+}
+
+const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' | 'login'>): RequestContext => ({
+  ...request,
+  actor: { id, type: 'User', displayName: login },
+});

@@ -1,0 +1,98 @@
+/** The queue of password hashes is bounded: what would wait too long is told to come again, whoever is meant (OWASP Authentication Cheat Sheet; RFC 9110 section 15.6.4). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HASHES_AT_ONCE, inTurn, MOST_WAITING } from '../../src/services/passwords.ts';
+import { takingTurns } from '../../src/services/turns.ts';
+import { Overloaded } from '../../src/store/failures.ts';
+import { createClient, post } from '../oauth/relying-party.ts';
+import { moveClock } from '../support/clock.ts';
+import { startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
+
+/** Works that end when they are let. */
+function held() {
+  let release = (): void => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { release, until };
+}
+
+test('works go on so many at once, wait in their order, and are refused where too many wait', async () => {
+  const turns = takingTurns(2, 3);
+  const { release, until } = held();
+  const begun: number[] = [];
+  const works = Array.from({ length: 5 }, (_, n) =>
+    turns(async () => {
+      begun.push(n);
+      await until;
+      if (n === 1) throw new Error('its own affair');
+      return n;
+    }),
+  );
+  const settled = Promise.allSettled(works);
+  let carriedOut = false;
+  await assert.rejects(
+    turns(async () => {
+      carriedOut = true;
+    }),
+    Overloaded,
+  );
+  assert.deepEqual([begun, carriedOut], [[0, 1], false]);
+  release();
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+  );
+  assert.deepEqual(begun, [0, 1, 2, 3, 4]);
+  assert.equal(await turns(async () => 'free again'), 'free again');
+});
+
+test('a full queue: 503 and Retry-After at every door, the same for everybody, and nothing is counted', async (t) => {
+  const service = await startService(t);
+  const [user, locked] = [await service.createUser(), await service.createUser()];
+  const client = await createClient(service, { grant_types: ['password', 'authorization_code'] });
+  const authn = async (username: string, password: string) => {
+    const answer = await fetch(`${service.listensAt}/api/v1/authn`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password }),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+    const body = (await answer.json()) as any;
+    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: { ...body, errorId: '' } };
+  };
+  for (let n = 0; n < 10; n += 1) await authn(locked.login, 'wrong');
+  const browser = new UserAgent(service.baseUrl);
+  const form = await browser.visit('/signin');
+
+  const { release, until } = held();
+  const queue = Array.from({ length: HASHES_AT_ONCE + MOST_WAITING }, () => inTurn(() => until));
+  try {
+    const answers = [
+      await authn(user.login, user.password),
+      await authn(user.login, 'wrong'),
+      await authn('nobody-of-these', 'wrong'),
+      await authn(locked.login, locked.password),
+    ];
+    const [first] = answers;
+    assert.deepEqual([first?.status, first?.retryAfter, first?.body.errorCode], [503, '1', 'E0000009']);
+    for (const answer of answers) assert.deepEqual(answer, first);
+    const page = await browser.signIn(form, user);
+    assert.deepEqual([page.status, page.headers.get('retry-after')], [503, '10']);
+    assert.match(page.text, /temporarily_unavailable/);
+    const grant = await post(service, 'built-in', 'token', client, {
+      grant_type: 'password',
+      username: user.login,
+      password: user.password,
+    });
+    assert.deepEqual([grant.status, grant.body.error], [503, 'temporarily_unavailable']);
+  } finally {
+    release();
+    await Promise.all(queue);
+  }
+  assert.equal((await authn(user.login, user.password)).body.status, 'SUCCESS');
+  assert.equal((await browser.signIn(form, user)).url.pathname, '/');
+  moveClock(t, 61);
+  assert.equal((await authn(locked.login, locked.password)).body.status, 'SUCCESS', 'no failure was added');
+});
