@@ -114,7 +114,7 @@ function password({ reason, status = '', failures = 0, lockedUntil, knownBrowser
             : `It was one too many: the account was locked until ${until(lockedUntil)}.`,
           place,
         ],
-        'Did the user forget it? “Reset password” on the page of the user sends a link to choose another one.',
+        'Did the user forget it? “Reset password” on the page of the user makes a link to choose another one.',
       );
     case 'EXPIRED':
       return bad(
