@@ -1,7 +1,6 @@
 /** Ends what a user is signed in with, while he stays active. */
 import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
-import { deleteStatesOf } from '../store/sign-in-states.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { lockChangeableUser, userTarget } from './user-reach.ts';
@@ -19,7 +18,6 @@ export async function clearSessions(
 ): Promise<void> {
   const end = async (executor: Executor, userId: string): Promise<void> => {
     await endBrowserSessions(executor, userId);
-    await deleteStatesOf(executor, userId);
     if (oauthTokens) await endOAuthTokens(executor, userId);
   };
   const id = await services.database.transaction(async (trx) => {
