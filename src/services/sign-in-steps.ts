@@ -172,11 +172,11 @@ export async function verifyFactor(
   services: Services,
   stateToken: string,
   proof: Proof,
-  place: string,
+  demand: Demand,
   request: RequestContext,
 ): Promise<SignInStep | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
-  const step = await inStep(services, stateToken, place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
+  const step = await inStep(services, stateToken, demand.place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
     const amr = await checkProof({ ...services, trx }, user, proof, request);
     if (amr !== undefined) {
       const proved = withSecondFactor(state.amr, amr);
@@ -187,7 +187,7 @@ export async function verifyFactor(
         return { kind: 'password', stateToken, expiresAt };
       }
       if (!(await deleteState(trx, state.id))) throw new StepGone();
-      return done(trx, user, proved, state, request);
+      return done(trx, user, proved, { ...state, purpose: demand }, request);
     }
     // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
     if (proof.kind === 'passkey') return undefined;
@@ -238,10 +238,10 @@ export async function confirmEnrolment(
 }
 
 /** Goes on after an enrolment. @throws {StepGone} */
-export const finishEnrolment = (services: Services, stateToken: string, place: string, request: RequestContext): Promise<SignInStep> =>
-  inStep(services, stateToken, place, 'FINISH', async (trx, state, user) => {
+export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
+  inStep(services, stateToken, demand.place, 'FINISH', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
-    return done(trx, user, state.amr, state, request);
+    return done(trx, user, state.amr, { ...state, purpose: demand }, request);
   });
 
 /** The user begins anew. */

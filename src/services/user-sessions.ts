@@ -7,7 +7,6 @@ import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/
 import { listBrowserSessions } from '../store/browser-sessions.ts';
 import type { Executor } from '../store/database.ts';
 import { inPages, type Page, type Window } from '../store/paging.ts';
-import { deleteStatesOf } from '../store/sign-in-states.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
@@ -75,7 +74,6 @@ export async function clearSessions(
 ): Promise<void> {
   const end = async (executor: Executor, userId: string): Promise<void> => {
     await endBrowserSessions(executor, userId);
-    await deleteStatesOf(executor, userId);
     if (oauthTokens) await endOAuthTokens(executor, userId);
   };
   const id = await services.database.transaction(async (trx) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setPolicies } from '../support/access-policies.ts';
 import { serviceWithConsents } from '../support/consents.ts';
 import { onServer } from '../support/database.ts';
-import { codeOf, enrolledUser, wrongCode } from '../support/factors.ts';
+import { codeOf, enrolledUser, secretOn, wrongCode } from '../support/factors.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { answerOf, authorizeUrl, createClient, post, tokensFor } from './relying-party.ts';
@@ -166,15 +166,22 @@ test('sign-ins: why they failed, until when it is locked, and why a second facto
     const app = await createClient(service, { mfa_required: true, grant_types: ['authorization_code', 'password'] });
     const browser = new UserAgent(service.baseUrl);
     const page = await browser.visit(authorizeUrl(service, 'default', { client_id: app.clientId }));
-    const begun = only(await told(service, () => browser.signIn(page, other)), 'user.session.start');
-    assert.deepEqual(begun.debugContext.decision.secondFactor, { enrolled: false, demandedBy: 'APPLICATION' });
+    const begun = only(
+      await told(service, async () => {
+        const asked = await browser.signIn(page, other);
+        await browser.submit(await browser.submit(asked, 'enroll-form', { passCode: codeOf(secretOn(asked)) }), 'enrolled-form');
+      }),
+      'user.session.start',
+    );
+    assert.deepEqual(begun.debugContext.decision.secondFactor, { enrolled: true, demandedBy: 'APPLICATION' });
     const form = { grant_type: 'password', username: other.login, password: other.password };
     const refused = only(await told(service, () => token(service, app, form)), 'app.oauth2.as.token.grant');
     assert.equal(refused.outcome.reason, 'SECOND_FACTOR_NEEDED');
     const plain = await createClient(service);
-    await tokensFor(service, browser, other, plain);
+    const another = new UserAgent(service.baseUrl);
+    await tokensFor(service, another, await service.createUser(), plain);
     const silent = authorizeUrl(service, 'default', { client_id: app.clientId, prompt: 'none' });
-    const inSilence = only(await told(service, () => browser.visit(silent)), 'app.oauth2.as.authorize');
+    const inSilence = only(await told(service, () => another.visit(silent)), 'app.oauth2.as.authorize');
     assert.equal(inSilence.debugContext.decision.demandedBy, 'APPLICATION');
   });
 

@@ -185,7 +185,8 @@ export const en = {
 
   'home.security': 'Security of your account',
   'security.title': 'Security of your account',
-  'security.none': 'You sign in with your password alone. With a passkey or an authenticator app nobody else can, even with your password.',
+  'security.none':
+    'You have not set up a second proof. With a passkey or an authenticator app nobody else can sign in as you, even with your password.',
   'security.enrolled': 'At sign-in you are asked for a code of your authenticator app.',
   'security.app': 'Authenticator app',
   'security.added': 'Set up on {day}',

@@ -188,7 +188,7 @@ export const es: Messages = {
   'home.security': 'Seguridad de su cuenta',
   'security.title': 'Seguridad de su cuenta',
   'security.none':
-    'Usted inicia sesión solo con su contraseña. Con una clave de acceso o una aplicación de autenticación nadie más puede hacerlo, ni siquiera con su contraseña.',
+    'No ha configurado una segunda prueba. Con una clave de acceso o una aplicación de autenticación nadie más puede iniciar sesión como usted, ni siquiera con su contraseña.',
   'security.enrolled': 'Al iniciar sesión se le pide un código de su aplicación de autenticación.',
   'security.app': 'Aplicación de autenticación',
   'security.added': 'Configurada el {day}',

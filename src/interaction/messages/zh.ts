@@ -144,7 +144,7 @@ export const zh: Messages = {
   'factor.recovery-hint': '您在设置第二项验证时保存的恢复码之一。每个只能使用一次。',
   'factor.recovery-submit': '使用恢复码',
   'factor.restart': '以其他方式登录',
-  'factor.gone': '时间过长,或错误的验证码过多。请重新登录。',
+  'factor.gone': '时间过长，或错误的验证码过多。请重新登录。',
   'enroll.title': '设置身份验证器应用',
   'enroll.explain': '您的账户在登录时需要第二项验证。请用手机上的身份验证器应用扫描此图片。',
   'enroll.qr': '用于身份验证器应用的二维码',
@@ -152,8 +152,8 @@ export const zh: Messages = {
   'enroll.code-hint': '应用现在显示的六位数字',
   'enroll.submit': '设置',
   'recovery.title': '保存您的恢复码',
-  'recovery.explain': '当手机不在身边时,每个恢复码可让您登录一次。请妥善保存:它们只在此时显示。',
-  'recovery.shown': '您的恢复码已显示过一次,不会再次显示。',
+  'recovery.explain': '当手机不在身边时，每个恢复码可让您登录一次。请妥善保存：它们只在此时显示。',
+  'recovery.shown': '您的恢复码已显示过一次，不会再次显示。',
 
   'sign-in.others': '其他登录方式',
   'sign-in.with': '使用 {provider} 登录',
@@ -173,7 +173,7 @@ export const zh: Messages = {
 
   'home.security': '账户安全',
   'security.title': '账户安全',
-  'security.none': '您目前只使用密码登录。使用通行密钥或身份验证器应用后,即使他人知道您的密码也无法登录。',
+  'security.none': '您尚未设置第二项验证。使用通行密钥或身份验证器应用后，即使他人知道您的密码也无法以您的身份登录。',
   'security.enrolled': '登录时会要求您输入身份验证器应用中的验证码。',
   'security.app': '身份验证器应用',
   'security.added': '设置于 {day}',
@@ -226,5 +226,5 @@ export const zh: Messages = {
   'passkey.remove': '移除 {name}',
   'passkey.only-way': '这是您唯一的登录方式，因此不能移除。',
   'security.with-passkey': '您可以仅用通行密钥登录。使用密码登录时，还会要求第二项验证。',
-  'enroll.explain-own': '请用手机上的身份验证器应用扫描此图片。此后使用密码登录时,将要求您输入应用中的验证码。',
+  'enroll.explain-own': '请用手机上的身份验证器应用扫描此图片。此后使用密码登录时，将要求您输入应用中的验证码。',
 };
