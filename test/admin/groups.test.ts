@@ -108,7 +108,7 @@ test('roles are given and taken; a new administrator comes in, and is out at the
 test('how long sessions last is set beside what else is set of sign-ins', async (t) => {
   const service = await startService(t);
   const { agent } = await enter(service);
-  assert.equal((await service.api('PUT', '/settings/sign-in', { mfa: 'ADMINISTRATORS' })).status, 200);
+  assert.equal((await service.api('PUT', '/settings/sign-in', { identifierFirst: true })).status, 200);
   const before = (await service.api('GET', '/settings/sign-in')).body;
   const form = await agent.visit('/admin/security/sessions/edit');
   assert.equal(typedIn(form, 'sessionIdleMinutes'), String(before.sessionIdleMinutes));

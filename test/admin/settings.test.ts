@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/accessibility.ts';
 import { browserTest } from '../support/browser.ts';
+import { codeOf, secretOn } from '../support/factors.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
@@ -28,7 +29,9 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
     return browser.signIn(await browser.visit('/signin'), user);
   };
   assert.doesNotMatch((await next()).text, /otpauth|authenticator/i);
-  const changed = await agent.submit(form, 'console-form', { mfa: 'EVERYONE' });
+  const asked = await agent.submit(form, 'console-form', { mfa: 'EVERYONE' });
+  const shown = await agent.submit(asked, 'enroll-form', { passCode: codeOf(secretOn(asked)) });
+  const changed = await agent.submit(shown, 'enrolled-form');
   assert.match(wordsOf(changed), /The sign-in policy is changed.*Second factor Everyone/);
   assert.match((await next()).text, /authenticator/i, 'he sets one up');
   assert.deepEqual((await service.api('GET', '/settings/sign-in')).body, {

@@ -121,7 +121,7 @@ test('factors are reset, and a linked account is removed', async (t) => {
   assert.match(wordsOf(await agent.submit(await agent.visit(reset), 'console-form')), /The factor is reset.*has no second factor/);
   assert.ok(await canSignIn(service, user));
   assert.match(wordsOf(await agent.submit(await agent.visit(`${home}/factors/reset`), 'console-form')), /The factors are reset/);
-  assert.match(wordsOf(await agent.visit(`${home}/linked-accounts`)), new RegExp(`Acme subject-of-${user.id}`));
+  assert.match(wordsOf(await agent.visit(`${home}/linked-accounts`)), new RegExp(`Acme None subject-of-${user.id}`));
   const unlinked = await agent.submit(await agent.visit(`${home}/linked-accounts/${idpId}/remove`), 'console-form');
   assert.match(wordsOf(unlinked), /The link is removed/);
   assert.equal((await service.api('GET', `/idps/${idpId}/users/${user.id}`)).status, 404);
