@@ -80,6 +80,7 @@ export const NOTICES = {
   'application-assigned-to-user': 'The application is assigned.',
   'application-taken-from-user': 'The application is taken away.',
   'sessions-changed': 'The sessions are changed.',
+  'retention-changed': 'How long events are kept is changed.',
   'application-created': 'The application is created.',
   'application-changed': 'The application is changed. It counts from the next request on.',
   'application-secret-removed': 'The secret is removed. It is refused from the next request on.',

@@ -43,7 +43,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     if (found.length > 1 && found.length <= FOUND) return listed(found);
   }
   const chosen = value === '' ? undefined : await candidates.byId(value);
-  const how = `Type its name or a part of it; where several fit, you choose.${none === undefined ? '' : ` Empty: ${none}.`}`;
+  const how = `Type its name or the beginning of it; where several fit, you choose.${none === undefined ? '' : ` Empty: ${none}.`}`;
   return {
     ...field,
     required: none === undefined,

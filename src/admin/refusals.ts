@@ -47,6 +47,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.status === 404) return NOT_FOUND;
   if (error.status === 403 && error.errorCode !== WRONG_STATE) return NOT_ALLOWED;
+  if (error.status === 429) return refusal(429, 'Others are searching just now', 'Try again in a moment.');
   const problems = problemsOf(error);
   return (
     problems &&

@@ -16,6 +16,7 @@ import { attributeTypes } from '../store/filter.ts';
 import type { Page, Window } from '../store/paging.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
+import { isPrintable } from './text.ts';
 
 export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newestFirst'> {
   /** An expression of RFC 7644. */
@@ -38,6 +39,7 @@ const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
 export async function readLogs(services: Services, { filter, q = '', ...span }: LogQuery, window: Window): Promise<Page<StoredEvent>> {
   const words = q.split(/\s+/).filter((word) => word !== '');
   if (words.length > MOST_WORDS) throw validation([{ field: 'q', message: `must have at most ${MOST_WORDS} words` }]);
+  if (!isPrintable(q)) throw validation([{ field: 'q', message: 'must not contain control characters' }]);
   const isOpen = span.until === undefined && window.after === undefined;
   const selection = {
     ...span,

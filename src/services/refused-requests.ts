@@ -38,8 +38,9 @@ export class RefusedRequests {
   /** @param request who made it, as far as the connection tells */
   async note(refused: RefusedRequest, request: Connection): Promise<void> {
     const { endpoint, userId, server, decision } = refused;
-    const { clientId, grantType, scopes } = decision.request;
-    const same = JSON.stringify([endpoint, userId, server.id, decision.kind, clientId, grantType, scopes]);
+    // Not the scopes: whoever asks decides which, in which order and how often, and so would decide how much is written.
+    const { clientId, grantType } = decision.request;
+    const same = JSON.stringify([endpoint, userId, server.id, decision.kind, clientId, grantType]);
     if (this.#told.has(same)) return;
     this.#told.set(same, true);
     try {

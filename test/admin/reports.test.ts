@@ -92,11 +92,12 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.match(wordsOf(page), /could not be carried out: .*at most 10 words/);
     assert.match(page.text, /value="a b c d e f g h i j k"/);
     assert.equal((await search({ since: 'yesterday', after: 'x' })).status, 200);
+    assert.match(wordsOf(await search({ q: 'a\u0000b' })), /could not be carried out: .*control characters/);
   });
 
   await t.test('the file holds what the list is narrowed to, as the API tells it', async () => {
     const page = await search({ type: 'org.lifecycle.create', actor: 'admin' });
-    const file = await agent.send(linkTo(page, 'Download as JSON'));
+    const file = await agent.send(linkTo(page, 'Download up to 1,000 as JSON'));
     assert.match(file.headers.get('content-disposition') ?? '', /attachment; filename="system-log\.json"/);
     assert.match(file.headers.get('content-type') ?? '', /^application\/json/);
     const events = JSON.parse(await file.text());
@@ -104,6 +105,25 @@ test('the system log is searched, narrowed by every field, paged with what narro
     const { body } = await service.api('GET', `/logs?filter=${encodeURIComponent(`uuid eq "${events[0].uuid}"`)}`);
     assert.deepEqual(events[0], body[0]);
   });
+});
+
+test('how long events are kept is set, with what is wrong beside the field', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const form = await agent.visit('/admin/reports/log/retention');
+  const kept = async () => (await service.api('GET', '/settings/audit')).body.retentionDays;
+  for (const days of ['0', 'a year']) {
+    const wrong = await agent.submit(form, 'console-form', { retentionDays: days });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.text, /id="retentionDays-problem"/);
+    assert.match(wrong.text, new RegExp(`value="${days}"`), 'what was typed stays');
+  }
+  assert.equal(await kept(), null);
+  const saved = await agent.submit(form, 'console-form', { retentionDays: '400' });
+  assert.match(wordsOf(saved), /How long events are kept is changed/);
+  assert.equal(await kept(), 400);
+  await agent.submit(await agent.visit('/admin/reports/log/retention'), 'console-form', { retentionDays: '' });
+  assert.equal(await kept(), null);
 });
 
 test('an event: its facts with links, what it changed, and what else happened in the same request', async (t) => {

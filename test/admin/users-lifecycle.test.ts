@@ -1,6 +1,7 @@
 /** The life of an account, without JavaScript, and what is known of it: its steps, its activity, its data as a file. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { enrolledUser } from '../support/factors.ts';
 import { startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from './administrators.ts';
@@ -49,7 +50,7 @@ test('the life of an account: each step as far as the status offers it, to its e
 
 test('activity shows at once what happened to a user, and the data are a file without secrets', async (t) => {
   const service = await startService(t);
-  const user = await service.createUser({ firstName: 'Frida' });
+  const user = await enrolledUser(service, { firstName: 'Frida' });
   const other = await service.createUser();
   const { agent } = await enter(service);
   await service.api('POST', `/users/${user.id}/lifecycle/suspend`);
@@ -66,7 +67,11 @@ test('activity shows at once what happened to a user, and the data are a file wi
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   const text = await answer.text();
   assert.equal(JSON.parse(text).user.profile.firstName, 'Frida');
-  assert.doesNotMatch(text, /passwordHash|scrypt|argon/);
+  assert.deepEqual(
+    JSON.parse(text).factors.map((factor: object) => Object.keys(factor)),
+    [['id', 'type', 'name', 'created', 'lastUsed']],
+  );
+  assert.doesNotMatch(text, /passwordHash|scrypt|argon|sealedSecret|publicKey/);
   const [event] = await eventsOf(service, 'user.account.export_data', user.id);
   assert.equal(event?.actor.displayName, 'admin');
 

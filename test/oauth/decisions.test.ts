@@ -108,6 +108,8 @@ test('a refusal for want of an assignment, on the page, in silence and by the pa
   const { outcome, debugContext } = only(events, 'app.oauth2.as.authorize');
   assert.equal(outcome.reason, 'NOT_ASSIGNED');
   assert.deepEqual(debugContext.decision.request.scopes, ['openid']);
+  const otherScopes = authorizeUrl(service, 'default', { client_id: app.clientId, prompt: 'none', scope: 'email openid' });
+  assert.deepEqual(await told(service, () => browser.visit(otherScopes)), [], 'other scopes make it no other refusal');
   const form = { grant_type: 'password', username: user.login, password: user.password };
   const byPassword = only(await told(service, () => token(service, app, form)), 'app.oauth2.as.token.grant');
   assert.deepEqual([byPassword.actor.id, byPassword.debugContext.decision.request.grantType], [user.id, 'password']);

@@ -7,7 +7,7 @@ import { partsOf } from './settings.ts';
 /** The logo as pages for people show it: over https only. */
 function logoPart(logo: string): Part {
   const title = 'Logo, as people see it';
-  return logo.startsWith('https:')
+  return new URL(logo).protocol === 'https:'
     ? { kind: 'picture', title, src: logo, alt: 'The logo of the application' }
     : { kind: 'words', title, paragraphs: ['It is not shown: its address is not https.'], tone: 'warning' };
 }
@@ -21,7 +21,7 @@ export const branding: ConsolePage = {
     return sheetPage({
       ...headOf(application),
       actions: [{ label: 'Preview', href: `/admin/settings/branding/applications/${encodeURIComponent(application.id)}` }],
-      images: logo?.startsWith('https:') ? [new URL(logo).origin] : [],
+      images: logo !== undefined && new URL(logo).protocol === 'https:' ? [new URL(logo).origin] : [],
       parts: [
         ...warningsOf(application),
         ...(await partsOf(visit, application, 'branding')),

@@ -1,5 +1,6 @@
 /** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
 import { ApiError } from '../../errors.ts';
+import { mayCall } from '../../policy/administration.ts';
 import { describeEvent } from '../../services/log-events.ts';
 import { readLogs } from '../../services/logs.ts';
 import type { StoredEvent } from '../../store/audit.ts';
@@ -78,7 +79,10 @@ export const log: ConsolePage = {
       title: 'System log',
       lead: 'Who did what, when and from where, the newest first.',
       crumbs: [{ label: 'Reports' }],
-      actions: page.items.length === 0 ? [] : [{ label: 'Download as JSON', href: file }],
+      actions: [
+        ...(page.items.length === 0 ? [] : [{ label: 'Download up to 1,000 as JSON', href: file }]),
+        ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Retention', href: `${LOG}/retention` }] : []),
+      ],
       parts: [
         ...(problem === undefined
           ? []

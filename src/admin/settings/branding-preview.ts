@@ -18,7 +18,8 @@ export const coloursOf = ({ branding, application }: Pick<Pictured, 'branding' |
     ? completeColours(branding.primaryColorHex, branding.primaryColorDarkHex)
     : completeColours(application.colour)) ?? { light: SURROUNDINGS.light.accent, dark: SURROUNDINGS.dark.accent };
 
-const https = (address: string | null | undefined): string | undefined => (address?.startsWith('https:') ? address : undefined);
+const https = (address: string | null | undefined): string | undefined =>
+  address != null && URL.canParse(address) && new URL(address).protocol === 'https:' ? address : undefined;
 
 /** @param page title, way and links of the page */
 export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pictured: Pictured): Drawn {

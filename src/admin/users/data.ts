@@ -17,7 +17,7 @@ export const data: ConsolePage = {
         {
           kind: 'words',
           paragraphs: [
-            'The file holds the profile, memberships, groups, roles, assigned applications, consents, linked accounts, API tokens and sessions of the user, without secrets.',
+            'The file holds the profile, memberships, groups, roles, assigned applications, consents, factors, linked accounts, API tokens and sessions of the user, without secrets.',
             'That it was read is itself an event of the audit log. The events that name the user are under Activity, and can be exported by the API.',
           ],
         },
@@ -26,8 +26,10 @@ export const data: ConsolePage = {
     );
   },
   async download({ services, params, request }) {
-    const { user, ...rest } = await exportUserData(services, params.id ?? '', request);
+    const { user, factors, ...rest } = await exportUserData(services, params.id ?? '', request);
     const { passwordHash: _, ...account } = user;
-    return { name: `${user.id}.json`, type: 'application/json', content: `${JSON.stringify({ user: account, ...rest }, undefined, 2)}\n` };
+    const told = factors.map(({ id, type, name, created, lastUsed }) => ({ id, type, name, created, lastUsed }));
+    const content = `${JSON.stringify({ user: account, ...rest, factors: told }, undefined, 2)}\n`;
+    return { name: `${user.id}.json`, type: 'application/json', content };
   },
 };
