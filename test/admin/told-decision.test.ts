@@ -42,14 +42,14 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
     /by a password\..*No second factor was asked/,
   ],
   [
-    'a factor that follows',
-    { kind: 'session', amr: ['pwd'], secondFactor: { enrolled: true, demandedBy: 'EVERYONE' } },
-    /had to follow: he has one.*Besides, the sign-in policy/,
+    'a factor set up meanwhile',
+    { kind: 'session', amr: ['fed'], secondFactor: { enrolled: true, demandedBy: 'EVERYONE' } },
+    /external identity provider.*set up while this sign-in was under way/,
   ],
   [
-    'one to be set up',
-    { kind: 'session', amr: ['fed'], secondFactor: { enrolled: false, demandedBy: 'ADMINISTRATORS' } },
-    /external identity provider.*administrators.*set one up/,
+    'one that the API could not set up',
+    { kind: 'session', amr: ['pwd'], secondFactor: { enrolled: false, demandedBy: 'ADMINISTRATORS' } },
+    /by a password\..*administrators.*by the API.*none can be set up/,
   ],
   [
     'by two factors',

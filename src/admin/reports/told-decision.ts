@@ -203,17 +203,19 @@ function session({ amr, secondFactor: { enrolled, demandedBy } }: SessionBegun):
     return { ...NOTHING, tone: 'good', sentences: [proved, `A second factor was used${why === '' ? '' : `: ${why}`}.`] };
   }
   if (enrolled) {
-    const also = because === '' ? '' : ` Besides, ${because}.`;
-    const sentences = [proved, `A second factor had to follow: he has one, and whoever has one is always asked for it.${also}`];
-    return { ...NOTHING, tone: 'good', sentences, advice: ['Whether it was right is told by the next event of the sign-in.'] };
+    const sentences = [proved, 'His second factor was set up while this sign-in was under way: it is asked for from the next one on.'];
+    return { ...NOTHING, tone: 'good', sentences };
   }
   if (because !== '') {
-    const sentences = [proved, `A second factor was demanded, for ${because}; the user had none and had to set one up before going on.`];
+    const sentences = [
+      proved,
+      `A second factor is demanded, for ${because}; the user has none, and by the API, where this sign-in came from, none can be set up.`,
+    ];
     return {
       ...NOTHING,
       tone: 'warning',
       sentences,
-      advice: ['By the API, where nothing can be set up, that is asked at the authorize endpoint.'],
+      advice: ['The authorize endpoint asks him to set one up before an application gets anything.'],
     };
   }
   const sentences = [
