@@ -46,4 +46,12 @@ export const SHORTEST_PASSWORD = 8;
 export const PASSWORD_HISTORY = 4;
 
 /** How the service presents itself until settings/branding says otherwise. */
-export const BRAND = { name: 'Gatehouse', supportUrl: null, privacyUrl: null, termsUrl: null } as const;
+export const BRAND = {
+  name: 'Gatehouse',
+  logoUrl: null,
+  primaryColorHex: null,
+  primaryColorDarkHex: null,
+  supportUrl: null,
+  privacyUrl: null,
+  termsUrl: null,
+} as const;

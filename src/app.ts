@@ -10,7 +10,7 @@ import { createOutbound } from './http/outbound.ts';
 import { createPages } from './http/pages.ts';
 import { clientAddress, observeRequests, requestId } from './http/requests.ts';
 import { securityHeaders } from './http/security-headers.ts';
-import { publicFiles } from './http/static.ts';
+import { generatedStylesheets, publicFiles } from './http/static.ts';
 import { errorPage } from './interaction/error-page.ts';
 import { explainFailures, unknownPage } from './interaction/failures.ts';
 import { formPostPage } from './interaction/form-post-page.ts';
@@ -32,6 +32,7 @@ import { BUILT_IN, issuerOf } from './policy/server-id.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
 import { NOBODY } from './services/audit.ts';
 import { listAuthorizationServers } from './services/authorization-servers.ts';
+import { presentBrand, writeBrandStylesheet } from './services/brand-stylesheet.ts';
 import type { Services } from './services/dependencies.ts';
 import { eventHookDelivery } from './services/event-hook-delivery.ts';
 import { countWrongSecret, networkOf } from './services/failure-limits.ts';
@@ -39,6 +40,7 @@ import { RESET_REQUEST, resetRequests } from './services/forgotten-password.ts';
 import { MAIL } from './services/mail.ts';
 import { createMailer, mailDelivery, warnOfSilentServer } from './services/mail-delivery.ts';
 import { sendOutbox } from './services/outbox.ts';
+import { RefusedRequests } from './services/refused-requests.ts';
 import { needsSecondFactor } from './services/second-factor-demand.ts';
 import { SettingsCache } from './services/settings-cache.ts';
 import { authenticate, noteSignIn } from './services/sign-in.ts';
@@ -62,7 +64,7 @@ export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
   const branding = new SettingsCache(services, 'branding');
   notifications.subscribe((change) => branding.changed(change));
-  const pages = createPages({ config, brand: () => branding.current() });
+  const pages = createPages({ config, brand: async () => presentBrand(await branding.current()) });
   const observer = observeRequests(log);
   let accepting = true;
 
@@ -73,6 +75,7 @@ export function createApp(services: Services): App {
     userAgent: req.headers['user-agent'] ?? '',
     requestId: requestId(req),
   });
+  const refusedRequests = new RefusedRequests(services);
   const servers = new AuthorizationServers({
     config,
     keyring,
@@ -83,8 +86,12 @@ export function createApp(services: Services): App {
     requestId,
     clients: new ClientDirectory(database, keyring),
     authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
-    noteSignIn: (user, req) => database.transaction((trx) => noteSignIn(trx, user, { actor: NOBODY, ...describe(req) })),
+    noteSignIn: (user, applicationId, req) =>
+      database.transaction((trx) =>
+        noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
+      ),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
+    refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
     async endSession({ uid, userId }, req) {
       const login = (await findUserById(database.knex, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
@@ -135,6 +142,7 @@ export function createApp(services: Services): App {
   );
   koa.use(securityHeaders(config));
   koa.use(publicFiles);
+  koa.use(generatedStylesheets(writeBrandStylesheet));
   koa.use(managementApi(services, { pages, sessions }));
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
   // An authorization server that cannot be reached fails before any of its pages: whoever visits it gets this service's own.

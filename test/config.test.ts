@@ -125,7 +125,8 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ SMTP_URL: 'mail.example', MAIL_FROM: 'id@example.com' }, /^SMTP_URL must be a URL that begins with smtp/],
   [{ SMTP_URL: 'smtp://mail.example' }, /^MAIL_FROM is required with SMTP_URL/],
   ...['nobody', 'a@example.com, b@example.com', 'Name <a@example.com>\nBcc: x@example.com', 'a b@example.com'].map(
-    (from) => [{ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }, /^MAIL_FROM must be an e-mail address, or a name and an address/] as const,
+    (from) =>
+      [{ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }, /^MAIL_FROM must be an e-mail address, or a name and an address/] as const,
   ),
   [{ PLAYGROUND: 'maybe' }, /^PLAYGROUND must be true or false$/],
 ];

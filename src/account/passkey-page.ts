@@ -42,7 +42,7 @@ export const receivePasskey = change(async (house, ctx, { accountId: userId, amr
   const added = await addOwnPasskey(house.services, userId, registration, options, visitor(ctx, house.config));
   if (added === undefined) return show(house, ctx, userId, { refused: true });
   // Signed in by it just now: the session must not be asked to prove it again.
-  if (!options.multiFactor) await house.sessions.signIn(ctx.req, ctx.res, userId, withSecondFactor(amr, added.methods));
+  if (!options.multiFactor) await house.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
   if (added.recoveryCodes.length === 0) return seeOther(ctx, SECURITY_PAGE);
   const frame = { action: (step: string) => `${SECURITY_PAGE}/${step}`, hidden: house.formTokens.field(ctx), back: SECURITY_PAGE };
   await showRecoveryCodes(house.pages, ctx, frame, added.recoveryCodes);

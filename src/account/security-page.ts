@@ -71,7 +71,7 @@ export const confirmApp = change(async (house, ctx, { accountId: userId, amr }, 
     if (codes === undefined) return await showApp(house, ctx, userId, stateToken, true);
     await abandonStep(house.services, stateToken);
     // Signed in by it just now: the session must not be asked to prove it again.
-    if (!isMultiFactor(amr)) await house.sessions.signIn(ctx.req, ctx.res, userId, withSecondFactor(amr, ['otp']));
+    if (!isMultiFactor(amr)) await house.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
     if (codes.length === 0) return seeOther(ctx, SECURITY_PAGE);
     await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
   } catch (error) {

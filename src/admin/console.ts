@@ -83,13 +83,14 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   /** Draws a page in the console's frame. */
   async function draw(ctx: Koa.Context, person: Person, page: Drawn, status = 200): Promise<void> {
-    const { view, title, locals, lead, crumbs = [], actions = [], scripts = [] } = page;
+    const { view, title, locals, lead, crumbs = [], actions = [], tabs = [], scripts = [], images = [] } = page;
     const frame = {
       title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
       heading: title,
       lead,
       crumbs,
       actions,
+      tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.href === ctx.path })),
       notice: noticeIn(new URLSearchParams(ctx.search)),
       menu: menuFor(person.roles, ctx.path),
       isHome: ctx.path === HOME,
@@ -100,7 +101,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       stylesheets: ['admin.css'],
       scripts,
     };
-    await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame' });
+    await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images });
   }
 
   /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
@@ -120,11 +121,23 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   const isFound = (ctx: RouterContext): boolean => Object.values(ctx.params as Record<string, string>).every(isPrintable);
 
-  const shown = ({ access, verb = 'read', show }: ConsolePage) =>
+  /** Carries out what is asked of a page by an address alone. */
+  const looked = ({ access, verb = 'read' }: ConsolePage, look: (ctx: RouterContext, visit: Visit) => Promise<void>) =>
     forAdministrators(async (ctx, person) => {
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
       if (!mayCall(person.roles, access, verb)) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
-      await draw(ctx, person, await show(visitOf(ctx, person), NOTHING_TYPED));
+      await look(ctx, visitOf(ctx, person));
+    });
+
+  const shown = (page: ConsolePage) => looked(page, async (ctx, visit) => draw(ctx, visit.person, await page.show(visit, NOTHING_TYPED)));
+
+  const downloaded = (page: ConsolePage, download: NonNullable<ConsolePage['download']>) =>
+    looked(page, async (ctx, visit) => {
+      const { name, type, content } = await download(visit);
+      ctx.attachment(name);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.type = type;
+      ctx.body = content;
     });
 
   const received = ({ access, show }: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
@@ -155,6 +168,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   for (const page of PAGES) {
     router.get(page.path, shown(page));
     if (page.receive !== undefined) router.post(page.path, received(page, page.receive));
+    if (page.download !== undefined) router.get(`${page.path}/download`, downloaded(page, page.download));
   }
   const ownForm = refuseCrossSite(config);
   // The router itself adds to the context what its type asks for.

@@ -5,32 +5,39 @@ import { createDepartment, deleteDepartment, departmentTree, updateDepartment } 
 import { getOrganization, type OrganizationDetail } from '../services/organizations.ts';
 import { text } from '../services/text.ts';
 import type { Department } from '../store/departments.ts';
-import { branchesBelow, lineAbove, withDepth, within } from './department-tree.ts';
-import { type Field, formPage, type Option, readFields } from './form.ts';
+import { departmentsIn, departmentsOf } from './candidates.ts';
+import { branchesBelow, lineAbove, within } from './department-tree.ts';
+import { type Field, formPage, readFields } from './form.ts';
 import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.ts';
-import type { ConsolePage, Crumb, Visit } from './page.ts';
+import type { ConsolePage, Crumb, Typed, Visit } from './page.ts';
+import { picked, pickField } from './pick.ts';
 
 /** More of the way to a department would fill the page. */
 const NEAREST = 4;
 
 const homeOf = (orgId: string, depId: string): string => `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}`;
 
-/** The choice of a department in a form: the tree, indented. */
-export function departmentField(departments: readonly Department[], field: Pick<Field, 'name' | 'label' | 'value'>, none: string): Field {
-  const options: Option[] = withDepth(departments).map(({ department: { id, name }, depth }) => ({
-    value: id,
-    label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,
-  }));
-  return { ...field, options: [{ value: '', label: none }, ...options] };
-}
-
-const fieldsFor = (departments: readonly Department[], now: { name?: string; originId?: string; parentId?: string | null }): Field[] => [
+const fieldsFor = async (
+  departments: readonly Department[],
+  now: { name?: string; originId?: string; parentId?: string | null },
+  typed: Typed,
+): Promise<Field[]> => [
   { name: 'name', label: 'Name', required: true, value: now.name ?? '' },
   { name: 'originId', label: 'External id', hint: 'Its id in another system, if it has one', value: now.originId ?? '' },
-  departmentField(departments, { name: 'parentId', label: 'Below', value: now.parentId ?? '' }, 'Nothing: at the top level'),
+  await pickField(
+    departmentsOf(departments),
+    { name: 'parentId', label: 'Below', value: now.parentId ?? '', none: 'Nothing: at the top level' },
+    typed,
+  ),
 ];
 
 const settings = z.object({ name: text({ least: 1 }), originId: text(), parentId: z.string() });
+
+/** What was typed, with the department that it names. @throws {ApiError} validation, not found */
+async function settingsIn(visit: Visit, form: URLSearchParams) {
+  const { parentId, ...rest } = readFields(settings, form);
+  return { ...rest, parentId: (await picked(await departmentsIn(visit, orgIdIn(visit)), 'parentId', parentId)) ?? '' };
+}
 
 /** @throws {ApiError} not found */
 async function look({ services, request, params }: Visit, organization: OrganizationDetail) {
@@ -56,13 +63,13 @@ const create: ConsolePage = {
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
     const { departments } = await look(visit, organization);
-    const fields = fieldsFor(departments, { parentId: visit.query.get('parent') });
+    const fields = await fieldsFor(departments, { parentId: visit.query.get('parent') }, typed);
     const cancel = addressOf(organization.id);
     return formPage({ title: 'Add department', crumbs: below(organization), fields, submit: 'Add department', cancel }, typed);
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    const { parentId } = await createDepartment(visit.services, orgId, readFields(settings, form), visit.request);
+    const { parentId } = await createDepartment(visit.services, orgId, await settingsIn(visit, form), visit.request);
     return { goTo: parentId === null ? addressOf(orgId) : homeOf(orgId, parentId), notice: 'department-created' };
   },
 };
@@ -75,12 +82,14 @@ const detail: ConsolePage = {
     const { departments, crumbs, asked } = await look(visit, organization);
     const department = asked();
     const home = homeOf(organization.id, department.id);
+    const members = { label: 'Members', href: `${addressOf(organization.id)}/members?department=${encodeURIComponent(department.id)}` };
     const actions = [
       {
         label: 'Add department below',
         href: `${addressOf(organization.id)}/departments/new?parent=${encodeURIComponent(department.id)}`,
         main: true,
       },
+      members,
       { label: 'Change or move', href: `${home}/edit` },
       { label: 'Delete', href: `${home}/delete` },
     ];
@@ -88,7 +97,7 @@ const detail: ConsolePage = {
       view: 'departments',
       title: department.name,
       crumbs,
-      actions: mayChange(visit, organization.id) ? actions : [],
+      actions: mayChange(visit, organization.id) ? actions : [members],
       locals: {
         facts: [
           { label: 'External id', value: department.originId || 'None' },
@@ -117,9 +126,10 @@ const edit: ConsolePage = {
       {
         title: 'Change department',
         crumbs: [...crumbs, { label: department.name, href: cancel }],
-        fields: fieldsFor(
+        fields: await fieldsFor(
           departments.filter(({ id }) => !own.has(id)),
           department,
+          typed,
         ),
         submit: 'Save',
         cancel,
@@ -129,7 +139,7 @@ const edit: ConsolePage = {
   },
   async receive(visit, form) {
     const [orgId, depId] = [orgIdIn(visit), visit.params.depId ?? ''];
-    await updateDepartment(visit.services, orgId, depId, readFields(settings, form), visit.request);
+    await updateDepartment(visit.services, orgId, depId, await settingsIn(visit, form), visit.request);
     return { goTo: homeOf(orgId, depId), notice: 'department-changed' };
   },
 };

@@ -1,16 +1,23 @@
 /** The members of an organization: who they are, in which department; adding, moving, removing. Accounts themselves are not made or changed here. */
 import { z } from 'zod';
-import { ApiError, validation } from '../errors.ts';
 import { departmentTree } from '../services/departments.ts';
 import { getMember, listMembers, putMember, removeMember } from '../services/members.ts';
 import { getOrganization } from '../services/organizations.ts';
+import { isPrintable } from '../services/text.ts';
 import { getUser } from '../services/users.ts';
-import type { User } from '../store/users.ts';
-import { departmentField } from './departments.ts';
+import type { Department } from '../store/departments.ts';
+import { accountNamed, LOGIN_FIELD } from './account-named.ts';
+import { departmentsIn } from './candidates.ts';
+import { withDepth } from './department-tree.ts';
 import { type Field, formPage, readFields } from './form.ts';
 import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.ts';
-import type { ConsolePage, Crumb, Visit } from './page.ts';
-import { afterIn, LIMIT, nextPage } from './paging.ts';
+import type { ConsolePage, Crumb, Typed, Visit } from './page.ts';
+import { afterIn, LIMIT, pagerOf } from './paging.ts';
+import { picked, pickField } from './pick.ts';
+import { listPage } from './sheet.ts';
+import { statusPiece } from './user-status.ts';
+import { NO_DEPARTMENT } from './users/place.ts';
+import { addressOfUser, USERS_HOME } from './users/user.ts';
 
 const homeOf = (orgId: string): string => `${addressOf(orgId)}/members`;
 const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
@@ -18,14 +25,12 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
   { label: 'Members', href: homeOf(organization.id) },
 ];
 
-const STATUSES = {
-  STAGED: 'Not activated yet',
-  ACTIVE: 'Active',
-  PASSWORD_EXPIRED: 'Password expired',
-  LOCKED_OUT: 'Locked',
-  SUSPENDED: 'Suspended',
-  DEPROVISIONED: 'Deactivated',
-} as const;
+/** What the address narrows the list to; a department that does not exist has no members. */
+function narrowed({ query }: Visit) {
+  const q = (query.get('q') ?? '').trim();
+  const depId = query.get('department') ?? '';
+  return { q, depId, isNarrowed: q !== '' || depId !== '', isFindable: isPrintable(q) && isPrintable(depId) };
+}
 
 const list: ConsolePage = {
   path: '/organizations/:orgId/members',
@@ -34,40 +39,67 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, next } = await listMembers(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
-    const names = new Map(
-      items.some(({ depId }) => depId !== null)
-        ? (await departmentTree(services, organization.id, request)).departments.map(({ id, name }) => [id, name])
-        : [],
-    );
+    const { q, depId, isNarrowed, isFindable } = narrowed(visit);
+    const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, limit: LIMIT, after: afterIn(query) };
+    const { items, next } = isFindable ? await listMembers(services, organization.id, search, request) : { items: [], next: undefined };
+    const { departments } = await departmentTree(services, organization.id, request);
+    const names = new Map(departments.map(({ id, name }) => [id, name]));
     const isChangeable = mayChange(visit, organization.id);
-    return {
-      view: 'members',
+    const add = { label: 'Add member', href: `${home}/new`, main: true };
+    const create = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(organization.id)}` };
+    return listPage({
       title: 'Members',
       lead: organization.memberCount === 1 ? '1 member' : `${organization.memberCount.toLocaleString('en')} members`,
       crumbs: below(organization),
-      actions: isChangeable ? [{ label: 'Add member', href: `${home}/new`, main: true }] : [],
-      locals: {
-        members: items.map(({ userId, login, status, depId }) => ({
-          login,
-          status: STATUSES[status],
-          department:
-            depId === null ? undefined : { name: names.get(depId) ?? depId, href: `${addressOf(organization.id)}/departments/${depId}` },
-          move: isChangeable ? `${home}/${userId}` : undefined,
-          remove: isChangeable ? `${home}/${userId}/remove` : undefined,
+      actions: isChangeable ? [add, create] : [],
+      list: {
+        name: 'Members',
+        columns: ['User name', 'Department', 'Account'],
+        rows: items.map(({ userId, login, status, depId: department }) => ({
+          cells: [
+            { text: login, href: addressOfUser(userId) },
+            department === null
+              ? ''
+              : {
+                  text: names.get(department) ?? department,
+                  href: `${addressOf(organization.id)}/departments/${encodeURIComponent(department)}`,
+                },
+            statusPiece(status),
+          ],
+          actions: isChangeable
+            ? [
+                { label: 'Move', href: `${home}/${userId}` },
+                { label: 'Remove', href: `${home}/${userId}/remove` },
+              ]
+            : [],
         })),
-        next: nextPage(home, next),
-        isFirst: afterIn(query) === undefined,
-        home,
+        empty: isNarrowed ? 'No member fits.' : 'This organization has no members yet.',
+        emptyAction: isChangeable && !isNarrowed ? add : undefined,
+        search: { label: 'Search', q, hint: 'What the user name begins with', fields: departmentsToLookIn(departments, depId), isNarrowed },
+        pager: pagerOf(home, query, next),
       },
-    };
+    });
   },
 };
 
-async function departmentChoice({ services, request }: Visit, orgId: string, now: string | undefined): Promise<Field> {
-  const { departments } = await departmentTree(services, orgId, request);
-  return departmentField(departments, { name: 'depId', label: 'Department', value: now ?? '' }, 'None: directly in the organization');
+/** More departments are not chosen from a list: the page of each leads to its members. */
+const LISTED = 200;
+
+function departmentsToLookIn(departments: readonly Department[], depId: string): readonly Field[] {
+  const listed = departments.length <= LISTED ? departments : departments.filter(({ id }) => id === depId);
+  if (listed.length === 0) return [];
+  const options = withDepth(listed).map(({ department: { id, name }, depth }) => ({
+    value: id,
+    label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,
+  }));
+  return [{ name: 'department', label: 'Department', value: depId, options: [{ value: '', label: 'All' }, ...options] }];
 }
+
+const departmentField = async (visit: Visit, orgId: string, value: string | undefined, typed: Typed): Promise<Field> =>
+  pickField(await departmentsIn(visit, orgId), { name: 'depId', label: 'Department', value, none: NO_DEPARTMENT }, typed);
+
+const departmentIn = async (visit: Visit, form: URLSearchParams): Promise<string | undefined> =>
+  picked(await departmentsIn(visit, orgIdIn(visit)), 'depId', form.get('depId') ?? '');
 
 const add: ConsolePage = {
   path: '/organizations/:orgId/members/new',
@@ -75,10 +107,7 @@ const add: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
-    const fields = [
-      { name: 'login', label: 'User name', hint: 'Of an account that exists', required: true },
-      await departmentChoice(visit, organization.id, undefined),
-    ];
+    const fields = [LOGIN_FIELD, await departmentField(visit, organization.id, undefined, typed)];
     return formPage(
       { title: 'Add member', crumbs: crumbsTo(organization), fields, submit: 'Add member', cancel: homeOf(organization.id) },
       typed,
@@ -86,23 +115,12 @@ const add: ConsolePage = {
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    const { login, depId } = readFields(z.object({ login: z.string().trim().min(1), depId: z.string() }), form);
-    const user = await accountOf(visit, login);
-    await putMember(visit.services, orgId, user.id, depId, visit.request);
+    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
+    const user = await accountNamed(visit, login);
+    await putMember(visit.services, orgId, user.id, await departmentIn(visit, form), visit.request);
     return { goTo: homeOf(orgId), notice: 'member-added' };
   },
 };
-
-/** @throws {ApiError} validation when there is none, or he may not know of it */
-async function accountOf({ services, request }: Visit, login: string): Promise<User> {
-  try {
-    return await getUser(services, login, request);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404)
-      throw validation([{ field: 'login', message: 'is not that of an account here' }]);
-    throw error;
-  }
-}
 
 const move: ConsolePage = {
   path: '/organizations/:orgId/members/:userId',
@@ -112,15 +130,14 @@ const move: ConsolePage = {
     const organization = await organizationToChange(visit);
     const { userId, depId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
     const { login } = await getUser(visit.services, userId, visit.request);
-    const fields = [await departmentChoice(visit, organization.id, depId)];
+    const fields = [await departmentField(visit, organization.id, depId, typed)];
     return formPage({ title: login, crumbs: crumbsTo(organization), fields, submit: 'Save', cancel: homeOf(organization.id) }, typed);
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    const { depId } = readFields(z.object({ depId: z.string() }), form);
     // Whoever was removed meanwhile is not brought back by a form about his department.
     const { userId } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
-    await putMember(visit.services, orgId, userId, depId, visit.request);
+    await putMember(visit.services, orgId, userId, await departmentIn(visit, form), visit.request);
     return { goTo: homeOf(orgId), notice: 'member-changed' };
   },
 };

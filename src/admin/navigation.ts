@@ -13,8 +13,47 @@ interface Section {
 }
 
 export const MENU: readonly Section[] = [
-  { label: 'Directory', entries: [{ label: 'Organizations', href: '/admin/organizations', access: 'organizations' }] },
-  { label: 'API', entries: [{ label: 'Token', href: '/admin/api/tokens', access: 'own' }] },
+  {
+    label: 'Directory',
+    entries: [
+      { label: 'Organizations', href: '/admin/organizations', access: 'organizations' },
+      { label: 'Users', href: '/admin/users', access: 'organizations' },
+      { label: 'Groups', href: '/admin/groups', access: 'service' },
+    ],
+  },
+  {
+    label: 'Applications',
+    entries: [{ label: 'Applications', href: '/admin/applications', access: 'service' }],
+  },
+  {
+    label: 'API',
+    entries: [
+      { label: 'Authorization servers', href: '/admin/api/servers', access: 'service' },
+      { label: 'Token', href: '/admin/api/tokens', access: 'own' },
+      { label: 'Event hooks', href: '/admin/api/event-hooks', access: 'service' },
+    ],
+  },
+  {
+    label: 'Security',
+    entries: [
+      { label: 'Identity providers', href: '/admin/security/identity-providers', access: 'service' },
+      { label: 'Sign-in policy', href: '/admin/security/sign-in-policy', access: 'service' },
+      { label: 'Passwords', href: '/admin/security/passwords', access: 'service' },
+      { label: 'Sessions', href: '/admin/security/sessions', access: 'service' },
+      { label: 'Administrators', href: '/admin/security/administrators', access: 'service' },
+    ],
+  },
+  {
+    label: 'Reports',
+    entries: [{ label: 'System log', href: '/admin/reports/log', access: 'service' }],
+  },
+  {
+    label: 'Settings',
+    entries: [
+      { label: 'Branding', href: '/admin/settings/branding', access: 'service' },
+      { label: 'Mail', href: '/admin/settings/mail', access: 'service' },
+    ],
+  },
 ];
 
 /** `page`: the one that is looked at; `true`: one below it is. */

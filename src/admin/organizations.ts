@@ -11,12 +11,14 @@ import {
   type OrganizationDetail,
   renameOrganization,
 } from '../services/organizations.ts';
-import { text } from '../services/text.ts';
+import { isPrintable, text } from '../services/text.ts';
 import type { OrganizationType } from '../store/organizations.ts';
 import { branchesBelow } from './department-tree.ts';
 import { type Field, formPage, readFields } from './form.ts';
 import type { Action, ConsolePage, Crumb, Visit } from './page.ts';
-import { LIMIT, pageIn } from './paging.ts';
+import { LIMIT, pageIn, pagesOf } from './paging.ts';
+import { listPage } from './sheet.ts';
+import { USERS_HOME } from './users/user.ts';
 
 const HOME = '/admin/organizations';
 export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }];
@@ -48,26 +50,34 @@ const list: ConsolePage = {
   access: 'organizations',
   async show({ services, request, query }) {
     const page = pageIn(query);
-    const { count, organizations } = await listOrganizations(services, { page, limit: LIMIT }, request);
+    const q = (query.get('q') ?? '').trim();
+    const search = { page, limit: LIMIT, q: q === '' ? undefined : q };
+    const { count, organizations } = isPrintable(q) ? await listOrganizations(services, search, request) : { count: 0, organizations: [] };
+    const create = { label: 'Create organization', href: `${HOME}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
-    return {
-      view: 'organizations',
+    const isNarrowed = q !== '';
+    return listPage({
       title: 'Organizations',
-      lead: count === 1 ? '1 organization' : `${count.toLocaleString('en')} organizations`,
+      lead: `${count === 1 ? '1 organization' : `${count.toLocaleString('en')} organizations`}${isNarrowed ? ' found' : ''}`,
       crumbs: [{ label: 'Directory' }],
-      actions: mayCreate ? [{ label: 'Create organization', href: `${HOME}/new`, main: true }] : [],
-      locals: {
-        organizations: organizations.map((organization) => ({
-          ...organization,
-          source: SOURCES[organization.type],
-          href: addressOf(organization.id),
+      actions: mayCreate ? [create] : [],
+      list: {
+        name: 'Organizations',
+        columns: ['Name', 'External id', 'Source'],
+        rows: organizations.map(({ id, name, originId, type }) => ({
+          cells: [{ text: name, href: addressOf(id) }, originId, SOURCES[type]],
         })),
-        count,
-        page,
-        pages: Math.max(1, Math.ceil(count / LIMIT)),
-        home: HOME,
+        empty:
+          count > 0
+            ? 'There is nothing on this page.'
+            : isNarrowed
+              ? 'No name has these words. Look for others, or show all again.'
+              : 'There is no organization yet.',
+        emptyAction: mayCreate && count === 0 && !isNarrowed ? create : undefined,
+        search: { label: 'Search', q, hint: 'What the name has somewhere', isNarrowed },
+        pager: pagesOf(HOME, query, page, Math.ceil(count / LIMIT)),
       },
-    };
+    });
   },
 };
 
@@ -93,10 +103,12 @@ const create: ConsolePage = {
 function actionsFor(visit: Visit, { id, editable }: OrganizationDetail): readonly Action[] {
   const address = addressOf(id);
   const members = { label: 'Members', href: `${address}/members` };
+  const user = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(id)}` };
   if (!mayChange(visit, id)) return [members];
   return [
     { label: 'Add department', href: `${address}/departments/new`, main: true },
     members,
+    user,
     ...(editable ? [{ label: 'Rename', href: `${address}/rename` }] : []),
     ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Delete', href: `${address}/delete` }] : []),
   ];

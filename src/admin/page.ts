@@ -44,7 +44,11 @@ export interface Drawn {
   /** The way to the page, without the page. */
   readonly crumbs?: readonly Crumb[];
   readonly actions?: readonly Action[];
+  /** The pages about the same thing; the one that is looked at is marked. */
+  readonly tabs?: readonly Action[];
   readonly scripts?: readonly string[];
+  /** Origins of pictures from elsewhere. */
+  readonly images?: readonly string[];
   readonly locals?: Readonly<Record<string, unknown>>;
 }
 
@@ -66,6 +70,15 @@ export interface Typed {
   readonly problems: readonly Problem[];
 }
 
+/** What a page gives to be kept: answered at its address with `/download` behind it. */
+export interface Download {
+  /** Of the file; letters, digits and `._-`. */
+  readonly name: string;
+  /** Media type. */
+  readonly type: string;
+  readonly content: string;
+}
+
 export interface ConsolePage {
   /** Below `/admin`, with `:name` for a parameter. */
   readonly path: string;
@@ -76,4 +89,6 @@ export interface ConsolePage {
   show(visit: Visit, typed: Typed): Promise<Drawn>;
   /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */
   receive?(visit: Visit, form: URLSearchParams): Promise<Drawn | GoTo>;
+  /** Open to whom the page is open to. @throws {ApiError} */
+  download?(visit: Visit): Promise<Download>;
 }

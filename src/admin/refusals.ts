@@ -1,15 +1,25 @@
 /** What the services refuse, in the words of the console: on the form where it can be put right, as a page of its own where it cannot. */
 import { ApiError } from '../errors.ts';
+import { LAST_SUPER_ADMIN } from '../policy/user-lifecycle.ts';
 import type { Drawn, Problem } from './page.ts';
 
 const CAUSE = /^([\w.-]+): ([\s\S]*)$/;
 const WRONG_STATE = 'E0000038';
 
+/** What the services say in the words of the API. */
+const PLAIN: Readonly<Record<string, string>> = {
+  [LAST_SUPER_ADMIN]:
+    'This is the last super administrator who can sign in. Without one, nobody could administer the service. Give another account this role first.',
+};
+
 /** @returns what is wrong with a form; undefined when the error is about something else */
 export function problemsOf(error: unknown): readonly Problem[] | undefined {
   if (!(error instanceof ApiError)) return undefined;
   // `…current state: the organization has members`
-  if (error.errorCode === WRONG_STATE) return [{ message: error.summary.slice(error.summary.indexOf(': ') + 2) }];
+  if (error.errorCode === WRONG_STATE) {
+    const message = error.summary.slice(error.summary.indexOf(': ') + 2);
+    return [{ message: PLAIN[message] ?? message }];
+  }
   if (error.status !== 400 && error.status !== 409) return undefined;
   if (error.causes.length === 0) return [{ message: error.summary }];
   return error.causes.map((cause) => {
@@ -36,7 +46,8 @@ export const NOT_ALLOWED = refusal(
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.status === 404) return NOT_FOUND;
-  if (error.status === 403) return NOT_ALLOWED;
+  if (error.status === 403 && error.errorCode !== WRONG_STATE) return NOT_ALLOWED;
+  if (error.status === 429) return refusal(429, 'Others are searching just now', 'Try again in a moment.');
   const problems = problemsOf(error);
   return (
     problems &&

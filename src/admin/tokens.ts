@@ -10,8 +10,9 @@ import { once } from '../services/idempotency.ts';
 import type { ApiToken } from '../store/api-tokens.ts';
 import { type Field, formPage, type Option, readFields } from './form.ts';
 import type { ConsolePage, Drawn, Visit } from './page.ts';
-import { afterIn, LIMIT, nextPage } from './paging.ts';
-import { momentOf, momentOrNull } from './times.ts';
+import { afterIn, LIMIT, pagerOf } from './paging.ts';
+import { type Content, listPage } from './sheet.ts';
+import { momentOf } from './times.ts';
 
 const HOME = '/admin/api/tokens';
 const DAY_MS = 86_400_000;
@@ -32,32 +33,40 @@ const list: ConsolePage = {
   async show(visit) {
     const { items, next } = await listApiTokens(visit.services, { limit: LIMIT, after: afterIn(visit.query) }, visit.request);
     const owners = seesAll(visit, 'read') ? await ownersOf(visit, items) : undefined;
-    const now = present();
-    const tokens = items.map((token) => ({
-      name: token.name,
-      owner: owners?.get(token.userId),
-      created: momentOf(token.created),
-      expires: momentOrNull(token.expiresAt),
-      isExpired: token.expiresAt !== null && token.expiresAt <= now,
-      lastUsed: momentOrNull(token.lastUsed),
-      revoke: mayRevoke(visit, token) ? `${HOME}/${token.id}/revoke` : undefined,
-    }));
-    return {
-      view: 'tokens',
+    const create = { label: 'Create token', href: `${HOME}/new`, main: true };
+    return listPage({
       title: 'Token',
       lead: 'A token signs calls of the management API. It may do what its owner may do, and dies with his roles.',
       crumbs: [{ label: 'API' }],
-      actions: [{ label: 'Create token', href: `${HOME}/new`, main: true }],
-      locals: {
-        tokens,
-        withOwner: owners !== undefined,
-        next: nextPage(HOME, next),
-        isFirst: afterIn(visit.query) === undefined,
-        home: HOME,
+      actions: [create],
+      list: {
+        name: 'Tokens',
+        columns: ['Name', ...(owners === undefined ? [] : ['Owner']), 'Created', 'Expires', 'Last used'],
+        rows: items.map((token) => ({
+          cells: [
+            token.name,
+            ...(owners === undefined ? [] : [owners.get(token.userId) ?? token.userId]),
+            { moment: momentOf(token.created) },
+            expiryOf(token),
+            token.lastUsed === null ? 'Not yet' : { moment: momentOf(token.lastUsed) },
+          ],
+          actions: mayRevoke(visit, token) ? [{ label: 'Revoke', href: `${HOME}/${token.id}/revoke` }] : [],
+        })),
+        empty:
+          afterIn(visit.query) === undefined
+            ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API.'
+            : 'There are no more tokens.',
+        pager: pagerOf(HOME, visit.query, next),
       },
-    };
+    });
   },
 };
+
+function expiryOf({ expiresAt }: ApiToken): Content {
+  if (expiresAt === null) return 'Never';
+  const moment = momentOf(expiresAt);
+  return expiresAt <= present() ? [{ moment }, { text: 'expired', tone: 'plain' }] : { moment };
+}
 
 const EXPIRIES: readonly Option[] = [
   { value: '30', label: 'In 30 days' },

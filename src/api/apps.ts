@@ -67,6 +67,7 @@ export const app = z.object({
       assignment: z.string(),
       client_uri: z.string().optional(),
       logo_uri: z.string().optional(),
+      brand_color: z.string().optional(),
       tos_uri: z.string().optional(),
       policy_uri: z.string().optional(),
       jwks: z.object({ keys: z.array(z.looseObject({})) }).optional(),
@@ -117,7 +118,8 @@ export const apps: readonly Endpoint[] = [
   listing({
     path: '/apps',
     access: 'service',
-    summary: 'List the applications, oldest first; q is what the label begins with, filter an expression of RFC 7644 on id, label, status',
+    summary:
+      'List the applications, oldest first; q is what the label begins with, filter an expression of RFC 7644 on id, label, status, settings.oauthClient.application_type',
     query: { q: text().optional(), filter: z.string().optional() },
     item: app,
     handler: async ({ services, query: { limit, after, ...search } }) => {

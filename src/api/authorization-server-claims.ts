@@ -9,25 +9,14 @@ import {
   listServerClaims,
   updateServerClaim,
 } from '../services/authorization-server-claims.ts';
-import { isPrintable } from '../services/text.ts';
+import { claimFields } from '../services/authorization-server-fields.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links } from './fields.ts';
 
-const claimType = z.enum(['IDENTITY', 'RESOURCE']);
-const valueType = z.enum(['USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'STATIC']);
-const groupFilterType = z.enum(['STARTS_WITH', 'EQUALS', 'CONTAINS', 'REGEX']);
-const status = z.enum(['ACTIVE', 'INACTIVE']);
-
-/** What it begins or ends with may be meant, so it is not trimmed. How long it may be is decided by what it makes of a token. */
-const value = z.string().max(10_000).refine(isPrintable, 'must not contain control characters');
+const { claimType, valueType, groupFilterType, status, value } = claimFields;
 
 const claimBody = z.strictObject({
-  name: z
-    .string()
-    .regex(
-      /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/,
-      'must be 1 to 100 printable ASCII characters without spaces, quotation marks and backslashes',
-    ),
+  name: claimFields.name,
   claimType,
   valueType,
   value: value.nullish(),

@@ -1,6 +1,7 @@
 /** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in authorization-server-policy-rules.ts. */
 import { z } from 'zod';
 import { BUILT_IN } from '../policy/server-id.ts';
+import { policyFields } from '../services/authorization-server-fields.ts';
 import {
   createPolicy,
   deletePolicy,
@@ -38,16 +39,16 @@ export const listed = <T extends z.ZodType<string>>(name: T) =>
 
 /** What policies and rules have in common. */
 export const placed = {
-  name: text({ least: 1 }),
+  name: policyFields.name,
   /** From 1 on. */
-  priority: z.int().min(1).exactOptional(),
-  status: z.enum(['ACTIVE', 'INACTIVE']).exactOptional(),
+  priority: policyFields.priority.exactOptional(),
+  status: policyFields.status.exactOptional(),
 };
 
 const policyBody = z.strictObject({
   ...placed,
   type: z.literal('OAUTH_AUTHORIZATION_POLICY').exactOptional(),
-  description: text({ most: 1024 }).exactOptional(),
+  description: policyFields.description.exactOptional(),
   conditions: z.strictObject({ clients: listed(text({ least: 1 })) }),
 });
 

@@ -1,7 +1,7 @@
 /** `authorizationServers/{id}/policies/{policyId}/rules`, as Okta's Authorization Server Rules API shows them. */
 import { z } from 'zod';
-import { ACCESS_GRANT_TYPES, ANY } from '../policy/access-policy.ts';
 import { BUILT_IN } from '../policy/server-id.ts';
+import { ruleGrantType, tokenLifetimes } from '../services/authorization-server-fields.ts';
 import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule } from '../services/authorization-server-policy-rules.ts';
 import { text } from '../services/text.ts';
 import { inPages } from '../store/paging.ts';
@@ -10,23 +10,7 @@ import { lifecycleLinks, linksOf, listed, placed, policyParams } from './authori
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { time, writeTime } from './fields.ts';
 
-/** Ten years. */
-const LONGEST_REFRESH_MINUTES = 5_256_000;
 const named = text({ least: 1 });
-
-const tokenLifetimes = z
-  .strictObject({
-    /** At most a day. */
-    accessTokenLifetimeMinutes: z.int().min(1).max(1440).exactOptional(),
-    /** From the sign-in on. 0: without an end of its own. */
-    refreshTokenLifetimeMinutes: z.int().min(0).max(LONGEST_REFRESH_MINUTES).exactOptional(),
-    /** From the last use on. */
-    refreshTokenWindowMinutes: z.int().min(1).max(LONGEST_REFRESH_MINUTES).exactOptional(),
-  })
-  .refine(({ refreshTokenLifetimeMinutes: lifetime = 0, refreshTokenWindowMinutes: window = 0 }) => lifetime === 0 || window <= lifetime, {
-    path: ['refreshTokenWindowMinutes'],
-    message: 'must not be longer than refreshTokenLifetimeMinutes',
-  });
 
 const ruleBody = z.strictObject({
   ...placed,
@@ -34,7 +18,7 @@ const ruleBody = z.strictObject({
   /** One that is absent restricts nothing. */
   conditions: z.strictObject({
     people: z.strictObject({ users: listed(named).exactOptional(), groups: listed(named).exactOptional() }).exactOptional(),
-    grantTypes: listed(z.enum([...ACCESS_GRANT_TYPES, ANY])).exactOptional(),
+    grantTypes: listed(ruleGrantType).exactOptional(),
     scopes: listed(named).exactOptional(),
   }),
   /** What is absent is the server's. */

@@ -1,5 +1,6 @@
 /** `authorizationServers/{id}/scopes`, as Okta's Authorization Servers API shows them (its OAuth2Scope). */
 import { z } from 'zod';
+import { scopeFields } from '../services/authorization-server-fields.ts';
 import {
   createServerScope,
   deleteServerScope,
@@ -13,13 +14,12 @@ import type { Scope } from '../store/scopes.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links } from './fields.ts';
 
-const consent = z.enum(['IMPLICIT', 'REQUIRED', 'FLEXIBLE']);
-const metadataPublish = z.enum(['NO_CLIENTS', 'ALL_CLIENTS']);
+const { consent, metadataPublish } = scopeFields;
 
 const scopeBody = z.strictObject({
-  name: z.string(),
-  displayName: text().nullish(),
-  description: text({ most: 1024 }).nullish(),
+  name: scopeFields.name,
+  displayName: scopeFields.displayName.nullish(),
+  description: scopeFields.description.nullish(),
   /** IMPLICIT unless given. */
   consent: consent.exactOptional(),
   /** Granted where a request names no scope. */

@@ -71,6 +71,8 @@ const simulation = z.object({
     .object({
       access_token: z.object({ format: z.enum(['opaque', 'jwt']), claims }).nullable(),
       id_token: z.object({ claims }).nullable(),
+      /** What the userinfo endpoint answers to the access token. */
+      userinfo: z.object({ claims }).nullable(),
       refresh_token: z.boolean(),
     })
     .nullable(),
@@ -130,6 +132,7 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
         : {
             access_token: tokens.accessToken === undefined ? null : { format: server.accessTokenFormat, claims: { ...tokens.accessToken } },
             id_token: tokens.idToken === undefined ? null : { claims: { ...tokens.idToken } },
+            userinfo: tokens.userinfo === undefined ? null : { claims: { ...tokens.userinfo } },
             refresh_token: tokens.refreshToken,
           },
   };

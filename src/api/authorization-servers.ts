@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { LIFETIMES } from '../../config/defaults.ts';
 import { nextRotation } from '../policy/key-rotation.ts';
 import { BUILT_IN, DEFAULT, issuerOf } from '../policy/server-id.ts';
+import { serverFields } from '../services/authorization-server-fields.ts';
 import {
   createAuthorizationServer,
   deleteAuthorizationServer,
@@ -22,21 +23,21 @@ import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, time, writeTime, writeTimeOrNull } from './fields.ts';
 
 const serverSettings = z.strictObject({
-  name: text({ least: 1 }),
-  description: text({ most: 1024 }).exactOptional(),
-  audiences: z.tuple([text({ least: 1 })]).exactOptional(),
-  profile: z.enum(['service', 'openid']).exactOptional(),
-  accessTokenFormat: z.enum(['opaque', 'jwt']).exactOptional(),
+  name: serverFields.name,
+  description: serverFields.description.exactOptional(),
+  audiences: z.tuple([serverFields.audience]).exactOptional(),
+  profile: serverFields.profile.exactOptional(),
+  accessTokenFormat: serverFields.accessTokenFormat.exactOptional(),
   /** At most a day. */
-  accessTokenLifetimeMinutes: z.int().min(1).max(1440).exactOptional(),
+  accessTokenLifetimeMinutes: serverFields.accessTokenLifetimeMinutes.exactOptional(),
   /** At most ten years. */
-  refreshTokenLifetimeMinutes: z.int().min(1).max(5_256_000).exactOptional(),
-  signingAlg: z.enum(['RS256', 'ES256']).exactOptional(),
+  refreshTokenLifetimeMinutes: serverFields.refreshTokenLifetimeMinutes.exactOptional(),
+  signingAlg: serverFields.signingAlg.exactOptional(),
   credentials: z
     .strictObject({
       // Okta's SDKs say what the keys are for.
       signing: z
-        .strictObject({ use: z.literal('sig').exactOptional(), rotationMode: z.enum(['AUTO', 'MANUAL']).exactOptional() })
+        .strictObject({ use: z.literal('sig').exactOptional(), rotationMode: serverFields.rotationMode.exactOptional() })
         .exactOptional(),
     })
     .exactOptional(),

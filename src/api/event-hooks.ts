@@ -1,11 +1,10 @@
 /** `eventHooks`, as Okta's Event Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
 import { z } from 'zod';
 import { createOutbound } from '../http/outbound.ts';
-import { eventHookFields } from '../services/event-hook-fields.ts';
+import { eventHookFields, eventHookInput } from '../services/event-hook-fields.ts';
 import {
   createEventHook,
   deleteEventHook,
-  type EventHookInput,
   getEventHook,
   listEventHooks,
   renewSigningSecret,
@@ -67,7 +66,7 @@ export const eventHooks: readonly Endpoint[] = [
     body: hookBody,
     response: hook,
     handler: async ({ services, body, request }) => {
-      const created = await createEventHook(services, inputOf(body), request);
+      const created = await createEventHook(services, eventHookInput(body), request);
       return present(created.hook, services.config.baseUrl, created.signingSecret);
     },
   }),
@@ -99,7 +98,7 @@ export const eventHooks: readonly Endpoint[] = [
     body: hookBody,
     response: hook,
     handler: async ({ services, params, body, request }) =>
-      present(await updateEventHook(services, params.id, inputOf(body), request), services.config.baseUrl),
+      present(await updateEventHook(services, params.id, eventHookInput(body), request), services.config.baseUrl),
   }),
   endpoint({
     method: 'DELETE',
@@ -137,15 +136,6 @@ export const eventHooks: readonly Endpoint[] = [
     handler: async ({ services, params, request }) => ({ signingSecret: await renewSigningSecret(services, params.id, request) }),
   }),
 ];
-
-const inputOf = ({ name, description, events, channel: { config } }: z.output<typeof hookBody>): EventHookInput => ({
-  name,
-  description: description ?? '',
-  eventTypes: events.items,
-  uri: config.uri,
-  headers: config.headers ?? [],
-  authScheme: config.authScheme ?? undefined,
-});
 
 function present(found: EventHook, baseUrl: string, secret?: string): z.input<typeof hook> {
   const self = `${baseUrl}/api/v1/eventHooks/${found.id}`;

@@ -1,7 +1,7 @@
 /** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
 import { z } from 'zod';
 import { IDENTITY_PROVIDER_TYPES } from '../policy/identity-provider.ts';
-import { identityProviderBody } from '../services/identity-provider-settings.ts';
+import { identityProviderBody, identityProviderInput } from '../services/identity-provider-settings.ts';
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -82,7 +82,7 @@ export const idps: readonly Endpoint[] = [
     body: identityProviderBody,
     response: idp,
     handler: async ({ services, body, request }) =>
-      present(await createIdentityProvider(services, inputOf(body), request), services.config.baseUrl),
+      present(await createIdentityProvider(services, identityProviderInput(body), request), services.config.baseUrl),
   }),
   listing({
     path: '/idps',
@@ -113,7 +113,7 @@ export const idps: readonly Endpoint[] = [
     body: identityProviderBody,
     response: idp,
     handler: async ({ services, params, body, request }) =>
-      present(await updateIdentityProvider(services, params.id, inputOf(body), request), services.config.baseUrl),
+      present(await updateIdentityProvider(services, params.id, identityProviderInput(body), request), services.config.baseUrl),
   }),
   endpoint({
     method: 'DELETE',
@@ -130,12 +130,6 @@ export const idps: readonly Endpoint[] = [
   changeStatus('deactivate', 'INACTIVE'),
   ...idpUsers,
 ];
-
-/** The API has the secret among the settings. */
-function inputOf({ protocol, ...body }: z.output<typeof identityProviderBody>) {
-  const { client_secret: secret, pkce_required: _, ...client } = protocol.credentials.client;
-  return { ...body, secret, protocol: { ...protocol, credentials: { client } } };
-}
 
 function present({ protocol, policy, ...provider }: IdentityProvider, baseUrl: string): z.input<typeof idp> {
   const { issuer, endpoints, credentials } = protocol;

@@ -5,9 +5,8 @@
 import { z } from 'zod';
 import { notFound } from '../errors.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
-import { digest } from '../secrets.ts';
 import { isEnrolled } from '../services/factors.ts';
-import { endOwnSession } from '../services/user-sessions.ts';
+import { endOwnSession, sessionId } from '../services/user-sessions.ts';
 import type { Browser, BrowserSession } from './browser.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
 import { links, time, writeTime } from './fields.ts';
@@ -74,8 +73,7 @@ function present(
   baseUrl: string,
 ): z.input<typeof session> {
   return {
-    // Neither the cookie's value nor the name under which the service keeps the session.
-    id: digest(JSON.stringify(['session', uid])),
+    id: sessionId(uid),
     userId: accountId,
     login,
     createdAt: moment(signedInAt),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { describeEvent, logEvent } from '../services/log-events.ts';
 import { type ExportedUser, exportUserData, listUserEvents } from '../services/user-data.ts';
+import type { Passkey } from '../store/passkeys.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from './fields.ts';
 import { presentUser, user } from './users.ts';
@@ -28,7 +29,22 @@ const userData = z.object({
     }),
   ),
   factors: z.array(
-    z.object({ id: z.string(), type: z.enum(['TOTP', 'PASSKEY']), name: z.string(), created: time, lastUsed: time.nullable() }),
+    z.object({
+      id: z.string(),
+      type: z.enum(['TOTP', 'PASSKEY']),
+      name: z.string(),
+      created: time,
+      lastUsed: time.nullable(),
+      passkey: z
+        .object({
+          credentialId: z.string(),
+          authenticator: z.string().meta({ description: 'AAGUID: the model of the authenticator, as it says itself' }),
+          transports: z.array(z.string()),
+          multiDevice: z.boolean(),
+          backedUp: z.boolean(),
+        })
+        .optional(),
+    }),
   ),
   apiTokens: z.array(z.object({ id: z.string(), name: z.string(), created: time, expiresAt: time.nullable(), lastUsed: time.nullable() })),
   sessions: z.array(z.object({ signedIn: time.nullable(), expires: time, applications: z.array(z.string()) })),
@@ -61,6 +77,11 @@ export const userDataExport: readonly Endpoint[] = [
 const dated = <T extends { readonly created: Date }>(rows: readonly T[]) =>
   rows.map(({ created, ...row }) => ({ ...row, created: writeTime(created) }));
 
+const presentPasskey = ({ credentialId, aaguid: authenticator, transports, multiDevice, backedUp }: Passkey) => ({
+  ...{ credentialId, authenticator, multiDevice, backedUp },
+  transports: [...transports],
+});
+
 function present(exported: ExportedUser, baseUrl: string): z.input<typeof userData> {
   const self = `${baseUrl}/api/v1/users/${exported.user.id}/data`;
   return {
@@ -71,10 +92,11 @@ function present(exported: ExportedUser, baseUrl: string): z.input<typeof userDa
     applications: dated(exported.applications),
     consents: dated(exported.consents).map(({ serverId, ...consent }) => ({ ...consent, authorizationServerId: serverId })),
     identityProviders: dated(exported.identityProviders).map(({ lastUsed, ...link }) => ({ ...link, lastUsed: writeTimeOrNull(lastUsed) })),
-    factors: exported.factors.map(({ id, type, name, created, lastUsed }) => ({
-      ...{ id, type, name },
-      created: writeTime(created),
-      lastUsed: writeTimeOrNull(lastUsed),
+    factors: exported.factors.map((factor) => ({
+      ...{ id: factor.id, type: factor.type, name: factor.name },
+      created: writeTime(factor.created),
+      lastUsed: writeTimeOrNull(factor.lastUsed),
+      ...(factor.type === 'PASSKEY' && { passkey: presentPasskey(factor) }),
     })),
     apiTokens: dated(exported.apiTokens).map(({ expiresAt, lastUsed, ...token }) => ({
       ...token,

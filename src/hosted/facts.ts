@@ -12,6 +12,8 @@ export interface ApplicationFacts {
   readonly label: string;
   readonly clientUri?: string;
   readonly logoUri?: string;
+  /** `#rrggbb`; absent: the service's. */
+  readonly brandColor?: string;
   readonly policyUri?: string;
   readonly tosUri?: string;
 }

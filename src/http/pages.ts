@@ -24,9 +24,12 @@ export interface PageOptions extends PageSources {
 /** How the service presents itself on its pages; null: no such link. */
 export interface Brand {
   readonly name: string;
+  readonly logoUrl: string | null;
   readonly supportUrl: string | null;
   readonly privacyUrl: string | null;
   readonly termsUrl: string | null;
+  /** @param own `#rrggbb`, of the application that a page is about @returns the address of a stylesheet with the colours; undefined: the pages' own */
+  stylesheet?(own: string | undefined): string | undefined;
 }
 
 export interface PagesOptions {
@@ -42,9 +45,9 @@ interface PageLocals extends Record<string, unknown> {
 
 export interface Pages {
   /**
-   * Answers with a page. Of the locals the layout itself reads: `title` (text, required), `lang` and `dir` (default: English),
+   * Answers with a page; in the colour of `ctx.state.brandColor` (`#rrggbb`), the application's that it is about, where it has one. Of the locals the layout itself reads: `title` (text, required), `lang` and `dir` (default: English),
    * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public), `languages` (links to the same page in each), `text` (of a
-   * page for end users, which has links at its foot).
+   * page for end users, which has the brand's logo, colours and links).
    * @throws when there is no such view
    */
   render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;
@@ -75,19 +78,24 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
   };
 
   return {
-    async render(ctx, view, locals, { status = 200, frame, ...sources } = {}) {
+    async render(ctx, view, locals, { status = 200, frame, images = [], ...sources } = {}) {
+      const presented = await brand();
+      const forEndUsers = locals.text === undefined ? undefined : presented;
       const common: PageLocals = {
         lang: 'en',
         dir: 'ltr',
         requestId: requestId(ctx.req),
         asset: publicPath,
-        brand: await brand(),
+        brand: presented,
+        logoUrl: forEndUsers?.logoUrl ?? undefined,
+        colours: forEndUsers?.stylesheet?.(ctx.state.brandColor),
         ...locals,
       };
       const page = print(view, common);
       const body = frame === undefined ? page : print(frame, { ...common, body: page });
       const html = print('layout', { ...common, body, frame });
-      await setHeaders(ctx, sources);
+      const logos = forEndUsers?.logoUrl ? [new URL(forEndUsers.logoUrl).origin] : [];
+      await setHeaders(ctx, { ...sources, images: [...images, ...logos] });
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
       ctx.set('Content-Language', common.lang);

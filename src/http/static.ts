@@ -64,3 +64,19 @@ export const publicFiles: Koa.Middleware = async (ctx, next) => {
   if (ctx.fresh) ctx.status = 304;
   else ctx.body = file.body;
 };
+
+/**
+ * Serves stylesheets whose address says what is in them, by GET and HEAD; browsers keep them for ever.
+ * @param write what stands at an address; undefined: nothing, and the next middleware answers
+ */
+export const generatedStylesheets =
+  (write: (path: string, query: URLSearchParams) => string | undefined): Koa.Middleware =>
+  async (ctx, next) => {
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+    const stylesheet = isRead && ctx.path.startsWith(MOUNT) ? write(ctx.path, new URLSearchParams(ctx.querystring)) : undefined;
+    if (stylesheet === undefined) return next();
+    ctx.status = 200;
+    ctx.type = 'text/css; charset=utf-8';
+    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    ctx.body = stylesheet;
+  };

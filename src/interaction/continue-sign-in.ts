@@ -189,7 +189,7 @@ const receiver =
 export const receiveFactor: StepReceiver = receiver(async (house, ctx, place, form) => {
   const stateToken = stateTokenOf(ctx);
   const proof = await proofIn(house, ctx, place, form);
-  const done = await verifyFactor(house.services, stateToken, proof, pathOf(place), visitor(ctx, house.config));
+  const done = await verifyFactor(house.services, stateToken, proof, demandOf(place), visitor(ctx, house.config));
   if (done !== undefined) return goOn(house, ctx, place, done);
   const step = await readStep(house.services, stateToken, pathOf(place));
   if (step === undefined) throw new StepGone();
@@ -249,7 +249,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (house, ctx, plac
 
 /** On from the recovery codes. */
 export const receiveEnrolled: StepReceiver = receiver(async (house, ctx, place) =>
-  goOn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(ctx), pathOf(place), visitor(ctx, house.config))),
+  goOn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(ctx), demandOf(place), visitor(ctx, house.config))),
 );
 
 /** Somebody else is to sign in, or the same one in another way. @param again shows the first step */

@@ -50,6 +50,7 @@ export function hostedPages(house: House): Koa.Middleware {
       const { server = '', uid = '' } = ctx.params;
       const details = await interactions.details(ctx.req, ctx.res, server, uid);
       if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
+      ctx.state.brandColor = details.application.brandColor;
       // A form that stayed open in another tab while the interaction went on: show where it stands now.
       await (prompt === undefined || details.prompt === prompt ? run : show)(house, ctx, details);
     };

@@ -28,6 +28,8 @@ export interface SignInForm {
   readonly hidden?: HiddenField;
   /** Path of the page for who has forgotten his password; undefined: there is no mail. */
   readonly forgotten?: string | undefined;
+  /** Is the user name asked for by itself, before the password? */
+  readonly identifierFirst?: boolean;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
   /** Beside the password; absent: there are none here. */
@@ -57,6 +59,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   const heading = text('sign-in.title');
   const { logo, images } = logoOf(form.application);
   const failed = problems.length > 0;
+  const nameOnly = form.identifierFirst === true && (form.username ?? '') === '';
   const locals = {
     ...language,
     title: failed ? text('error.title-prefix', { title: heading }) : heading,
@@ -67,12 +70,13 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     cancel: form.cancel,
     notice: form.notice && text(form.notice),
     username: form.username ?? '',
+    nameOnly,
     hidden: form.hidden,
     forgotten: form.forgotten,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     passkey: form.passkey,
-    scripts: ['show-password.js', ...(form.passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS)],
+    scripts: [...(nameOnly ? [] : ['show-password.js']), ...(form.passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS)],
   };
   const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
@@ -99,7 +103,12 @@ export async function submitSignIn(
 ): Promise<PasswordCheck | undefined> {
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
-  const problems = missing(username, password);
+  // The name alone: whoever it is, he is asked for the password, so that the step tells nobody who has an account.
+  if (form.identifierFirst && username !== '' && !posted.has('password')) {
+    await showSignIn(pages, ctx, { ...form, username, notice: undefined });
+    return undefined;
+  }
+  const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = browserDevice(ctx, config);
   const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
   if (checked !== undefined) {

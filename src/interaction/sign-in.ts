@@ -9,6 +9,7 @@ import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
+import { readSettings } from '../services/settings.ts';
 import { continueByPassword, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import type { InteractionDetails } from './interactions.ts';
@@ -25,6 +26,7 @@ const formFor = async (house: House, ctx: Koa.Context, details: InteractionDetai
     application,
     redirectOrigins,
     username: loginHint ?? stepUp?.user.login,
+    identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
     uiLocales,
     forgotten: forgottenPath(house, ctx),
     providers: await providerLinks(house.services, ctx, details),

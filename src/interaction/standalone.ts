@@ -5,6 +5,7 @@ import type { MessageKey } from '../hosted/messages.ts';
 import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
+import { readSettings } from '../services/settings.ts';
 import { afterwards, continueByPassword, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import type { House } from './routes.ts';
@@ -22,6 +23,7 @@ export const formFor = async (house: House, ctx: Koa.Context): Promise<SignInFor
   hidden: house.formTokens.field(ctx),
   notice: NOTICES.find(([parameter]) => parameter in ctx.query)?.[1],
   forgotten: forgottenPath(house, ctx),
+  identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
   providers: await providerLinks(house.services, ctx, 'standalone'),
   passkey: await signInForm(house, ctx, { place: '/signin', action: '/signin/passkey' }),
 });

@@ -1,8 +1,9 @@
 /** The browser's session outside of an authorization request: for the sign-in page that stands by itself. The session is the one all servers share. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
-import type { Keyring } from '../secrets.ts';
+import { digest, type Keyring, randomToken } from '../secrets.ts';
 import type { Database } from '../store/database.ts';
+import { strengthenSession } from '../store/protocol-state.ts';
 import { findUserById } from '../store/users.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { cookies } from './cookies.ts';
@@ -72,6 +73,18 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
       const lifetime = sessionLifetime(signIn, session.loginTs);
       await session.save(lifetime);
       ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });
+    },
+
+    /**
+     * The user of the session has proved himself by one thing more: it goes on, with its time of sign-in and its applications, under another id (session
+     * fixation). One that has ended meanwhile stays ended.
+     * @param amr all that he has proved himself by (RFC 8176)
+     */
+    async strengthen(req: IncomingMessage, res: ServerResponse, amr: readonly string[]): Promise<void> {
+      const { signIn, ctx, session } = await read(req, res);
+      const id = randomToken();
+      if (!(await strengthenSession(database.pool, digest(session.jti), { id: digest(id), amr }))) return;
+      ctx.cookies.set(names?.session ?? '', id, { ...long, maxAge: sessionLifetime(signIn, session.loginTs) * 1000 });
     },
   };
 }

@@ -16,6 +16,8 @@ export interface ClientSettings {
   readonly idTokenClaims: readonly string[] | undefined;
   /** The external providers that its sign-in page offers; undefined: all. */
   readonly identityProviders: readonly string[] | undefined;
+  /** Of its pages. */
+  readonly brandColor: string | undefined;
   readonly introspectAny: boolean;
   /** All its users must sign in with a second factor. */
   readonly mfaRequired: boolean;

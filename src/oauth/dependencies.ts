@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Outbound } from '../http/outbound.ts';
 import type { Keyring } from '../secrets.ts';
+import type { RefusedRequest } from '../services/refused-requests.ts';
 import type { Credentials, SignedInUser } from '../services/sign-in.ts';
 import type { Database } from '../store/database.ts';
 import type { ClientDirectory } from './adapter/clients.ts';
@@ -23,9 +24,11 @@ export interface ProviderParts {
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
-  noteSignIn(user: SignedInUser, req: IncomingMessage): Promise<void>;
+  noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  /** Notes a refusal in the audit log, with what decided. */
+  refuse(refusal: RefusedRequest, req: IncomingMessage): Promise<void>;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** Where a request comes from. */

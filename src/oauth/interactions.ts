@@ -5,8 +5,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
 import { epochSeconds } from '../clock.ts';
-import { fullName, USERINFO_SCOPES } from '../policy/claims.ts';
-import { rememberConsent } from '../services/consents.ts';
+import { fullName } from '../policy/claims.ts';
+import type { ScopeDecision } from '../policy/consent.ts';
+import { USERINFO_SCOPES } from '../policy/token-claims.ts';
+import { recordDenial, rememberConsent } from '../services/consents.ts';
 import type { Services } from '../services/dependencies.ts';
 import { findUserById, type User } from '../store/users.ts';
 import { applicationOrigins } from './application-origins.ts';
@@ -76,6 +78,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         id: client.clientId,
         label: clientSettings(client).label,
         ...present({ clientUri: client.clientUri, logoUri: client.logoUri, policyUri: client.policyUri, tosUri: client.tosUri }),
+        ...present({ brandColor: clientSettings(client).brandColor }),
       },
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
@@ -107,6 +110,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
     const [built, interaction] = await find(req, res, serverId, uid);
     if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
+    if ('error' in result && interaction.prompt.name === 'consent') await noteDenial(req, built, interaction);
     if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
     interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result) };
     await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
@@ -114,13 +118,24 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   async function remember(req: IncomingMessage, built: BuiltServer, interaction: Interaction, scopes: readonly string[]): Promise<void> {
-    const userId = interaction.session?.accountId;
+    const { key, request, decisions } = await consentOf(req, built, interaction);
+    const asked = (interaction.prompt.details.scopes ?? []) as string[];
+    await rememberConsent(services, key, { asked, allowed: asked.filter((scope) => scopes.includes(scope)), decisions }, request);
+  }
+
+  async function noteDenial(req: IncomingMessage, built: BuiltServer, interaction: Interaction): Promise<void> {
+    const { key, request, decisions } = await consentOf(req, built, interaction);
+    await recordDenial(services, key, decisions, request);
+  }
+
+  /** Whose consent it is, to what, and why he was asked. */
+  async function consentOf(req: IncomingMessage, built: BuiltServer, { session, params, prompt }: Interaction) {
+    const userId = session?.accountId;
     if (userId === undefined) throw gone('session-changed');
     const user = await findUserById(services.database.knex, userId);
     const request = { actor: { id: userId, type: 'User' as const, displayName: user?.login ?? userId }, ...describe(req) };
-    const key = { userId, applicationId: String(interaction.params.client_id), serverId: built.server.id };
-    const asked = (interaction.prompt.details.scopes ?? []) as string[];
-    await rememberConsent(services, key, { asked, allowed: asked.filter((scope) => scopes.includes(scope)) }, request);
+    const key = { userId, applicationId: String(params.client_id), serverId: built.server.id };
+    return { key, request, decisions: (prompt.details.decisions ?? []) as ScopeDecision[] };
   }
 
   /**

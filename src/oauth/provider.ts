@@ -42,6 +42,7 @@ import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
+import { noteRefusals } from './refusals.ts';
 import { stepsAround } from './steps.ts';
 import { accessRules } from './tokens/access.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
@@ -84,7 +85,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   const format = accessTokenFormat(server, issuer, keyOf, () => provider, claims.forAccessToken);
   const assigned = (applicationId: string, userId: string) => state.read(() => isAssigned(database.knex, applicationId, userId));
-  const access = accessRules(parts.policies, server, (userId) => state.read(() => listGroupIds(database.knex, userId)), assigned);
+  const { denied, refused } = noteRefusals(server, state, deps.refuse);
+  const groupsOf = (userId: string) => state.read(() => listGroupIds(database.knex, userId));
+  const access = accessRules(parts.policies, server, groupsOf, assigned, denied);
   const consent = promptRules(
     server,
     scopes,
@@ -93,6 +96,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     access.judgeRequest,
     secondFactorCheck(signIn.mfa, async (userId) => (await state.read(() => findRoles(database.knex, userId))).length > 0),
     deps.describe,
+    refused,
   );
   const accounts = findAccount(server.profile, readAccount, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
@@ -192,7 +196,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
     },
   });
-  const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, ...deps });
+  const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, denied, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
   provider.on('authorization.success', answersBySession);

@@ -81,7 +81,9 @@ export type AccessReason =
 
 /** One look at a policy, or at a rule of it. */
 export interface AccessStep {
+  readonly policyId?: string;
   readonly policy?: string;
+  readonly ruleId?: string;
   readonly rule?: string;
   readonly reason: AccessReason;
 }
@@ -143,17 +145,18 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
   };
 
   for (const policy of policies) {
+    const named = { policyId: policy.id, policy: policy.name };
     if (!policy.clients.includes(ALL_CLIENTS) && !policy.clients.includes(facts.clientId)) {
-      reasons.push({ policy: policy.name, reason: 'the policy is for other clients' });
+      reasons.push({ ...named, reason: 'the policy is for other clients' });
       continue;
     }
-    reasons.push({ policy: policy.name, reason: 'the policy is for this client' });
+    reasons.push({ ...named, reason: 'the policy is for this client' });
     for (const rule of policy.rules) {
       const reason = judge(rule, facts);
-      reasons.push({ policy: policy.name, rule: rule.name, reason });
+      reasons.push({ ...named, ruleId: rule.id, rule: rule.name, reason });
       if (reason === 'the rule fits') return decided(policy, rule);
     }
-    reasons.push({ policy: policy.name, reason: 'no rule of the policy fits' });
+    reasons.push({ ...named, reason: 'no rule of the policy fits' });
     return decided(policy, undefined);
   }
   reasons.push({ reason: 'no policy is for this client' });

@@ -26,6 +26,8 @@ export interface ApplicationSettings {
   readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly client_uri?: string | undefined;
   readonly logo_uri?: string | undefined;
+  /** `#rrggbb`, on its pages in the place of the service's; absent: the service's. Ours: Okta's brands are bound to domains. */
+  readonly brand_color?: string | undefined;
   readonly tos_uri?: string | undefined;
   readonly policy_uri?: string | undefined;
   readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;

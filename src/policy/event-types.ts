@@ -53,8 +53,10 @@ const ABOUT_ORGANIZATIONS_AND_GROUPS = [
 ] as const;
 
 const ABOUT_APPLICATIONS = [
+  'app.oauth2.as.authorize',
   'app.oauth2.as.consent.grant',
   'app.oauth2.as.consent.revoke',
+  'app.oauth2.as.token.grant',
   'app.oauth2.backchannel_logout',
   'application.lifecycle.activate',
   'application.lifecycle.create',
@@ -93,6 +95,7 @@ const ABOUT_AUTHORIZATION_SERVERS = [
 ] as const;
 
 const ABOUT_THE_SERVICE = [
+  'security.request.blocked',
   'system.api_token.create',
   'system.api_token.revoke',
   'system.audit.remove',
@@ -105,17 +108,16 @@ const ABOUT_THE_SERVICE = [
   'system.settings.update',
 ] as const;
 
-/** What hooks can be told of. */
-export const HOOK_EVENT_TYPES = [
-  ...ABOUT_PEOPLE,
-  ...ABOUT_ORGANIZATIONS_AND_GROUPS,
-  ...ABOUT_APPLICATIONS,
-  ...ABOUT_AUTHORIZATION_SERVERS,
-  ...ABOUT_THE_SERVICE,
-] as const;
+/** What hooks can be told of, by what it is about. */
+export const HOOK_EVENT_AREAS = {
+  people: ABOUT_PEOPLE,
+  organizations: ABOUT_ORGANIZATIONS_AND_GROUPS,
+  applications: ABOUT_APPLICATIONS,
+  servers: ABOUT_AUTHORIZATION_SERVERS,
+  service: ABOUT_THE_SERVICE,
+} as const;
 
-/** Told to no hook: news of a delivery that failed would be delivered, fail, and be news again. */
-export const UNTOLD_EVENT_TYPES = [
+const ABOUT_EVENT_HOOKS = [
   'event_hook.activated',
   'event_hook.created',
   'event_hook.deactivated',
@@ -126,5 +128,27 @@ export const UNTOLD_EVENT_TYPES = [
   'event_hook.verified',
 ] as const;
 
+/** What hooks can be told of. */
+export const HOOK_EVENT_TYPES = [
+  ...ABOUT_PEOPLE,
+  ...ABOUT_ORGANIZATIONS_AND_GROUPS,
+  ...ABOUT_APPLICATIONS,
+  ...ABOUT_AUTHORIZATION_SERVERS,
+  ...ABOUT_THE_SERVICE,
+] as const;
+
+/** Told to no hook: news of a delivery that failed would be delivered, fail, and be news again. */
+export const UNTOLD_EVENT_TYPES = ABOUT_EVENT_HOOKS;
+
 export type HookEventType = (typeof HOOK_EVENT_TYPES)[number];
 export type EventType = HookEventType | (typeof UNTOLD_EVENT_TYPES)[number];
+
+/** All types, by what they are about. */
+export const EVENT_GROUPS = {
+  people: ABOUT_PEOPLE,
+  'organizations and groups': ABOUT_ORGANIZATIONS_AND_GROUPS,
+  applications: ABOUT_APPLICATIONS,
+  'authorization servers': ABOUT_AUTHORIZATION_SERVERS,
+  'the service': ABOUT_THE_SERVICE,
+  'event hooks': ABOUT_EVENT_HOOKS,
+} as const satisfies Readonly<Record<string, readonly EventType[]>>;

@@ -38,11 +38,26 @@ export interface SecondFactorFacts {
   readonly acrValues: readonly string[];
 }
 
-/** Must the user have proved himself by two factors, whether he has a second one or not? The first class that is known decides. */
-export function demandsSecondFactor({ policy, administrator, applicationDemands, acrValues }: SecondFactorFacts): boolean {
-  if (applicationDemands || policy === 'EVERYONE' || (policy === 'ADMINISTRATORS' && administrator)) return true;
-  return acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS;
+/** What demands two factors: the application of all its users, the sign-in policy, or the request by its class. */
+export type DemandReason = 'APPLICATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
+
+/**
+ * Must the user have proved himself by two factors, whether he has a second one or not, and why? The first class that is known decides.
+ * @returns undefined when he need not
+ */
+export function demandOfSecondFactor({
+  policy,
+  administrator,
+  applicationDemands,
+  acrValues,
+}: SecondFactorFacts): DemandReason | undefined {
+  if (applicationDemands) return 'APPLICATION';
+  if (policy === 'EVERYONE') return 'EVERYONE';
+  if (policy === 'ADMINISTRATORS' && administrator) return 'ADMINISTRATORS';
+  return acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS ? 'REQUEST' : undefined;
 }
+
+export const demandsSecondFactor = (facts: SecondFactorFacts): boolean => demandOfSecondFactor(facts) !== undefined;
 
 /**
  * The class that a sign-in has reached.

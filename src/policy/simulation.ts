@@ -6,9 +6,9 @@ import { type AccessDecision, type AccessGrantType, type AccessPolicy, decideAcc
 import type { ApplicationSettings } from './application-settings.ts';
 import { type ClaimSource, idTokenClaims, userClaims } from './claims.ts';
 import { decideConsent, type ScopeDecision } from './consent.ts';
-import { type ClaimMembership, decideClaims, type ServerClaim } from './custom-claims.ts';
+import { type ClaimFacts, type ClaimMembership, type ClaimStep, type ClaimType, decideClaims, type ServerClaim } from './custom-claims.ts';
 import { authorizationScopes, clientCredentialsScopes, type OfferedScope, passwordScopes, type ScopeGrant } from './granted-scopes.ts';
-import { idTokenContent } from './token-claims.ts';
+import { idTokenContent, opensUserinfo, userinfoClaims } from './token-claims.ts';
 import { fitIntoToken, jsonSize } from './token-size.ts';
 
 export type Prompt = 'none' | 'login' | 'consent';
@@ -25,6 +25,7 @@ export interface SimulatedUser extends ClaimSource {
 export interface SimulationFacts {
   readonly server: {
     readonly status: string;
+    readonly profile: 'service' | 'openid';
     readonly issuer: string;
     readonly audience: string;
     readonly accessTokenFormat: 'opaque' | 'jwt';
@@ -59,7 +60,11 @@ export interface SimulatedTokens {
   readonly accessToken: Claims | undefined;
   /** Without times, hashes, nonce and session. */
   readonly idToken: Claims | undefined;
+  /** What the endpoint answers to the access token; undefined: it refuses, or there is no token to ask with. */
+  readonly userinfo: Claims | undefined;
   readonly refreshToken: boolean;
+  /** What became of each claim of the server's own, in the access token or in the ID token. */
+  readonly claims: readonly (ClaimStep & { readonly claimType: ClaimType })[];
 }
 
 export interface Simulation {
@@ -162,8 +167,21 @@ function tokensOf(facts: SimulationFacts, responseType: string | undefined, gran
       facts.user === undefined || !hasIdToken(facts, responseType, granted)
         ? undefined
         : idTokenOf(facts, facts.user, responseType, granted),
+    userinfo:
+      facts.user === undefined || responseType === 'id_token' || !opensUserinfo(facts.server.profile, new Set(granted))
+        ? undefined
+        : userinfoOf(facts, facts.user, granted),
     refreshToken: granted.includes('offline_access'),
+    claims: claimsOf(facts, responseType, granted),
   };
+}
+
+function claimsOf({ server, user, application }: SimulationFacts, responseType: string | undefined, granted: readonly string[]) {
+  const facts = { scopes: granted, person: user };
+  const identity = { besideAccessToken: responseType !== 'id_token', chosen: application.settings.id_token_claims };
+  const steps = (claimType: ClaimType, more: Partial<ClaimFacts>) =>
+    decideClaims(server.claims, { ...facts, ...more, claimType }).steps.map((step) => ({ ...step, claimType }));
+  return [...(responseType === 'id_token' ? [] : steps('RESOURCE', {})), ...(user === undefined ? [] : steps('IDENTITY', identity))];
 }
 
 const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undefined, granted: readonly string[]): boolean =>
@@ -196,3 +214,8 @@ function idTokenOf(
   const protocol = { iss: server.issuer, sub: user.id, aud: application.id };
   return { ...idTokenContent(standard, own, protocol, REST_OF_ID_TOKEN).claims, ...protocol };
 }
+
+const userinfoOf = ({ server }: SimulationFacts, user: SimulatedUser, granted: readonly string[]): Claims => ({
+  ...userinfoClaims(userClaims(user), decideClaims(server.claims, { claimType: 'IDENTITY', scopes: granted, person: user })),
+  sub: user.id,
+});

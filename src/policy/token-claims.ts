@@ -11,6 +11,13 @@ type Decision = Pick<ClaimDecision, 'claims' | 'decided'>;
 const undecided = (standard: Claims, { decided }: Decision): Claims =>
   Object.fromEntries(Object.entries(standard).filter(([name]) => !decided.includes(name)));
 
+/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
+export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
+
+/** Does userinfo answer to a token with these scopes? A server of the profile `openid` is content with that scope (OpenID Connect Core section 5.3). */
+export const opensUserinfo = (profile: 'service' | 'openid', scopes: ReadonlySet<string>): boolean =>
+  USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile === 'openid' && scopes.has('openid'));
+
 /** @param standard all claims of the user */
 export const userinfoClaims = (standard: Claims, own: Decision): Claims => ({ ...undecided(standard, own), ...own.claims });
 

@@ -10,7 +10,7 @@ export interface LinkCandidate {
   readonly administrator: boolean;
   /** Is the address the user's own, and has he proved it here? */
   readonly emailProved: boolean;
-  /** No password, no sign-in so far, no other provider's link: nobody has ever been able to sign in as him. */
+  /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody has ever been able to sign in as him. */
   readonly untouched: boolean;
   /** Is a subject of this provider linked to him? */
   readonly linkedAlready: boolean;

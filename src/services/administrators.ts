@@ -1,8 +1,11 @@
-/** Who somebody is to the console: his name and his current roles. None: no administrator. */
+/** Who somebody is to the console: his name and his current roles. None: no administrator. And who administers anything. */
 
-import type { Role } from '../policy/administration.ts';
+import { present } from '../clock.ts';
+import type { Role, RoleType } from '../policy/administration.ts';
 import { fullName } from '../policy/claims.ts';
-import { findRoles } from '../store/roles.ts';
+import { statusAt } from '../policy/user-lifecycle.ts';
+import type { Page, Window } from '../store/paging.ts';
+import { type Administrator, findRoles, listAdministrators as listRows } from '../store/roles.ts';
 import { findUserById } from '../store/users.ts';
 import type { Services } from './dependencies.ts';
 
@@ -18,6 +21,17 @@ export interface Person {
 export async function findPerson({ database: { knex } }: Services, userId: string): Promise<Person | undefined> {
   const [user, roles] = await Promise.all([findUserById(knex, userId), findRoles(knex, userId)]);
   return user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', roles };
+}
+
+/** Whoever has a role, as he stands now, the oldest users first. @param type who has this one, whatever else he has */
+export async function listAdministrators(
+  { database: { knex } }: Services,
+  type: RoleType | undefined,
+  window: Window,
+): Promise<Page<Administrator>> {
+  const { items, next } = await listRows(knex, type, window);
+  const now = present();
+  return { items: items.map((one) => ({ ...one, status: statusAt(one, now) })), next };
 }
 
 /** Does he administer anything? */

@@ -7,7 +7,9 @@ import {
   deleteAssignment,
   findAssignment,
   insertAssignment,
+  listAssignmentsOf,
   listAssignments as listRows,
+  type UserAssignment,
 } from '../store/application-assignments.ts';
 import { type Application, findApplicationById, listApplicationsOfGroup, listApplicationsOpenTo } from '../store/applications.ts';
 import type { Executor } from '../store/database.ts';
@@ -78,6 +80,17 @@ export async function listAssignments(
 export async function listGroupApplications(services: Services, groupId: string, window: Window): Promise<Page<Application>> {
   const { id } = await getGroup(services, groupId);
   return listApplicationsOfGroup(services.database.knex, id, window);
+}
+
+/** The applications that are assigned to a user, to himself or by his groups, oldest first. @throws {ApiError} not found */
+export async function listUserAssignments(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<UserAssignment>> {
+  const { knex } = services.database;
+  return listAssignmentsOf(knex, (await findVisibleUser(knex, idOrLogin, request)).id, window);
 }
 
 /** The applications that a user may begin to sign in to, oldest first. @throws {ApiError} not found */

@@ -4,7 +4,7 @@
  */
 import { present } from '../clock.ts';
 import { validation } from '../errors.ts';
-import type { ApplicationSettings } from '../policy/application-settings.ts';
+import type { GivenSettings } from '../policy/application-settings.ts';
 import { type Application, lockApplicationsOffering, updateApplication } from '../store/applications.ts';
 import type { Executor } from '../store/database.ts';
 import { keepIdentityProviders } from '../store/identity-providers.ts';
@@ -13,7 +13,10 @@ import type { Services } from './dependencies.ts';
 import { isPrintable } from './text.ts';
 
 /** None of them is deleted before the transaction ends. To be called before the application is locked. @throws {ApiError} validation */
-export async function demandProviders(trx: Executor, { identity_providers: ids = [] }: ApplicationSettings): Promise<void> {
+export async function demandProviders(
+  trx: Executor,
+  { identity_providers: ids = [] }: Pick<GivenSettings, 'identity_providers'>,
+): Promise<void> {
   const kept = new Set(await keepIdentityProviders(trx, ids.filter(isPrintable)));
   const unknown = ids.filter((id) => !kept.has(id));
   const field = 'settings.oauthClient.identity_providers';

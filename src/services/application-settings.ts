@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { isLoopbackHost } from '../config.ts';
+import { brandColour } from './settings-fields.ts';
 import { text } from './text.ts';
 
 const MOST_URIS = 100;
@@ -103,6 +104,7 @@ export const clientFields = {
   assignment: z.enum(['EVERYONE', 'ASSIGNED']).optional(),
   client_uri: webUri,
   logo_uri: webUri,
+  brand_color: brandColour('light').optional(),
   tos_uri: webUri,
   policy_uri: webUri,
   jwks: z.strictObject({ keys: z.array(publicJwk).min(1).max(20) }).optional(),

@@ -131,9 +131,35 @@ export async function updateApplication(
   input: ApplicationInput,
   request: RequestContext,
 ): Promise<ApplicationWithSecret> {
-  const settings = settingsOf(input);
-  const demand = (trx: Executor) => demandProviders(trx, settings);
+  return replace(services, id, input.settings, () => input, request);
+}
+
+/** Some of an application's settings, and what they are from now on; undefined: not given any more. */
+export interface ApplicationChanges {
+  readonly label?: string | undefined;
+  readonly settings: GivenSettings;
+}
+
+/** Changes these settings and leaves the others as they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
+export const changeSettings = (
+  services: Services,
+  id: string,
+  { label, settings }: ApplicationChanges,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> =>
+  replace(services, id, settings, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
+
+/** @param given what is new: the identity providers it names must be there, and are locked before the application */
+function replace(
+  services: Services,
+  id: string,
+  given: GivenSettings,
+  inputFor: (before: Application) => ApplicationInput,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> {
   const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
+    const input = inputFor(before);
+    const settings = settingsOf(input);
     const secret = await fitSecrets(services, trx, before, settings, input.secret);
     const changes = { label: input.label, settings, lastUpdated: present() };
     await updateRow(trx, id, changes);
@@ -148,7 +174,7 @@ export async function updateApplication(
     });
     return { application, secret };
   };
-  return changeApplication(services, id, work, demand);
+  return changeApplication(services, id, work, (trx) => demandProviders(trx, given));
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Writes what happened, who did it and from where, in the transaction of the change itself. Event types are named as in Okta's System Log. */
 import { present } from '../clock.ts';
 import type { Role } from '../policy/administration.ts';
+import type { Decision } from '../policy/decisions.ts';
 import type { EventType } from '../policy/event-types.ts';
 import { insertAuditEvent } from '../store/audit.ts';
 import type { Executor } from '../store/database.ts';
@@ -48,6 +49,8 @@ export interface Event {
   /** The resource as it was and as it is now, never with a secret or its hash. */
   readonly before?: unknown;
   readonly after?: unknown;
+  /** What decided, where something was decided. */
+  readonly decision?: Decision | undefined;
 }
 
 /** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of */
@@ -63,7 +66,7 @@ export async function recordEvent(trx: Executor, event: Event): Promise<void> {
     outcome: event.failure === undefined ? { result: 'SUCCESS' } : { result: 'FAILURE', reason: event.failure },
     target: event.targets ?? [],
     transactionId: requestId,
-    debugContext: { before: event.before, after: event.after },
+    debugContext: { before: event.before, after: event.after, decision: event.decision },
   });
   await queueNoticeOf(trx, event);
 }

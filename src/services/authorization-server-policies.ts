@@ -80,6 +80,23 @@ export async function replacePolicy(
   });
 }
 
+/** Puts a policy in another place; nothing else of it changes. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
+export async function movePolicy(
+  services: Services,
+  serverId: string,
+  id: string,
+  priority: number,
+  request: RequestContext,
+): Promise<void> {
+  await changeServerPart(services, serverId, {}, async (trx) => {
+    const before = await demandPolicy(trx, serverId, id);
+    const after = { ...before, priority: await place(trx, serverId, id, priority) };
+    if (after.priority === before.priority) return;
+    await updatePolicy(trx, id, { lastUpdated: present() });
+    await recordEvent(trx, { ...policyEvent('update', after, request), before: described(before), after: described(after) });
+  });
+}
+
 /** Its rules go with it, and those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deletePolicy(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {

@@ -90,6 +90,17 @@ export async function updateRule(
   });
 }
 
+/** Puts a rule in another place; nothing else of it changes. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
+export async function moveRule(services: Services, path: PolicyPath, id: string, priority: number, request: RequestContext): Promise<void> {
+  await changeServerPart(services, path.serverId, {}, async (trx) => {
+    const { policy, rule: before } = await demandRule(trx, path, id);
+    const after = { ...before, priority: await place(trx, policy.id, id, priority) };
+    if (after.priority === before.priority) return;
+    await updatePolicyRule(trx, id, { lastUpdated: present() });
+    await recordEvent(trx, { ...ruleEvent('update', after, policy, request), before: describedRule(before), after: describedRule(after) });
+  });
+}
+
 /** Those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deleteRule(services: Services, path: PolicyPath, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, path.serverId, {}, async (trx) => {

@@ -1,5 +1,7 @@
 /** A user's consent to an application at one authorization server: given on the dialog, remembered with its audit event. */
 import { present } from '../clock.ts';
+import type { ScopeDecision } from '../policy/consent.ts';
+import { keptScopes } from '../policy/decisions.ts';
 import { type ConsentKey, forgetScopes, rememberScopes } from '../store/consents.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -8,13 +10,15 @@ import type { Services } from './dependencies.ts';
 export interface ConsentAnswer {
   readonly asked: readonly string[];
   readonly allowed: readonly string[];
+  /** Why each scope of the request was asked for, or was not. */
+  readonly decisions?: readonly ScopeDecision[] | undefined;
 }
 
 /** Remembers the answer: for each scope that was asked for it takes the place of an earlier one. */
 export async function rememberConsent(
   services: Services,
   key: ConsentKey,
-  { asked, allowed }: ConsentAnswer,
+  { asked, allowed, decisions = [] }: ConsentAnswer,
   request: RequestContext,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
@@ -25,11 +29,31 @@ export async function rememberConsent(
       eventType: 'app.oauth2.as.consent.grant',
       displayMessage: 'User granted consent to an application',
       request,
-      targets: [
-        { id: key.applicationId, type: 'AppInstance', displayName: key.applicationId },
-        { id: key.serverId, type: 'AuthorizationServer', displayName: key.serverId },
-      ],
+      targets: targetsOf(key),
       after: { allowed, refused },
+      decision: { kind: 'consent', scopes: keptScopes(decisions) },
     });
   });
 }
+
+/** The user was asked and allowed nothing: what he allowed before stays. */
+export async function recordDenial(
+  { database }: Services,
+  key: ConsentKey,
+  decisions: readonly ScopeDecision[],
+  request: RequestContext,
+): Promise<void> {
+  await recordEvent(database.knex, {
+    eventType: 'app.oauth2.as.consent.grant',
+    displayMessage: 'User denied consent to an application',
+    request,
+    targets: targetsOf(key),
+    failure: 'DENIED_BY_USER',
+    decision: { kind: 'consent', scopes: keptScopes(decisions) },
+  });
+}
+
+const targetsOf = ({ applicationId, serverId }: ConsentKey) => [
+  { id: applicationId, type: 'AppInstance', displayName: applicationId },
+  { id: serverId, type: 'AuthorizationServer', displayName: serverId },
+];

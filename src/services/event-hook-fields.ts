@@ -56,3 +56,15 @@ export const eventHookFields = {
 
 /** A header as it is given; without a value where the one before is to stay. */
 export type GivenHeader = z.output<typeof header>;
+
+const hookBody = z.strictObject(eventHookFields);
+
+/** A body as the service takes it. */
+export const eventHookInput = ({ name, description, events, channel: { config } }: z.output<typeof hookBody>) => ({
+  name,
+  description: description ?? '',
+  eventTypes: events.items,
+  uri: config.uri,
+  headers: config.headers ?? [],
+  authScheme: config.authScheme ?? undefined,
+});

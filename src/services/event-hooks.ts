@@ -19,7 +19,7 @@ import {
   type SealedHeader,
   updateEventHook as updateRow,
 } from '../store/event-hooks.ts';
-import { hurryEntries, removeEntriesOf } from '../store/outbox.ts';
+import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../store/outbox.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -87,6 +87,9 @@ export async function getEventHook({ database }: Services, id: string): Promise<
   if (hook === undefined) throw notFound(id, 'EventHook');
   return hook;
 }
+
+/** What it is still to be told. */
+export const waitingForEventHook = ({ database }: Services, { id }: EventHook): Promise<Waiting> => waitingFor(database.knex, receiver(id));
 
 /**
  * Replaces what a hook is. A header without a value keeps the one that it has; at another host it needs one, or whoever may change the address

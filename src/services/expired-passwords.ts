@@ -3,7 +3,9 @@
  * chooses another and is signed in by it. Who does not know it is not told that it has expired (services/sign-in.ts).
  */
 import { present } from '../clock.ts';
-import { deleteState } from '../store/sign-in-states.ts';
+import { isMultiFactor } from '../policy/second-factor.ts';
+import { hasFactor } from '../store/factors.ts';
+import { deleteState, updateState } from '../store/sign-in-states.ts';
 import type { RequestContext } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { endHoldings, storeChosen } from './one-time-links.ts';
@@ -31,11 +33,14 @@ export async function replaceExpiredPassword(
   if (problem !== undefined) return problem;
   // Before the transaction: a hash takes its time, and connections are few.
   const passwordHash = await hashPassword(password);
-  const first = await inStep(services, stateToken, demand.place, 'PASSWORD', async (trx, state, user): Promise<FirstStep> => {
+  const first = await inStep(services, stateToken, demand.place, 'PASSWORD', async (trx, state, user): Promise<FirstStep | undefined> => {
+    // Set up meanwhile, in another window: it is proved first.
+    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) return void (await updateState(trx, state.id, { next: 'FACTOR' }));
     if (!(await deleteState(trx, state.id))) throw new StepGone();
     await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
     return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };
   });
+  if (first === undefined) throw new StepGone();
   // What was being written meanwhile.
   await endHoldings(services.database.knex, first.user.id);
   return afterFirstStep(services, first, demand, request);

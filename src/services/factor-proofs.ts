@@ -1,6 +1,7 @@
 /** What is given as a second factor, and whether it is right: a code of the app, a recovery code, or a passkey. Ten wrong codes in a row lock, as passwords do. */
 import { present } from '../clock.ts';
-import { decideAttempt, isLocked, NO_FAILURES } from '../policy/lockout.ts';
+import type { FactorTried } from '../policy/decisions.ts';
+import { type AttemptDecision, decideAttempt, isLocked, NO_FAILURES } from '../policy/lockout.ts';
 import type { Executor } from '../store/database.ts';
 import { findFailedCodes, listFactors, saveFailedCodes, useStep } from '../store/factors.ts';
 import type { User } from '../store/users.ts';
@@ -43,6 +44,7 @@ export async function checkProof(parts: Parts, user: User, proof: Proof, request
     eventType: 'user.authentication.auth_via_mfa',
     displayMessage: proof.kind === 'recovery' ? 'Authentication of user via recovery code' : 'Authentication of user via MFA',
     ...(decision.admitted ? {} : { failure: decision.reason === 'locked' ? 'LOCKED_OUT' : 'INVALID_CREDENTIALS' }),
+    decision: whyFactor(proof, decision),
   });
   if (decision.reason === 'wrong password, which locks') {
     const { locks, lockedUntil } = decision.remembered;
@@ -56,6 +58,12 @@ export async function checkProof(parts: Parts, user: User, proof: Proof, request
     });
   }
   return decision.admitted ? amr : undefined;
+}
+
+function whyFactor({ kind }: TypedProof, { admitted, reason, remembered: { failures, lockedUntil } }: AttemptDecision): FactorTried {
+  const why = admitted ? 'RIGHT' : reason === 'locked' ? 'LOCKED' : 'WRONG';
+  const until = lockedUntil === null ? {} : { lockedUntil: lockedUntil.toISOString() };
+  return { kind: 'second-factor', reason: why, method: kind, failures, ...until };
 }
 
 async function methodsOf({ trx, keyring }: Parts, userId: string, proof: TypedProof, now: Date): Promise<readonly string[] | undefined> {

@@ -4,6 +4,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { countFailure, type FailureLimit, secondsBarred } from '../store/failures-by-address.ts';
+import { NOBODY, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
 const QUARTER_HOUR = 900;
@@ -32,29 +33,41 @@ export async function refuseBarredAddress({ config, database }: Parts, address: 
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Not within a transaction: it takes a connection of its own. @throws {TooManyFailures} when it was one too many */
+/**
+ * Not within a transaction: it takes a connection of its own. That an address is barred from now on is told once, not at each attempt that follows.
+ * @throws {TooManyFailures} when it was one too many
+ */
 export async function countFailedSignIn({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const barred = await countFailure(database.pool, SIGN_INS, networkOf(address));
+  const { barred, bars } = await countFailure(database.pool, SIGN_INS, networkOf(address));
+  if (bars !== undefined) {
+    await recordEvent(database.knex, {
+      eventType: 'security.request.blocked',
+      displayMessage: 'Sign-ins from an address are blocked',
+      request: { actor: NOBODY, ipAddress: address },
+      failure: 'TOO_MANY_FAILURES',
+      decision: { kind: 'address', failures: SIGN_INS.most, seconds: bars },
+    });
+  }
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
 /** Counts a request for a new password, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
 export async function countResetRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const barred = await countFailure(database.pool, RESET_REQUESTS, networkOf(address));
+  const { barred } = await countFailure(database.pool, RESET_REQUESTS, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
 /** Counts a mail with a link to this user. @returns false when he has had too many of late */
 export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
-  return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)) === undefined;
+  return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)).barred === undefined;
 }
 
 /** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */
 export async function countWrongSecret({ config, database }: Parts, clientId: string, network: string): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
-  return countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`);
+  return (await countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`)).barred;
 }
 
 /** What counts as one address: of IPv6 the 64 bits that a subscriber is given at least (RFC 6177), of IPv4 in its IPv6 form the IPv4 address. */

@@ -10,9 +10,11 @@ import {
   type IdentityProviderLink,
   insertLink,
   listLinks,
+  listLinksOf,
   lockIdentityProvider,
+  type NamedLink,
 } from '../store/identity-providers.ts';
-import type { Page, Window } from '../store/paging.ts';
+import { inPages, type Page, type Window } from '../store/paging.ts';
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -24,6 +26,16 @@ export async function listLinkedUsers({ database }: Services, idpId: string, win
   const { knex } = database;
   demand(await findIdentityProvider(knex, idpId), idpId);
   return listLinks(knex, idpId, window);
+}
+
+/** Whom a user is at the identity providers, oldest first. @throws {ApiError} not found */
+export async function listUserLinks(
+  { database: { knex } }: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<NamedLink>> {
+  return inPages(await listLinksOf(knex, (await findVisibleUser(knex, idOrLogin, request)).id), window);
 }
 
 /** @throws {ApiError} not found: the provider, the user or the link */

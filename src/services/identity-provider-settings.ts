@@ -121,3 +121,9 @@ export const identityProviderBody = z.strictObject({
   protocol,
   policy: policy.optional(),
 });
+
+/** A body as the service takes it: the API has the secret among the settings. */
+export function identityProviderInput({ protocol, ...body }: z.output<typeof identityProviderBody>) {
+  const { client_secret: secret, pkce_required: _, ...client } = protocol.credentials.client;
+  return { ...body, secret, protocol: { ...protocol, credentials: { client } } };
+}

@@ -39,16 +39,20 @@ export interface IdentityProviderInput extends GivenIdentityProvider {
 
 const SECRET = 'protocol.credentials.client.client_secret';
 
-/** @throws {ApiError} validation when the settings contradict each other or name what does not exist; conflict when the name is taken */
+export interface NewIdentityProvider extends IdentityProviderInput {
+  /** Absent: generated. Whoever has to register the redirect URI first, which has the id in it, brings it along. */
+  readonly id?: string | undefined;
+}
+
+/** @throws {ApiError} validation when the settings contradict each other or name what does not exist; conflict when the name, or the id, is taken */
 export async function createIdentityProvider(
   services: Services,
-  input: IdentityProviderInput,
+  { id = newId('idp'), ...input }: NewIdentityProvider,
   request: RequestContext,
 ): Promise<IdentityProvider> {
   const settings = settingsOf(input);
   if (usesSecret(settings.protocol) && input.secret === undefined) throw secretRequired();
   const now = present();
-  const id = newId('idp');
   const provider: IdentityProvider = {
     ...{ id, name: input.name, status: 'ACTIVE', ...settings },
     ...{ sealedSecret: sealed(services, id, input.secret), created: now, lastUpdated: now },

@@ -15,9 +15,10 @@ export const logEvent = z.object({
   outcome: z.object({ result: z.enum(['SUCCESS', 'FAILURE']), reason: z.string().nullable() }),
   target: z.array(party).meta({ description: 'To what it was done' }),
   transaction: z.object({ id: z.string().nullable() }).meta({ description: 'The request, as in X-Request-Id' }),
-  debugContext: z
-    .object({ before: z.unknown().optional(), after: z.unknown().optional() })
-    .meta({ description: 'Of a change: the resource as it was and as it is now, without secrets' }),
+  debugContext: z.object({ before: z.unknown().optional(), after: z.unknown().optional(), decision: z.unknown().optional() }).meta({
+    description:
+      'Of a change: the resource as it was and as it is now, without secrets. Of a sign-in or a refusal: what decided, as facts and reason codes',
+  }),
 });
 
 /** An event as it is shown. */

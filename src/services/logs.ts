@@ -1,12 +1,22 @@
 /** Reads what happened: the events that services/audit.ts wrote. */
+
+import { z } from 'zod';
 import { present } from '../clock.ts';
-import { rateLimited, validation } from '../errors.ts';
-import { EVENT_ATTRIBUTES, type EventSelection, listAuditEvents, type StoredEvent } from '../store/audit.ts';
+import { notFound, rateLimited, validation } from '../errors.ts';
+import {
+  EVENT_ATTRIBUTES,
+  type EventSelection,
+  findAuditEvent,
+  listAuditEvents,
+  listEventsOfRequest,
+  type StoredEvent,
+} from '../store/audit.ts';
 import { isTimeout } from '../store/failures.ts';
 import { attributeTypes } from '../store/filter.ts';
 import type { Page, Window } from '../store/paging.ts';
 import type { Services } from './dependencies.ts';
 import { parseFilter } from './filter.ts';
+import { isPrintable } from './text.ts';
 
 export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newestFirst'> {
   /** An expression of RFC 7644. */
@@ -29,6 +39,7 @@ const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
 export async function readLogs(services: Services, { filter, q = '', ...span }: LogQuery, window: Window): Promise<Page<StoredEvent>> {
   const words = q.split(/\s+/).filter((word) => word !== '');
   if (words.length > MOST_WORDS) throw validation([{ field: 'q', message: `must have at most ${MOST_WORDS} words` }]);
+  if (!isPrintable(q)) throw validation([{ field: 'q', message: 'must not contain control characters' }]);
   const isOpen = span.until === undefined && window.after === undefined;
   const selection = {
     ...span,
@@ -38,6 +49,23 @@ export async function readLogs(services: Services, { filter, q = '', ...span }: 
   };
   const read = () => listAuditEvents(services.database.knex, selection, window);
   return words.length > 0 || filter !== undefined ? inTurn(read) : read();
+}
+
+/** Milliseconds before and after an event in which others of its request are looked for: a request takes no longer. */
+const REQUEST_MS = 5 * 60_000;
+const MOST_OF_REQUEST = 50;
+
+/** An event, and the others of the same request. @throws {ApiError} not found */
+export async function readLogEvent(
+  { database: { knex } }: Services,
+  uuid: string,
+): Promise<{ readonly event: StoredEvent; readonly others: readonly StoredEvent[] }> {
+  const event = z.uuid().safeParse(uuid).success ? await findAuditEvent(knex, uuid) : undefined;
+  if (event === undefined) throw notFound(uuid, 'LogEvent');
+  const at = event.published.getTime();
+  const span = { since: new Date(at - REQUEST_MS), until: new Date(at + REQUEST_MS) };
+  const all = event.transactionId === null ? [] : await listEventsOfRequest(knex, event.transactionId, span, MOST_OF_REQUEST);
+  return { event, others: all.filter((one) => one.uuid !== event.uuid) };
 }
 
 let searching = 0;

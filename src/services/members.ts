@@ -5,12 +5,15 @@ import { isWithin, reachOf, type Verb } from '../policy/administration.ts';
 import { statusAt } from '../policy/user-lifecycle.ts';
 import type { Executor } from '../store/database.ts';
 import {
+  type Affiliation,
   deleteMembership,
   findMembership,
   findOrgIds,
   insertMembership,
+  listAffiliations,
   listMemberships,
   type Member,
+  type MemberSearch,
   type Membership,
   moveMembership,
 } from '../store/memberships.ts';
@@ -21,7 +24,7 @@ import { findUserById, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.ts';
-import { userTarget } from './user-reach.ts';
+import { findVisibleUser, userTarget } from './user-reach.ts';
 
 /**
  * The members of an organization, those of its departments included, the oldest memberships first.
@@ -30,14 +33,25 @@ import { userTarget } from './user-reach.ts';
 export async function listMembers(
   { database: { knex } }: Services,
   orgId: string,
-  window: Window,
+  { q, depId, ...window }: MemberSearch & Window,
   request: RequestContext,
 ): Promise<Page<Member>> {
   checkReadable(orgId, request);
-  const page = await listMemberships(knex, orgId, window);
+  const page = await listMemberships(knex, orgId, { q, depId }, window);
   if (page.items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
   const now = present();
   return { ...page, items: page.items.map((member) => ({ ...member, status: statusAt(member, now) })) };
+}
+
+/** The organizations of a user, as far as the caller may see them, the oldest memberships first. @throws {ApiError} not found */
+export async function listUserOrganizations(
+  { database: { knex } }: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<Affiliation>> {
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  return listAffiliations(knex, id, reachOf(request.roles ?? [], 'read'), window);
 }
 
 /** @throws {ApiError} not found */

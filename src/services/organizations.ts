@@ -39,18 +39,19 @@ const isEditable = ({ type }: Organization): boolean => type === 'LOCAL';
 /**
  * Oldest first, those within the caller's reach.
  * @param page from 1; beyond the last one there is nothing
+ * @param q what the name has somewhere, whatever the case of the letters
  * @returns the page, and how many organizations there are in all
  */
 export async function listOrganizations(
   { database: { knex } }: Services,
-  { page, limit }: { readonly page: number; readonly limit: number },
+  { page, limit, q }: { readonly page: number; readonly limit: number; readonly q?: string | undefined },
   request: RequestContext,
 ): Promise<{ readonly count: number; readonly organizations: readonly Organization[] }> {
   const reach = reachOf(request.roles ?? [], 'read');
-  const count = await countOrganizations(knex, reach);
+  const count = await countOrganizations(knex, reach, q);
   const offset = (page - 1) * limit;
   // The database goes row by row to where a page begins; beyond the end it need not go.
-  return { count, organizations: offset < count ? await listRows(knex, reach, offset, limit) : [] };
+  return { count, organizations: offset < count ? await listRows(knex, reach, { offset, limit, q }) : [] };
 }
 
 /** @throws {ApiError} not found */

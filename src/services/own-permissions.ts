@@ -1,6 +1,6 @@
 /** What applications may do in a user's name, as he sees and ends it himself. What an administrator does about it is in user-grants.ts. */
 import { present } from '../clock.ts';
-import { USERINFO_SCOPES } from '../policy/claims.ts';
+import { USERINFO_SCOPES } from '../policy/token-claims.ts';
 import { endTokensOfConsent } from '../store/account-state.ts';
 import { forgetScopes, rememberedScopes } from '../store/consents.ts';
 import { listPermittedScopes, type PermittedScope } from '../store/own-permissions.ts';

@@ -1,10 +1,12 @@
 /** Must somebody use a second factor, here and now? Collects the facts; policy/second-factor.ts decides. */
-import { demandsSecondFactor } from '../policy/second-factor.ts';
+import type { SecondFactorFacts } from '../policy/decisions.ts';
+import { type DemandReason, demandOfSecondFactor } from '../policy/second-factor.ts';
 import { findApplicationById } from '../store/applications.ts';
+import type { Executor } from '../store/database.ts';
 import { hasFactor } from '../store/factors.ts';
-import { isAdministrator } from './administrators.ts';
+import { findRoles } from '../store/roles.ts';
 import type { Services } from './dependencies.ts';
-import { readSettings } from './settings.ts';
+import { readMfaPolicy } from './settings.ts';
 
 export interface Purpose {
   readonly applicationId?: string | undefined;
@@ -13,19 +15,24 @@ export interface Purpose {
 }
 
 /** Is it demanded by the sign-in policy, the application or the request, whether the user has one or not? */
-export async function isSecondFactorDemanded(
-  services: Services,
-  userId: string,
-  { applicationId, acrValues = [] }: Purpose,
-): Promise<boolean> {
-  const { mfa: policy } = await readSettings(services, 'sign-in');
-  const application = applicationId === undefined ? undefined : await findApplicationById(services.database.knex, applicationId);
-  return demandsSecondFactor({
+export const isSecondFactorDemanded = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
+  (await demandOf(services.database.knex, userId, purpose)) !== undefined;
+
+async function demandOf(executor: Executor, userId: string, { applicationId, acrValues = [] }: Purpose): Promise<DemandReason | undefined> {
+  const policy = await readMfaPolicy(executor);
+  const application = applicationId === undefined ? undefined : await findApplicationById(executor, applicationId);
+  return demandOfSecondFactor({
     policy,
-    administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(services, userId)),
+    administrator: policy === 'ADMINISTRATORS' && (await findRoles(executor, userId)).length > 0,
     applicationDemands: application?.settings.mfa_required === true,
     acrValues,
   });
+}
+
+/** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event */
+export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorFacts> {
+  const demandedBy = await demandOf(executor, userId, purpose);
+  return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
 /** Must the user be asked for a second factor at a sign-in to this application: because he has one, or because it is demanded? */

@@ -103,7 +103,7 @@ export async function verifyByApi(
   // A passkey is bound to the pages of this service: no other program can ask a browser for it.
   if (!pending.factors.some(({ id, type }) => id === factorId && type === 'TOTP')) throw notFound(factorId, 'Factor');
   return orRefused(invalidStateToken, async () => {
-    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND.place, request);
+    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND, request);
     if (step === undefined) throw wrongPassCode();
     return told(services, pending.user.id, step);
   });

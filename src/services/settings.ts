@@ -14,6 +14,8 @@ export interface SignInSettings {
   readonly sessionIdleMinutes: number;
   /** From the sign-in on, however much it is used. */
   readonly sessionLifetimeDays: number;
+  /** Is the user name asked for on a page of its own, before the password? */
+  readonly identifierFirst: boolean;
   /** Who must sign in with a second factor; whoever has one is always asked for it. */
   readonly mfa: MfaPolicy;
 }
@@ -21,6 +23,12 @@ export interface SignInSettings {
 /** How the service presents itself to people; null: there is no such link. */
 export interface Branding {
   readonly name: string;
+  /** Beside the name; null: the service's own. */
+  readonly logoUrl: string | null;
+  /** `#rrggbb`, for links and buttons; null: the service's own. */
+  readonly primaryColorHex: string | null;
+  /** The same in dark; null: made from the other one. */
+  readonly primaryColorDarkHex: string | null;
   readonly supportUrl: string | null;
   readonly privacyUrl: string | null;
   readonly termsUrl: string | null;
@@ -42,7 +50,12 @@ export interface Settings {
 export type SettingsName = keyof Settings;
 
 export const DEFAULTS: Settings = {
-  'sign-in': { sessionIdleMinutes: LIFETIMES.sessionIdle / 60, sessionLifetimeDays: LIFETIMES.session / 86_400, mfa: 'OPTIONAL' },
+  'sign-in': {
+    sessionIdleMinutes: LIFETIMES.sessionIdle / 60,
+    sessionLifetimeDays: LIFETIMES.session / 86_400,
+    identifierFirst: false,
+    mfa: 'OPTIONAL',
+  },
   password: { minLength: SHORTEST_PASSWORD, historyCount: PASSWORD_HISTORY, maxAgeDays: null },
   branding: BRAND,
   audit: { retentionDays: null },
@@ -65,11 +78,32 @@ export async function replaceSettings<N extends SettingsName>(
   set: Partial<Settings[N]>,
   request: RequestContext,
 ): Promise<Settings[N]> {
+  return write(services, name, () => set, request);
+}
+
+/** @param changes of what was set; the rest stays as it is */
+export async function changeSettings<N extends SettingsName>(
+  services: Services,
+  name: N,
+  changes: Partial<Settings[N]>,
+  request: RequestContext,
+): Promise<Settings[N]> {
+  return write(services, name, (before) => ({ ...before, ...changes }), request);
+}
+
+/** @param decide what is set from what was */
+async function write<N extends SettingsName>(
+  services: Services,
+  name: N,
+  decide: (before: Partial<Settings[N]>) => Partial<Settings[N]>,
+  request: RequestContext,
+): Promise<Settings[N]> {
   const { database, notifications } = services;
-  const after = withDefaults(name, set);
-  await database.transaction(async (trx) => {
+  const after = await database.transaction(async (trx) => {
     const now = present();
-    const before = withDefaults(name, await lockSettings(trx, name, now));
+    const stored = await lockSettings(trx, name, now);
+    const set = decide(stored as Partial<Settings[N]>);
+    const [before, after] = [withDefaults(name, stored), withDefaults(name, set)];
     await updateSettings(trx, name, set, now);
     await recordEvent(trx, {
       eventType: 'system.settings.update',
@@ -80,6 +114,7 @@ export async function replaceSettings<N extends SettingsName>(
       after,
     });
     await notifications.publish(trx, { kind: 'settings', id: name });
+    return after;
   });
   notifications.announce({ kind: 'settings', id: name });
   return after;
@@ -88,3 +123,6 @@ export async function replaceSettings<N extends SettingsName>(
 /** @param executor a transaction, where the policy is asked for within one */
 export const readPasswordPolicy = async (executor: Executor): Promise<PasswordPolicy> =>
   withDefaults('password', await findSettings(executor, 'password'));
+
+export const readMfaPolicy = async (executor: Executor): Promise<MfaPolicy> =>
+  withDefaults('sign-in', await findSettings(executor, 'sign-in')).mfa;

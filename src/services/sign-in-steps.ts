@@ -17,7 +17,7 @@ import { checkProof, type Proof } from './factor-proofs.ts';
 import { listSecondFactors, newTotpFactor, type SecondFactor } from './factors.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
-import { isSecondFactorDemanded } from './second-factor-demand.ts';
+import { isSecondFactorDemanded, type Purpose } from './second-factor-demand.ts';
 import { readPasswordPolicy } from './settings.ts';
 import { type ExpiredUser, isExpired, noteSignIn, type PasswordCheck } from './sign-in.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret, stepOfCode } from './totp.ts';
@@ -87,10 +87,10 @@ async function done(
   trx: Executor,
   user: FirstStep['user'],
   amr: readonly string[],
-  first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'>,
+  first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'> & { readonly purpose?: Purpose | undefined },
   request: RequestContext,
 ): Promise<SignInStep> {
-  if (!first.stepsUp) await noteSignIn(trx, user, request);
+  if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose: first.purpose }, request);
   const authenticatedAt = first.stepsUp ? first.authenticatedAt : undefined;
   return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined };
 }
@@ -100,7 +100,7 @@ const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signIn
 /** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
-  const finish = () => services.database.transaction((trx) => done(trx, user, amr, first, request));
+  const finish = () => services.database.transaction((trx) => done(trx, user, amr, { ...first, purpose: demand }, request));
   if (isMultiFactor(amr)) return finish();
   const factors = await listSecondFactors(services.database.knex, user.id);
   if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR')) };
@@ -172,11 +172,11 @@ export async function verifyFactor(
   services: Services,
   stateToken: string,
   proof: Proof,
-  place: string,
+  demand: Demand,
   request: RequestContext,
 ): Promise<SignInStep | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
-  const step = await inStep(services, stateToken, place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
+  const step = await inStep(services, stateToken, demand.place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
     const amr = await checkProof({ ...services, trx }, user, proof, request);
     if (amr !== undefined) {
       const proved = withSecondFactor(state.amr, amr);
@@ -187,7 +187,7 @@ export async function verifyFactor(
         return { kind: 'password', stateToken, expiresAt };
       }
       if (!(await deleteState(trx, state.id))) throw new StepGone();
-      return done(trx, user, proved, state, request);
+      return done(trx, user, proved, { ...state, purpose: demand }, request);
     }
     // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
     if (proof.kind === 'passkey') return undefined;
@@ -238,10 +238,10 @@ export async function confirmEnrolment(
 }
 
 /** Goes on after an enrolment. @throws {StepGone} */
-export const finishEnrolment = (services: Services, stateToken: string, place: string, request: RequestContext): Promise<SignInStep> =>
-  inStep(services, stateToken, place, 'FINISH', async (trx, state, user) => {
+export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
+  inStep(services, stateToken, demand.place, 'FINISH', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
-    return done(trx, user, state.amr, state, request);
+    return done(trx, user, state.amr, { ...state, purpose: demand }, request);
   });
 
 /** The user begins anew. */

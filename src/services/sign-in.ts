@@ -5,6 +5,7 @@
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
+import type { PasswordRefused } from '../policy/decisions.ts';
 import { type AttemptDecision, decideAttempt, NO_FAILURES } from '../policy/lockout.ts';
 import { isTooOld, type PasswordPolicy } from '../policy/password.ts';
 import { digest } from '../secrets.ts';
@@ -26,6 +27,7 @@ import type { Services } from './dependencies.ts';
 import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { queueNotice } from './mail.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
+import { type Purpose, secondFactorFacts } from './second-factor-demand.ts';
 import { readPasswordPolicy } from './settings.ts';
 import { isPrintable } from './text.ts';
 
@@ -89,7 +91,8 @@ export async function checkPassword(
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   // Read whether the password is right or not: it takes the same time.
   const policy = await readPasswordPolicy(services.database.knex);
-  const checked = await services.database.transaction((trx) => decide(trx, { user, right, rehashed, deviceHash, policy }, request));
+  const attempt = { user, right, rehashed, deviceHash, policy };
+  const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined) await countFailedSignIn(services, request.ipAddress);
   return checked;
 }
@@ -127,7 +130,7 @@ async function decide(
   }
   // Written whether it changes anything or not: it takes the same time.
   await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
-  await recordFailure(trx, user, { right, expired, decision }, request);
+  await recordFailure(trx, user, { right, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
   return stands ? { kind: 'expired', user: candidate } : undefined;
 }
 
@@ -136,27 +139,43 @@ export const isExpired = ({ status, passwordChanged, created }: User, policy: Pa
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 
 /**
+/**
  * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of his very first sign-in. Of a
  * user who was suspended meanwhile nothing is noted: he comes no further.
+ * @param how what he has proved himself by (RFC 8176), and what the sign-in is for, as far as it is known
  */
-export async function noteSignIn(trx: Executor, user: Pick<User, 'id' | 'login'>, request: RequestContext): Promise<void> {
+export async function noteSignIn(
+  trx: Executor,
+  user: Pick<User, 'id' | 'login'>,
+  { amr, purpose = {} }: { readonly amr: readonly string[]; readonly purpose?: Purpose | undefined },
+  request: RequestContext,
+): Promise<void> {
   const now = present();
   const before = await findUserById(trx, user.id);
   if (!(await touchLastLogin(trx, user.id, now))) return;
   const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: user.login } };
-  await recordEvent(trx, { eventType: 'user.session.start', displayMessage: 'User login', request: himself, targets: targets(user) });
+  await recordEvent(trx, {
+    eventType: 'user.session.start',
+    displayMessage: 'User login',
+    request: himself,
+    targets: targets(user),
+    decision: { kind: 'session', amr, secondFactor: await secondFactorFacts(trx, user.id, purpose) },
+  });
   if (request.device === undefined) return;
   const until = new Date(now.getTime() + LIFETIMES.device * 1000);
   const isNew = await isNewDevice(trx, user.id, digest(request.device), until);
   if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);
 }
 
-async function recordFailure(
-  trx: Executor,
-  user: User | undefined,
-  { right, expired, decision }: { readonly right: boolean; readonly expired: boolean; readonly decision: AttemptDecision },
-  request: RequestContext,
-): Promise<void> {
+interface Failure {
+  readonly right: boolean;
+  readonly expired: boolean;
+  readonly decision: AttemptDecision;
+  readonly knownBrowser: boolean;
+}
+
+async function recordFailure(trx: Executor, user: User | undefined, failed: Failure, request: RequestContext): Promise<void> {
+  const { right, expired, decision } = failed;
   const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
   const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : 'INVALID_CREDENTIALS';
   await recordEvent(trx, {
@@ -166,6 +185,7 @@ async function recordFailure(
     // What was typed for an unknown user stays out of the log: at times it is a password.
     targets: targets(user),
     failure: user === undefined ? 'UNKNOWN_USER' : reason,
+    decision: whyRefused(user, failed),
   });
   if (decision.reason !== 'wrong password, which locks') return;
   const { locks, lockedUntil } = decision.remembered;
@@ -177,6 +197,23 @@ async function recordFailure(
     failure: 'LOCKED_OUT',
     after: { lockedUntil, locks },
   });
+}
+
+function whyRefused(user: User | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
+  if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
+  const { failures, lockedUntil } = decision.remembered;
+  const { status } = user;
+  const facts = {
+    kind: 'password',
+    status,
+    failures,
+    knownBrowser,
+    ...(lockedUntil && { lockedUntil: lockedUntil.toISOString() }),
+  } as const;
+  if (decision.reason === 'locked') return { ...facts, reason: 'LOCKED' };
+  if (!right) return { ...facts, reason: 'WRONG_PASSWORD' };
+  if (expired) return { ...facts, reason: 'EXPIRED' };
+  return { ...facts, reason: status === 'ACTIVE' ? 'CHANGED_MEANWHILE' : 'NOT_ACTIVE' };
 }
 
 interface Rehashed {

@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts';
 import { isSameAddress, knownAs, mappedAttributes, mappedLogin } from '../policy/upstream-claims.ts';
 import { linkRefusal } from '../policy/upstream-link.ts';
 import type { Executor } from '../store/database.ts';
+import { hasFactor } from '../store/factors.ts';
 import { listGroupIds } from '../store/groups.ts';
 import {
   findIdentityProvider,
@@ -42,7 +43,13 @@ export async function signInUpstream(
   const { database } = services;
   return database.transaction((trx) => {
     const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
-    return admit({ services: within, trx, provider, identity, request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] } });
+    return admit({
+      services: within,
+      trx,
+      provider,
+      identity,
+      request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] },
+    });
   });
 }
 
@@ -139,7 +146,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
     active: user.status === 'ACTIVE',
     administrator: (await findRoles(trx, id)).length > 0,
     emailProved: isAddress && user.emailVerified,
-    untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)),
+    untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
     linkedAlready: (await findLink(trx, provider.id, id)) !== undefined,
     groupIds: await listGroupIds(trx, id),
   });

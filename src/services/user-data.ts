@@ -1,7 +1,7 @@
 /** What the service holds about one user, in one piece (Regulation (EU) 2016/679, articles 15 and 20); the audit events with his data apart, in pages. */
 import { present } from '../clock.ts';
 import type { StoredEvent } from '../store/audit.ts';
-import { listEventsNaming } from '../store/audit-seals.ts';
+import { listEventsAbout, listEventsNaming } from '../store/audit-seals.ts';
 import { type Consent, listConsents } from '../store/consents.ts';
 import type { Executor } from '../store/database.ts';
 import type { Page, Window } from '../store/paging.ts';
@@ -70,4 +70,16 @@ export async function listUserEvents(
   const { knex } = services.database;
   const { id } = await findVisibleUser(knex, idOrLogin, request);
   return listEventsNaming(knex, id, window);
+}
+
+/** The same for whoever looks on: the newest first, what has happened just now included. @throws {ApiError} not found */
+export async function listUserActivity(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<StoredEvent>> {
+  const { knex } = services.database;
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  return listEventsAbout(knex, id, window);
 }

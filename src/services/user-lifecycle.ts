@@ -14,7 +14,6 @@ import { saveFailedCodes } from '../store/factors.ts';
 import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
-import { deleteStatesOf } from '../store/sign-in-states.ts';
 import { deleteUser as deleteRow, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -169,18 +168,12 @@ async function endEverything(executor: Executor, userId: string): Promise<void> 
   await endOAuthTokens(executor, userId);
 }
 
-/** Those under way, too: a step that is still to come would carry the old password on. */
-async function endSignIns(executor: Executor, userId: string): Promise<void> {
-  await endBrowserSessions(executor, userId);
-  await deleteStatesOf(executor, userId);
-}
-
 /** What ends with each step. With the return to ACTIVE ends whatever a request under way wrote while the user was leaving. */
 const ENDINGS: Readonly<Partial<Record<LifecycleStep, (executor: Executor, userId: string) => Promise<void>>>> = {
   activate: endEverything,
   deactivate: endEverything,
   suspend: endEverything,
   unsuspend: endEverything,
-  expire_password: endSignIns,
-  reset_password: endSignIns,
+  expire_password: endBrowserSessions,
+  reset_password: endBrowserSessions,
 };

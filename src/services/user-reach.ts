@@ -32,10 +32,7 @@ export async function lockChangeableUser(trx: Executor, idOrLogin: string, reque
   const { id } = await findVisibleUser(trx, idOrLogin, request);
   const user = await lockUser(trx, id);
   if (user === undefined) throw notFound(idOrLogin, 'User');
-  const reach = reachOf(request.roles ?? [], 'write');
-  if (reach === 'everything') return user;
-  const person = { orgIds: await findOrgIds(trx, id), roles: await findRoles(trx, id) };
-  if (!isPersonWithin(reach, person)) throw forbidden();
+  if (!(await mayChange(trx, id, request))) throw forbidden();
   return user;
 }
 
@@ -44,6 +41,12 @@ export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' |
   ...request,
   actor: { id, type: 'User', displayName: login },
 });
+/** May whoever asks change this user, whom he can see? */
+export async function mayChange(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return true;
+  return isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) });
+}
 
 /** The user as audit events name him. */
 export const userTarget = ({ id, login }: Pick<User, 'id' | 'login'>) => ({ id, type: 'User', displayName: login });

@@ -7,7 +7,6 @@ import { endApiTokens, endBrowserSessions } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { type AssignedRole, deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
-import { deleteStatesOf } from '../store/sign-in-states.ts';
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -52,9 +51,7 @@ export async function grantRole(services: Services, idOrLogin: string, role: Rol
 /** Whoever could change the user before may hold a link or a session of his, and shall not have the new role by it. */
 async function endWhatOthersMayHold(executor: Executor, user: User, request: RequestContext): Promise<void> {
   await deleteLinksOf(executor, user.id);
-  if (user.id === request.actor.id) return;
-  await endBrowserSessions(executor, user.id);
-  await deleteStatesOf(executor, user.id);
+  if (user.id !== request.actor.id) await endBrowserSessions(executor, user.id);
 }
 
 /** With the last role end the user's API tokens. @throws {ApiError} not found; wrong state when nobody would be left who administers the service */

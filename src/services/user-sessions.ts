@@ -1,14 +1,66 @@
-/** Ends what a user is signed in with, while he stays active. */
+/** What a user is signed in with: seen, and ended while he stays active. */
+import { present } from '../clock.ts';
+import { forbidden, notFound } from '../errors.ts';
+import { reachOf } from '../policy/administration.ts';
 import { digest } from '../secrets.ts';
 import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
+import { listBrowserSessions } from '../store/browser-sessions.ts';
 import type { Executor } from '../store/database.ts';
-import { deleteStatesOf } from '../store/sign-in-states.ts';
+import { inPages, type Page, type Window } from '../store/paging.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { lockChangeableUser, userTarget } from './user-reach.ts';
+import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
+
+/** A session as it is told: its id is neither the cookie's value nor the name under which the service keeps it. */
+export interface UserSession {
+  readonly id: string;
+  readonly signedIn: Date | null;
+  readonly expires: Date;
+  /** How the user proved who he is (RFC 8176). */
+  readonly amr: readonly string[];
+  /** The client_ids of those that he went to with it. */
+  readonly applications: readonly string[];
+}
 
 /** The name of a session outside: neither the cookie's value nor the name under which the service keeps it. */
 export const sessionId = (uid: string): string => digest(JSON.stringify(['session', uid]));
+
+/**
+ * The user's browser sessions, the newest first. They tell where he goes: whoever may only see him as one of an organization is not told.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function listSessions(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<UserSession>> {
+  const { knex } = services.database;
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  if (reachOf(request.roles ?? [], 'read') !== 'everything' && !(await mayChange(knex, id, request))) throw forbidden();
+  const sessions = await listBrowserSessions(knex, id, present());
+  return inPages(
+    sessions.map(({ uid, ...session }) => ({ id: sessionId(uid), ...session })),
+    window,
+  );
+}
+
+/** Ends one browser session on all servers; tokens live on. @throws {ApiError} not found, forbidden */
+export async function endSession(services: Services, idOrLogin: string, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const found = (await listBrowserSessions(trx, user.id, present())).find(({ uid }) => sessionId(uid) === id);
+    if (found === undefined || !(await endBrowserSession(trx, found.uid))) throw notFound(id, 'Session');
+    await recordEvent(trx, {
+      eventType: 'user.session.clear',
+      displayMessage: 'End user session',
+      request,
+      targets: [userTarget(user)],
+      before: { signedIn: found.signedIn, applications: found.applications },
+      after: { oauthTokensRevoked: false },
+    });
+  });
+}
 
 /**
  * Ends the user's browser sessions on all servers, and his sign-ins under way.
@@ -23,7 +75,6 @@ export async function clearSessions(
 ): Promise<void> {
   const end = async (executor: Executor, userId: string): Promise<void> => {
     await endBrowserSessions(executor, userId);
-    await deleteStatesOf(executor, userId);
     if (oauthTokens) await endOAuthTokens(executor, userId);
   };
   const id = await services.database.transaction(async (trx) => {

@@ -23,7 +23,7 @@ import { mailPasswordLink } from './one-time-links.ts';
 import { type PasswordOwner, refusePoorPassword, rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
-import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
+import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
 /** Without a password the user cannot sign in by one. */
 export interface NewUser extends GivenPassword {
@@ -76,6 +76,10 @@ export async function createUser(services: Services, input: NewUser, request: Re
 /** @throws {ApiError} not found */
 export const getUser = (services: Services, idOrLogin: string, request: RequestContext): Promise<User> =>
   findVisibleUser(services.database.knex, idOrLogin, request);
+
+/** May whoever asks change this user, whom he can see? What he does then is decided anew. */
+export const mayChangeUser = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
+  mayChange(services.database.knex, id, request);
 
 const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
 

@@ -12,7 +12,10 @@ const LOCK_SESSIONS = lockingSessions('account_id = ?');
 const LOCK_SESSION = lockingSessions('uid = ?');
 const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
 
-/** Ends the user's browser sessions on all authorization servers; his tokens live on. Their applications are told of it. */
+/**
+ * Ends the user's browser sessions on all authorization servers, and the sign-ins of which one would come; his tokens live on. The sessions' applications
+ * are told of it.
+ */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
   await executor.transaction(async (trx) => {
     // One that began meanwhile is found by the next look.
@@ -22,6 +25,13 @@ export async function endBrowserSessions(executor: Executor, userId: string): Pr
       await trx.raw(END_SESSIONS, [rows.map(({ uid }) => uid), present()]);
     }
   });
+  await endSignIns(executor, userId);
+}
+
+/** Those that wait for a step, and those that are done and wait for their browser. After the sessions' own transaction: a step under way holds its state, and may end sessions itself. */
+async function endSignIns(executor: Executor, userId: string): Promise<void> {
+  await deleteStatesOf(executor, userId);
+  await executor('oidc_payload').where({ account_id: userId }).whereIn('model', [MODELS.Interaction, MODELS.SessionToken]).delete();
 }
 
 /** Ends one browser session on all authorization servers, as `endBrowserSessions` does. @returns false when it has ended already */
@@ -31,10 +41,9 @@ export async function endBrowserSession(trx: Executor, uid: string): Promise<boo
   return rows.length > 0;
 }
 
-/** Ends the user's codes, access tokens and refresh tokens, of all applications and servers, and his sign-ins under way. */
+/** Ends the user's codes, access tokens and refresh tokens, of all applications and servers. */
 export async function endOAuthTokens(executor: Executor, userId: string): Promise<void> {
   await executor('oidc_payload').where({ account_id: userId }).whereNot({ model: MODELS.Session }).delete();
-  await deleteStatesOf(executor, userId);
 }
 
 /** Ends what one application holds for the user at one authorization server. */

@@ -46,6 +46,21 @@ export async function listApiTokens(executor: Executor, window: Window, userId: 
   return readPage<ApiToken>(query, TOKEN, window);
 }
 
+/** Those that expire in that span, the next first. @param userId absent: those of all users */
+export async function listExpiringTokens(
+  executor: Executor,
+  { from, until, userId }: { readonly from: Date; readonly until: Date; readonly userId?: string | undefined },
+  limit: number,
+): Promise<ApiToken[]> {
+  const query = executor('api_tokens').where('expires_at', '>', from).where('expires_at', '<=', until);
+  if (userId !== undefined) query.where({ user_id: userId });
+  return query.orderBy(['expires_at', 'id']).limit(limit).select<ApiToken[]>(TOKEN);
+}
+
+export async function hasApiTokens(executor: Executor): Promise<boolean> {
+  return (await executor('api_tokens').first('id')) !== undefined;
+}
+
 export async function findApiToken(executor: Executor, id: string): Promise<ApiToken | undefined> {
   return executor('api_tokens').where({ id }).first<ApiToken | undefined>(TOKEN);
 }

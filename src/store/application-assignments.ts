@@ -78,3 +78,32 @@ export async function isAssigned(executor: Executor, applicationId: string, user
   const { rows } = await executor.raw<{ rows: { assigned: boolean }[] }>(IS_ASSIGNED, { applicationId, userId });
   return rows[0]?.assigned === true;
 }
+
+/** An application that is assigned to a user, to himself or by his groups. */
+export interface UserAssignment {
+  readonly applicationId: string;
+  readonly label: string;
+  readonly status: 'ACTIVE' | 'INACTIVE';
+  /** To himself. */
+  readonly isDirect: boolean;
+  /** The names of his groups that have it. */
+  readonly groups: readonly string[];
+}
+
+const OF_USER = 'SELECT application_id FROM application_users WHERE user_id = :userId';
+const OF_HIS_GROUPS =
+  'SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId';
+const HIS_GROUPS = `ARRAY(SELECT g.name FROM application_groups a JOIN group_members m ON m.group_id = a.group_id JOIN groups g ON g.id = a.group_id
+  WHERE a.application_id = applications.id AND m.user_id = :userId ORDER BY g.name)`;
+
+/** The oldest applications first. */
+export function listAssignmentsOf(executor: Executor, userId: string, window: Window): Promise<Page<UserAssignment>> {
+  const columns = {
+    applicationId: 'id',
+    label: 'label',
+    status: 'status',
+    isDirect: executor.raw(`id IN (${OF_USER})`, { userId }),
+    groups: executor.raw(HIS_GROUPS, { userId }),
+  };
+  return readPage(executor('applications').whereRaw(`id IN (${OF_USER} UNION ${OF_HIS_GROUPS})`, { userId }), columns, window);
+}

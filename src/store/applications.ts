@@ -47,6 +47,7 @@ export const APPLICATION_ATTRIBUTES: AttributeColumns = {
   // The same for every one, as the API shows them.
   name: { sql: `'oidc_client'`, type: 'text' },
   status: { sql: 'status', type: 'text' },
+  'settings.oauthClient.application_type': { sql: `settings->>'application_type'`, type: 'text' },
 };
 
 /** @returns false when another application has that id */
@@ -173,4 +174,10 @@ export async function isRegistered(
     .whereRaw(`settings->'${list}' @> ?::jsonb`, [JSON.stringify([value])])
     .select('id');
   return (await executor.withMaterialized('having', having).from('having').first('id')) !== undefined;
+}
+
+/** Without the service's own. */
+export async function countApplications(executor: Executor): Promise<number> {
+  const row = await executor('applications').where({ system: false }).count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
 }

@@ -243,6 +243,14 @@ export async function findUserIds(executor: Executor, ids: ReadonlySet<string>):
   );
 }
 
+const ABOUT = `audit_events.seq IN (SELECT seq FROM audit_people WHERE user_id = :userId
+  UNION ALL SELECT seq FROM audit_events
+    WHERE seal IS NULL AND (actor->>'id' = :userId OR target @> jsonb_build_array(jsonb_build_object('id', :userId::text))))`;
+
+/** The events by a user and about him, sealed or not yet, the newest numbers first. */
+export const listEventsAbout = (executor: Executor, userId: string, window: Window): Promise<Page<StoredEvent>> =>
+  readPage(executor('audit_events').whereRaw(ABOUT, { userId }), EVENT, window, { descending: true });
+
 /** The sealed events that hold a user's data, in the order of their numbers. */
 export function listEventsNaming(executor: Executor, userId: string, window: Window): Promise<Page<StoredEvent>> {
   const events = executor('audit_people')

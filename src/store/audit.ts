@@ -73,6 +73,48 @@ export async function findAuditEvent(executor: Executor, uuid: string): Promise<
   return executor('audit_events').where({ uuid }).first<StoredEvent | undefined>(EVENT);
 }
 
+/** What was written in one request, at about one moment: of other times it is not looked for. In the order in which it was written. */
+export async function listEventsOfRequest(
+  executor: Executor,
+  transactionId: string,
+  { since, until }: { readonly since: Date; readonly until: Date },
+  limit: number,
+): Promise<StoredEvent[]> {
+  return executor('audit_events')
+    .where({ transaction_id: transactionId })
+    .whereBetween('published', [since, until])
+    .orderBy(['published', 'seq'])
+    .limit(limit)
+    .select<StoredEvent[]>(EVENT);
+}
+
+/** The types that the index `audit_events_of_sign_ins` is about; written into the statements, so that it is used. */
+export type SignInEventType = 'user.session.start' | 'user.authentication.failure';
+
+/** Events of the type on each day (UTC, `2026-11-21`) since then; a day without one is not there. */
+export async function countByDay(executor: Executor, type: SignInEventType, since: Date): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await executor.raw<{ rows: { day: string; count: number }[] }>(
+    `SELECT to_char(published AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*)::int AS count
+      FROM audit_events WHERE event_type = '${type}' AND published >= ? GROUP BY 1`,
+    [since],
+  );
+  return new Map(rows.map(({ day, count }) => [day, count]));
+}
+
+/** Why sign-ins failed since then, the most frequent reasons first. */
+export async function countFailureReasons(
+  executor: Executor,
+  since: Date,
+  limit: number,
+): Promise<readonly { readonly reason: string; readonly count: number }[]> {
+  const { rows } = await executor.raw<{ rows: { reason: string; count: number }[] }>(
+    `SELECT coalesce(outcome->>'reason', '') AS reason, count(*)::int AS count
+      FROM audit_events WHERE event_type = 'user.authentication.failure' AND published >= ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
+    [since, limit],
+  );
+  return rows;
+}
+
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
 const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
 

@@ -19,13 +19,20 @@ export async function secondsBarred(pool: pg.Pool, limit: FailureLimit, key: str
   return state !== null && state.consumedPoints >= limit.most ? seconds(state) : undefined;
 }
 
-/** Counts one failure; of many at once, each counts. @returns as `secondsBarred`, when it was one too many */
-export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number | undefined> {
+export interface CountedFailure {
+  /** Seconds until the next attempt, when it was one too many. */
+  readonly barred: number | undefined;
+  /** Seconds for which nothing is let pass from now on, when it was the last one that is; of many at once, one is. */
+  readonly bars: number | undefined;
+}
+
+/** Counts one failure; of many at once, each counts. */
+export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string): Promise<CountedFailure> {
   try {
-    await limiter(pool, limit).consume(key);
-    return undefined;
+    const state = await limiter(pool, limit).consume(key);
+    return { barred: undefined, bars: state.consumedPoints === limit.most ? seconds(state) : undefined };
   } catch (over) {
-    if (over instanceof RateLimiterRes) return seconds(over);
+    if (over instanceof RateLimiterRes) return { barred: seconds(over), bars: undefined };
     throw over;
   }
 }

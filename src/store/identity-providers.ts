@@ -40,10 +40,10 @@ export interface IdentityProviderSearch {
   readonly type?: IdentityProvider['type'] | undefined;
 }
 
-/** @returns false when another one has that name */
+/** @returns false when another one has that name or that id */
 export async function insertIdentityProvider(trx: Executor, provider: IdentityProvider): Promise<boolean> {
   const row = toRow(IDENTITY_PROVIDER, provider);
-  return (await trx('identity_providers').insert(row).onConflict('name').ignore().returning('id')).length === 1;
+  return (await trx('identity_providers').insert(row).onConflict().ignore().returning('id')).length === 1;
 }
 
 /** @returns false when another one has that name; the transaction is then good for nothing more */

@@ -1,8 +1,10 @@
 /** Which users belong to which organization, and to which department in it. The only SQL that writes that table, apart from what ends with a user. */
+import type { Reach } from '../policy/administration.ts';
 import type { UserStatus } from '../policy/user-lifecycle.ts';
 import type { Columns } from './columns.ts';
 import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
+import { beginningWith } from './filter.ts';
 import { type Page, readPage, type Window } from './paging.ts';
 
 export interface Membership {
@@ -84,8 +86,46 @@ const MEMBER: Columns<Member> = {
   created: 'memberships.created',
 };
 
+/** Which members; all that is given must fit. */
+export interface MemberSearch {
+  /** What the login begins with, whatever the case of the letters. */
+  readonly q?: string | undefined;
+  /** Of this department alone. */
+  readonly depId?: string | undefined;
+}
+
 /** The members of an organization, the oldest memberships first. */
-export function listMemberships(executor: Executor, orgId: string, window: Window): Promise<Page<Member>> {
+export function listMemberships(executor: Executor, orgId: string, { q, depId }: MemberSearch, window: Window): Promise<Page<Member>> {
   const members = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
+  if (depId !== undefined) members.where('memberships.dep_id', depId);
+  if (q !== undefined) members.whereRaw('lower(users.login) LIKE lower(?)', [beginningWith(q)]);
   return readPage(members, MEMBER, window, { by: 'memberships.seq' });
+}
+
+/** An organization that a user belongs to. */
+export interface Affiliation {
+  readonly orgId: string;
+  readonly orgName: string;
+  /** null: directly in the organization. */
+  readonly depId: string | null;
+  readonly depName: string | null;
+  readonly created: Date;
+}
+
+const AFFILIATION: Columns<Affiliation> = {
+  orgId: 'o.id',
+  orgName: 'o.name',
+  depId: 'd.id',
+  depName: 'd.name',
+  created: 'm.created',
+};
+
+/** The organizations of a user within a reach, the oldest memberships first. */
+export function listAffiliations(executor: Executor, userId: string, reach: Reach, window: Window): Promise<Page<Affiliation>> {
+  const query = executor('memberships AS m')
+    .join('organizations AS o', 'o.id', 'm.org_id')
+    .leftJoin('departments AS d', { 'd.org_id': 'm.org_id', 'd.id': 'm.dep_id' })
+    .where('m.user_id', userId);
+  if (reach !== 'everything') query.whereIn('m.org_id', [...reach]);
+  return readPage(query, AFFILIATION, window, { by: 'm.seq' });
 }

@@ -3,6 +3,7 @@ import type { Reach } from '../policy/administration.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
+import { containing } from './filter.ts';
 
 /** Where an organization is kept: here, or in an identity source that is only mirrored here. */
 export type OrganizationType = 'LOCAL' | 'LDAP' | 'SCIM' | 'OIDC';
@@ -58,14 +59,19 @@ export async function lockOrganization(trx: Executor, id: string): Promise<Organ
   return trx('organizations').where({ id }).forNoKeyUpdate().first<Organization | undefined>(ORGANIZATION);
 }
 
-export async function countOrganizations(executor: Executor, reach: Reach): Promise<number> {
-  const row = await within(executor, reach).count<{ count: number }[]>({ count: '*' }).first();
+/** @param q what the name has somewhere */
+export async function countOrganizations(executor: Executor, reach: Reach, q?: string): Promise<number> {
+  const row = await within(executor, reach, q).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
 }
 
 /** Oldest first. */
-export async function listOrganizations(executor: Executor, reach: Reach, offset: number, limit: number): Promise<Organization[]> {
-  return within(executor, reach).orderBy('seq').offset(offset).limit(limit).select<Organization[]>(ORGANIZATION);
+export async function listOrganizations(
+  executor: Executor,
+  reach: Reach,
+  { offset, limit, q }: { readonly offset: number; readonly limit: number; readonly q?: string | undefined },
+): Promise<Organization[]> {
+  return within(executor, reach, q).orderBy('seq').offset(offset).limit(limit).select<Organization[]>(ORGANIZATION);
 }
 
 /** @returns false when another organization has the name */
@@ -96,7 +102,8 @@ export async function deleteOrganization(trx: Executor, id: string): Promise<'de
   }
 }
 
-function within(executor: Executor, reach: Reach) {
+function within(executor: Executor, reach: Reach, q?: string) {
   const query = executor('organizations');
+  if (q !== undefined) query.whereRaw('lower(name) LIKE lower(?)', [containing(q)]);
   return reach === 'everything' ? query : query.whereIn('id', [...reach]);
 }

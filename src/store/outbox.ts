@@ -139,3 +139,32 @@ export async function hurryEntries(executor: Executor, { kind, orderingKey }: Re
 export async function removeEntriesOf(executor: Executor, { kind, orderingKey }: Receiver): Promise<void> {
   await executor('outbox').where({ kind, ordering_key: orderingKey }).delete();
 }
+
+/** How much is still to be told to whomever: how many up to a number, and when the oldest was written; null: nothing. */
+export async function outboxLoad(executor: Executor, most: number): Promise<{ readonly count: number; readonly oldest: Date | null }> {
+  const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(
+    'SELECT count(*)::int AS count, min(created) AS oldest FROM (SELECT created FROM outbox ORDER BY seq LIMIT ?) first',
+    [most],
+  );
+  return rows[0];
+}
+
+/** What is still to be told to a receiver. */
+export interface Waiting {
+  readonly count: number;
+  /** When the oldest was written; null: there is none. */
+  readonly oldest: Date | null;
+  /** When the next attempt is due. */
+  readonly due: Date | null;
+  /** Why the last attempt that is known of failed; null: none has. */
+  readonly lastError: string | null;
+}
+
+const WAITING = `SELECT count(*)::int AS count, min(created) AS oldest, min(due) AS due,
+    (SELECT last_error FROM outbox WHERE kind = :kind AND ordering_key = :orderingKey AND last_error IS NOT NULL ORDER BY due DESC LIMIT 1) AS "lastError"
+  FROM outbox WHERE kind = :kind AND ordering_key = :orderingKey`;
+
+export async function waitingFor(executor: Executor, { kind, orderingKey }: Receiver): Promise<Waiting> {
+  const { rows } = await executor.raw<{ rows: [Waiting] }>(WAITING, { kind, orderingKey });
+  return rows[0];
+}

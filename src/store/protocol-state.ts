@@ -180,6 +180,25 @@ export const endingSessions = (condition: string, now: string): string => `WITH
       JOIN applications a ON a.id = c.client_id
     WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
 
+const STRENGTHEN = {
+  name: 'strengthen-session',
+  text: `UPDATE oidc_payload SET id = $2, payload = payload || jsonb_build_object('amr', $3::jsonb)
+    WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session}`,
+};
+
+/**
+ * Notes how else the user of a session has proved himself, and gives it another id; all else of it stays.
+ * @param id the hashed id of the cookie's value, as it is @param change.id as it shall be @param change.amr RFC 8176
+ * @returns false when it was ended meanwhile, or has another id by now
+ */
+export async function strengthenSession(
+  pool: pg.Pool,
+  id: string,
+  change: { readonly id: string; readonly amr: readonly string[] },
+): Promise<boolean> {
+  return (await pool.query({ ...STRENGTHEN, values: [id, change.id, JSON.stringify(change.amr)] })).rowCount === 1;
+}
+
 /**
  * Removes what expired, the oldest first, in one bounded batch.
  * @returns the number of rows removed; less than `limit` when nothing older is left

@@ -1,8 +1,10 @@
 /** Administrators' roles. The only SQL on that table but for look-ups that read a person's roles along with him. */
 import type { Role, RoleType } from '../policy/administration.ts';
+import type { UserStatus } from '../policy/user-lifecycle.ts';
 import { newId } from '../secrets.ts';
 import type { Executor } from './database.ts';
 import { violatedConstraint } from './failures.ts';
+import { type Page, readPage, type Window } from './paging.ts';
 
 export interface AssignedRole extends Role {
   readonly id: string;
@@ -89,4 +91,32 @@ export async function isLastSuperAdmin(executor: Executor, userId: string): Prom
     .limit(2)
     .select('user_id');
   return rows.length === 1 && rows[0]?.user_id === userId;
+}
+
+/** A user with his roles. */
+export interface Administrator {
+  readonly userId: string;
+  readonly login: string;
+  /** As it is stored, with `lockedUntil`: see `statusAt`. */
+  readonly status: UserStatus;
+  readonly lockedUntil: Date | null;
+  /** The oldest first. */
+  readonly roles: readonly (Role & { readonly orgName: string | null })[];
+}
+
+const ROLES_OF = `(SELECT json_agg(json_build_object('type', r.type, 'orgId', r.org_id, 'orgName', o.name) ORDER BY r.created, r.id)
+  FROM roles r LEFT JOIN organizations o ON o.id = r.org_id WHERE r.user_id = users.id)`;
+
+/** Whoever has a role, the oldest users first. @param type who has this one, whatever else he has */
+export function listAdministrators(executor: Executor, type: RoleType | undefined, window: Window): Promise<Page<Administrator>> {
+  const holders = executor('roles').select('user_id');
+  if (type !== undefined) holders.where({ type });
+  const columns = {
+    userId: 'id',
+    login: 'login',
+    status: 'status',
+    lockedUntil: 'locked_until',
+    roles: executor.raw(ROLES_OF),
+  };
+  return readPage(executor('users').whereIn('id', holders), columns, window);
 }

@@ -103,6 +103,20 @@ export async function listKeysInUse(executor: Executor, serverId?: string): Prom
   return serverId === undefined ? query : query.where('s.id', serverId);
 }
 
+/** Keys that ceased to sign after that moment, the first to do so first. */
+export async function listKeysRetiredAfter(
+  executor: Executor,
+  moment: Date,
+  limit: number,
+): Promise<readonly { readonly serverId: string; readonly kid: string; readonly retired: Date }[]> {
+  return executor('signing_keys')
+    .where({ status: 'RETIRED' })
+    .where('retired', '>', moment)
+    .orderBy(['retired', 'kid'])
+    .limit(limit)
+    .select({ serverId: 'server_id', kid: 'kid', retired: 'retired' });
+}
+
 /** Removes keys that were retired before that moment, for good. @returns how many, at most `limit` */
 export async function deleteRetiredKeys(executor: Executor, before: Date, limit: number): Promise<number> {
   const over = executor('signing_keys')

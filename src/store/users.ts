@@ -187,3 +187,8 @@ export async function readUsers(
   }
   return readPage<User>(query, USER, window);
 }
+
+export async function countUsers(executor: Executor): Promise<number> {
+  const row = await executor('users').count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
+}

@@ -86,7 +86,7 @@ browserTest(
     assert.equal(await page.locator(':focus').getAttribute('href'), '#content');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    assert.equal(await page.locator(':focus').getAttribute('href'), '/admin/organizations', 'the first link of the page itself');
+    assert.equal(await page.locator(':focus').getAttribute('href'), '/admin/applications/new', 'the first link of the page itself');
 
     await page.goto(`${service.baseUrl}/admin/organizations/new`);
     await page.keyboard.type('   ');

@@ -95,7 +95,7 @@ test('behind a proxy that ends TLS: redirects name the public address, code and 
   });
   const dashboard = await follow(posted);
   assert.equal(dashboard.status, 200);
-  assert.match(await dashboard.text(), /<h1 dir="auto">Admin console<\/h1>/);
+  assert.match(await dashboard.text(), /<h1 dir="auto">Dashboard<\/h1>/);
   assert.ok(jar.has('__Host-gatehouse-console'), [...jar.keys()].join());
 });
 

@@ -132,6 +132,13 @@ test('passkeys by API', async (t) => {
       body.factors.map(({ type, name, lastUsed }: Record<string, unknown>) => [type, name, lastUsed]),
       [['PASSKEY', 'Phone', null]],
     );
+    // Personal data, too: what names his devices (Regulation (EU) 2016/679, article 4).
+    const authenticator = '00000000-0000-0000-0000-000000000000';
+    const { credentialId } = user.authenticator;
+    assert.deepEqual(body.factors[0].passkey, {
+      ...{ credentialId, authenticator, transports: ['internal', 'hybrid'] },
+      ...{ multiDevice: false, backedUp: false },
+    });
     assert.ok(!JSON.stringify(body).includes(user.authenticator.userHandle ?? ''));
   });
 

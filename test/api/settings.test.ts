@@ -8,9 +8,12 @@ import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
 const DEFAULTS = {
-  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30, mfa: 'OPTIONAL' },
+  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30, identifierFirst: false, mfa: 'OPTIONAL' },
   password: { minLength: 8, historyCount: 4, maxAgeDays: null },
-  branding: { name: 'Gatehouse', supportUrl: null, privacyUrl: null, termsUrl: null },
+  branding: {
+    ...{ name: 'Gatehouse', logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null },
+    ...{ supportUrl: null, privacyUrl: null, termsUrl: null },
+  },
   audit: { retentionDays: null },
 };
 
@@ -24,12 +27,15 @@ describe('settings (management API, "Resources")', () => {
   const accepted: [name: keyof typeof DEFAULTS, set: object][] = [
     ['sign-in', { sessionIdleMinutes: 1, sessionLifetimeDays: 365, mfa: 'EVERYONE' }],
     ['sign-in', { sessionIdleMinutes: 43_200 }],
+    ['sign-in', { identifierFirst: true }],
     ['password', { minLength: 128 }],
     ['password', { historyCount: 0, maxAgeDays: 1 }],
     ['password', { historyCount: 24, maxAgeDays: 3650 }],
     ['password', { maxAgeDays: null }],
     ['branding', { name: '<b>Haus</b> بيت' }],
     ['branding', { supportUrl: 'https://help.example/#contact', privacyUrl: 'https://example.com/privacy', termsUrl: null }],
+    ['branding', { logoUrl: 'https://cdn.example/logo.svg', primaryColorHex: '#0f5c5c', primaryColorDarkHex: '#6fd0c4' }],
+    ['branding', { primaryColorHex: '#7a1f5c' }],
     ['audit', { retentionDays: 1 }],
     ['audit', { retentionDays: null }],
   ];
@@ -84,6 +90,7 @@ describe('settings (management API, "Resources")', () => {
       { sessionLifetimeDays: 366, mfa: true },
       ['mfa: must be OPTIONAL or ADMINISTRATORS or EVERYONE', 'sessionLifetimeDays: must be at most 365'],
     ],
+    ['sign-in', { identifierFirst: 'yes' }, ['identifierFirst: must be of type boolean']],
     ['password', { minLength: 7 }, ['minLength: must be at least 8']],
     ['password', { minLength: 129 }, ['minLength: must be at most 128']],
     ['password', { minLength: '10' }, ['minLength: must be of type number']],
@@ -94,6 +101,17 @@ describe('settings (management API, "Resources")', () => {
     ['branding', { privacyUrl: 'javascript:alert(1)' }, ['privacyUrl: must be a URL that begins with https://']],
     ['branding', { termsUrl: 'https://user:pass@example.com/' }, ['termsUrl: must be a URL that begins with https://']],
     ['branding', { logo: 'x' }, ['logo: is not a field of this resource']],
+    ['branding', { logoUrl: 'data:image/png;base64,AA' }, ['logoUrl: must be a URL that begins with https://']],
+    ['branding', { primaryColorHex: 'red' }, ['primaryColorHex: must be a colour like #0f5c5c']],
+    ['branding', { primaryColorHex: '#0f5c5c;}' }, ['primaryColorHex: must be a colour like #0f5c5c']],
+    [
+      'branding',
+      { primaryColorHex: '#ff0000', primaryColorDarkHex: '#7a1f5c' },
+      [
+        'primaryColorDarkHex: is hard to read in dark: links in notices would have a contrast of 1.43:1, and 4.5:1 is needed (WCAG 2.2, 1.4.3); the nearest that passes is #b786a7',
+        'primaryColorHex: is hard to read in light: links in notices would have a contrast of 3.51:1, and 4.5:1 is needed (WCAG 2.2, 1.4.3); the nearest that passes is #db0000',
+      ],
+    ],
     ['audit', { retentionDays: 0 }, ['retentionDays: must be at least 1']],
     ['audit', { retentionDays: 36_501 }, ['retentionDays: must be at most 36500']],
   ];

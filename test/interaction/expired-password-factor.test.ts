@@ -111,6 +111,25 @@ test('an expired password and a second factor', async (t) => {
     },
   );
 
+  await t.test('a factor that was set up meanwhile is proved before the password is replaced', async () => {
+    const user = await service.createUser();
+    await service.api('POST', `/users/${user.id}/lifecycle/expire_password`);
+    const browser = newBrowser();
+    const form = await browser.signIn(await browser.visit(request()), user);
+    asksForPassword(form);
+    const other = await enrolledUser(service);
+    await onServer(service.database.url, (sql) =>
+      sql.query('UPDATE user_factors SET user_id = $1 WHERE user_id = $2', [user.id, other.id]),
+    );
+    const factor = await browser.submit(form, FORM, { password: NEW });
+    asksForFactor(factor);
+    assert.equal((await authn('', { username: user.login, password: NEW })).status, 401, 'the password is as it was');
+    const again = await browser.submit(factor, 'factor-form', { passCode: codeOf(other.secret, 1) });
+    asksForPassword(again);
+    const claims = await claimsOf(await browser.submit(again, FORM, { password: NEW }));
+    assert.deepEqual([claims.sub, claims.amr], [user.id, ['pwd', 'otp', 'mfa']]);
+  });
+
   await t.test('the form sent twice, and the factor sent twice, lead on; wrong codes end the sign-in as ever', async () => {
     const user = await expired();
     const browser = newBrowser();

@@ -108,6 +108,7 @@ const sessions: BrowserSessions = {
     return accountId === undefined ? undefined : { uid: 'session', accountId, amr: ['pwd'], signedInAt: Math.floor(Date.now() / 1000) };
   },
   signIn: async (_req, res, accountId) => void res.appendHeader('Set-Cookie', `session=${accountId}; Path=/; HttpOnly`),
+  strengthen: async () => {},
 };
 
 /** The only application there is to return to. */

@@ -60,7 +60,7 @@ const WORDS = {
     'Su cuenta necesita una segunda prueba al iniciar sesión.',
     'A partir de entonces se le pedirá un código de la aplicación al iniciar sesión con su contraseña.',
   ],
-  'zh-Hans': ['您的账户在登录时需要第二项验证。', '此后使用密码登录时,将要求您输入应用中的验证码。'],
+  'zh-Hans': ['您的账户在登录时需要第二项验证。', '此后使用密码登录时，将要求您输入应用中的验证码。'],
 } as const;
 
 test('the page says why an app is set up: the sign-in needs it, or its user wants to; in four languages', async (t) => {

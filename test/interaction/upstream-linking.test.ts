@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { onServer } from '../support/database.ts';
 import { type Service, startService } from '../support/service.ts';
 import { createIdp, idpBody, isAdmitted, problemOf, signInAt, startUpstream } from '../support/upstream.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
@@ -72,6 +73,19 @@ test('account linking and creation', async (t) => {
       assert.equal(await linkOf(id), 404);
     },
   );
+
+  await t.test('nor is one whose passkey somebody has: it opens the account without a password', async () => {
+    const id = await untouched('passkey@example.com');
+    await onServer(service.database.url, (sql) =>
+      sql.query(
+        `INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, transports, multi_device, backed_up, aaguid, name, created)
+          VALUES ('facOne', $1, 'one', '', 0, '{}', false, false, '', 'Mine', now())`,
+        [id],
+      ),
+    );
+    await refused(await come('passkey@example.com'), 'LOCAL_EMAIL_NOT_VERIFIED');
+    assert.equal(await linkOf(id), 404);
+  });
 
   await t.test('never onto an administrator', async () => {
     const id = await untouched('boss@example.com');

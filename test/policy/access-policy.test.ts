@@ -112,13 +112,14 @@ test('the decision tells what it looked at, in order', () => {
     rule({ people: { users: { include: ['bob'] } } }, {}, 'b'),
     rule({ scopes: { include: ['write'] } }, {}, 'c'),
   ];
+  const second = { policyId: 'second', policy: 'second' };
   assert.deepEqual(decideAccess([policy([], ['other'], 'first'), policy(rules, ['app'], 'second')], facts, SERVER).reasons, [
-    { policy: 'first', reason: 'the policy is for other clients' },
-    { policy: 'second', reason: 'the policy is for this client' },
-    { policy: 'second', rule: 'a', reason: 'the rule is for another grant type' },
-    { policy: 'second', rule: 'b', reason: 'the rule is for other people' },
-    { policy: 'second', rule: 'c', reason: 'the rule is for other scopes' },
-    { policy: 'second', reason: 'no rule of the policy fits' },
+    { policyId: 'first', policy: 'first', reason: 'the policy is for other clients' },
+    { ...second, reason: 'the policy is for this client' },
+    { ...second, ruleId: 'a', rule: 'a', reason: 'the rule is for another grant type' },
+    { ...second, ruleId: 'b', rule: 'b', reason: 'the rule is for other people' },
+    { ...second, ruleId: 'c', rule: 'c', reason: 'the rule is for other scopes' },
+    { ...second, reason: 'no rule of the policy fits' },
   ]);
 });
 

@@ -59,7 +59,7 @@ describe('a deleted user in the audit log', () => {
     assert.equal(await authenticate(api.services, { username: 'ada-the-login', password: 'wrong' }, request), undefined);
     const signedIn = await authenticate(api.services, { username: 'ada@nowhere.example', password: PASSWORD }, request);
     assert.ok(signedIn);
-    await api.services.database.transaction((trx) => noteSignIn(trx, signedIn, request));
+    await api.services.database.transaction((trx) => noteSignIn(trx, signedIn, { amr: ['pwd'] }, request));
     const { id: groupId } = await ask('/groups', 'POST', { profile: { name: unique('group') } });
     await ask(`/groups/${groupId}/users/${id}`, 'PUT');
     await ask(`/users/${id}/roles`, 'POST', { type: 'READ_ONLY_ADMIN' });
@@ -104,13 +104,19 @@ describe('a deleted user in the audit log', () => {
     await remove(id);
     await keepLog(api.services);
     const search = async (query: Record<string, string>) =>
-      (await api.call<{ target: { id: string }[]; client: object }[]>('GET', `/logs?limit=200&${new URLSearchParams(query)}`)).body;
+      (
+        await api.call<{ target: { id: string }[]; client: object; debugContext: object }[]>(
+          'GET',
+          `/logs?limit=200&${new URLSearchParams(query)}`,
+        )
+      ).body;
     const found = await search({ filter: `target.id eq "${id}"` });
     assert.ok(found.length >= 8);
     assert.equal((await search({ q: id })).length, found.length);
     assert.deepEqual(await search({ q: 'ada-the-login' }), []);
     const failure = found.find((event) => 'eventType' in event && event.eventType === 'user.authentication.failure');
     assert.deepEqual(failure?.client, { ipAddress: null, userAgent: null });
+    assert.deepEqual(failure?.debugContext, {}, 'what decided about him has gone, too');
   });
 
   it('goes in bounded steps, that another process goes on with', async () => {

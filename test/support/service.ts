@@ -90,16 +90,14 @@ export async function startService(t: TestContext, { env = {}, sendsOutbox = fal
   const log = pino({ level: config.logLevel });
   const connection = { connectionString: database.url };
   const opened = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => opened.close());
   const notifications = await openNotifications(connection, log);
+  afterwards(t, () => notifications.close());
   const services = { config, log, database: opened, notifications, keyring: new Keyring(config.secretKeys ?? []) };
   await firstStart(services, () => {});
   await registerSystemApplications(services);
   const app = createApp(services);
   listener = app.listener;
-  afterwards(t, async () => {
-    await notifications.close();
-    await opened.close();
-  });
   if (sendsOutbox) {
     const sender = app.sendOutbox();
     afterwards(t, () => sender.stop());

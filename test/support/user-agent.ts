@@ -23,6 +23,28 @@ const decodeEntities = (text: string): string =>
     (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#34': '"', '#39': "'" })[name] ?? '',
   );
 
+const attributeOf = (tag: string, name: string): string | undefined => {
+  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
+  return value === undefined ? undefined : decodeEntities(value);
+};
+
+/** What the fields of a form hold (WHATWG HTML section 4.10.21.4, "Constructing the entry list"). */
+function* heldBy(form: string): Generator<[name: string, value: string]> {
+  for (const [tag, element, content = ''] of form.matchAll(/<input[^>]*>|<(textarea|select)\b[^>]*>([\s\S]*?)<\/\1>/g)) {
+    const opening = tag.slice(0, tag.indexOf('>') + 1);
+    const name = attributeOf(opening, 'name');
+    if (name === undefined) continue;
+    if (element === 'textarea') yield [name, decodeEntities(content.replace(/^\n/, ''))];
+    else if (element === 'select') {
+      const options = [...content.matchAll(/<option[^>]*>/g)].map(([option]) => option);
+      const chosen = options.find((option) => /\sselected\b/.test(option)) ?? options[0];
+      if (chosen !== undefined) yield [name, attributeOf(chosen, 'value') ?? ''];
+    } else if (!/\stype="(checkbox|radio)"/.test(opening) || /\schecked\b/.test(opening)) {
+      yield [name, attributeOf(opening, 'value') ?? (/\stype="checkbox"/.test(opening) ? 'on' : '')];
+    }
+  }
+}
+
 export class UserAgent {
   #cookies: Cookie[] = [];
 
@@ -66,18 +88,16 @@ export class UserAgent {
     throw new Error(`too many redirects, last to ${url}`);
   }
 
-  /** Submits a form of a page with its hidden fields and what is typed. */
-  async submit(page: Page, formId: string, typed: Record<string, string> = {}): Promise<Page> {
+  /** Submits a form of a page as a browser does: with what its fields hold, and what is typed or chosen in their place. */
+  async submit(page: Page, formId: string, typed: Record<string, string | readonly string[]> = {}): Promise<Page> {
     const [, attributes, content = ''] = new RegExp(`<form([^>]*\\bid="${formId}"[^>]*)>([\\s\\S]*?)</form>`).exec(page.text) ?? [];
     assert(attributes !== undefined, `no form #${formId} at ${page.url}: ${page.text.slice(0, 2000)}`);
     const action = decodeEntities(/\baction="([^"]*)"/.exec(attributes)?.[1] ?? '');
-    const fields = new URLSearchParams();
-    for (const [input] of content.matchAll(/<input[^>]*>/g)) {
-      const name = /\bname="([^"]*)"/.exec(input)?.[1];
-      const hidden = /\btype="hidden"/.test(input) || (/\btype="checkbox"/.test(input) && /\bchecked\b/.test(input));
-      if (name !== undefined && hidden) fields.append(decodeEntities(name), decodeEntities(/\bvalue="([^"]*)"/.exec(input)?.[1] ?? 'on'));
+    const fields = new URLSearchParams([...heldBy(content)]);
+    for (const [name, value] of Object.entries(typed)) {
+      fields.delete(name);
+      for (const one of typeof value === 'string' ? [value] : value) fields.append(name, one);
     }
-    for (const [name, value] of Object.entries(typed)) fields.set(name, value);
     return this.visit(new URL(action, page.url), {
       method: 'POST',
       body: fields,

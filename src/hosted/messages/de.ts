@@ -19,6 +19,7 @@ export const de: Messages = {
   'sign-in.hide-password': 'Verbergen',
   'sign-in.hide-password-label': 'Passwort verbergen',
   'sign-in.submit': 'Anmelden',
+  'sign-in.next': 'Weiter',
   'sign-in.cancel': 'Zurück zu {application}',
   'sign-in.signed-out': 'Sie sind abgemeldet.',
   'sign-in.password-chosen': 'Ihr Passwort ist gespeichert. Melden Sie sich damit an.',
@@ -185,7 +186,7 @@ export const de: Messages = {
 
   'security.title': 'Sicherheit Ihres Kontos',
   'security.none':
-    'Sie melden sich nur mit Ihrem Passwort an. Mit einem Passkey oder einer Authenticator-App kann es niemand sonst, auch nicht mit Ihrem Passwort.',
+    'Sie haben keinen zweiten Nachweis eingerichtet. Mit einem Passkey oder einer Authenticator-App kann sich niemand sonst als Sie anmelden, auch nicht mit Ihrem Passwort.',
   'security.enrolled': 'Beim Anmelden werden Sie nach einem Code Ihrer Authenticator-App gefragt.',
   'security.app': 'Authenticator-App',
   'security.added': 'Eingerichtet am {day}',
@@ -212,7 +213,7 @@ export const de: Messages = {
   'connected.not-offered': 'Dieser Dienst lässt sich im Augenblick nicht verbinden.',
   'connected.not-admitted': 'Ihr Konto hier ist nicht aktiv. Wenden Sie sich an Ihre Administration.',
   'upstream.linked-elsewhere':
-    'Ihr Konto bei {provider} öffnet hier schon ein anderes Konto. Melden Sie sich dort an, um es zu trennen, oder nehmen Sie ein anderes Konto bei {provider}.',
+    'Ihr Konto bei {provider} öffnet hier schon ein anderes Konto. Melden Sie sich bei jenem an, um es zu trennen, oder nehmen Sie ein anderes Konto bei {provider}.',
   'upstream.linked-already': 'Sie haben schon ein anderes Konto bei {provider} verbunden. Trennen Sie zuerst jenes.',
   'upstream.last-way': 'Anders können Sie sich nicht anmelden, deshalb lässt es sich nicht trennen.',
   'upstream.other-session': 'Sie sind hier nicht mehr so angemeldet wie zu Beginn. Melden Sie sich an und versuchen Sie es noch einmal.',

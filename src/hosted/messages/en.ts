@@ -17,6 +17,7 @@ export const en = {
   'sign-in.hide-password': 'Hide',
   'sign-in.hide-password-label': 'Hide password',
   'sign-in.submit': 'Sign in',
+  'sign-in.next': 'Next',
   'sign-in.cancel': 'Return to {application}',
   'sign-in.signed-out': 'You are signed out.',
   'sign-in.password-chosen': 'Your password is saved. Sign in with it.',
@@ -180,7 +181,8 @@ export const en = {
   'upstream.over': 'It took too long, was finished already, or was begun in another browser.',
 
   'security.title': 'Security of your account',
-  'security.none': 'You sign in with your password alone. With a passkey or an authenticator app nobody else can, even with your password.',
+  'security.none':
+    'You have not set up a second proof. With a passkey or an authenticator app nobody else can sign in as you, even with your password.',
   'security.enrolled': 'At sign-in you are asked for a code of your authenticator app.',
   'security.app': 'Authenticator app',
   'security.added': 'Set up on {day}',

@@ -19,6 +19,7 @@ export const es: Messages = {
   'sign-in.hide-password': 'Ocultar',
   'sign-in.hide-password-label': 'Ocultar la contraseña',
   'sign-in.submit': 'Iniciar sesión',
+  'sign-in.next': 'Siguiente',
   'sign-in.cancel': 'Volver a {application}',
   'sign-in.signed-out': 'Se ha cerrado la sesión.',
   'sign-in.password-chosen': 'La contraseña se ha guardado. Ya se puede iniciar sesión con ella.',
@@ -183,7 +184,7 @@ export const es: Messages = {
 
   'security.title': 'Seguridad de su cuenta',
   'security.none':
-    'Usted inicia sesión solo con su contraseña. Con una clave de acceso o una aplicación de autenticación nadie más puede hacerlo, ni siquiera con su contraseña.',
+    'No ha configurado una segunda prueba. Con una clave de acceso o una aplicación de autenticación nadie más puede iniciar sesión como usted, ni siquiera con su contraseña.',
   'security.enrolled': 'Al iniciar sesión se le pide un código de su aplicación de autenticación.',
   'security.app': 'Aplicación de autenticación',
   'security.added': 'Configurada el {day}',

@@ -65,6 +65,7 @@ export class ClientDirectory {
       allowedOrigins: settings.allowed_origins,
       idTokenClaims: settings.id_token_claims,
       identityProviders: settings.identity_providers,
+      brandColor: settings.brand_color,
       introspectAny: settings.introspect_any,
       mfaRequired: settings.mfa_required ?? false,
       rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE',

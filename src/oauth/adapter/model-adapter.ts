@@ -25,10 +25,11 @@ export class ModelAdapter extends NoAdapter {
     super();
   }
 
+  /** An interaction is his who has signed in by it: whatever ends his sessions ends this sign-in. */
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const row = {
       ...this.#key(id),
-      accountId: text(payload.accountId),
+      accountId: text(payload.accountId) ?? text(payload.result?.login?.accountId),
       clientId: text(payload.clientId),
       grantId: text(payload.grantId),
       uid: undefined,

@@ -3,7 +3,7 @@
  * 5.5.1.1): what is requested, whether the session reaches it, and what tokens tell of it.
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { acrOf, demandsSecondFactor, isMultiFactor, type MfaPolicy } from '../../policy/second-factor.ts';
+import { acrOf, type DemandReason, demandOfSecondFactor, isMultiFactor, type MfaPolicy } from '../../policy/second-factor.ts';
 import { clientSettings } from '../client-settings.ts';
 import { words } from './scope.ts';
 
@@ -28,12 +28,12 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
   return requested.length > 0 ? requested : words(values);
 }
 
-/** @returns whether the signed-in user must use a second factor, and has not */
+/** @returns what demands of the signed-in user a second factor that he has not used */
 export const secondFactorCheck =
   (policy: MfaPolicy, isAdministrator: (userId: string) => Promise<boolean>) =>
-  async ({ oidc: { session, client, params } }: KoaContextWithOIDC): Promise<boolean> => {
-    if (session?.accountId === undefined || client === undefined || isMultiFactor(session.amr ?? [])) return false;
-    return demandsSecondFactor({
+  async ({ oidc: { session, client, params } }: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
+    if (session?.accountId === undefined || client === undefined || isMultiFactor(session.amr ?? [])) return undefined;
+    return demandOfSecondFactor({
       policy,
       administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(session.accountId)),
       applicationDemands: clientSettings(client).mfaRequired,

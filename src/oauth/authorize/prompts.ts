@@ -5,10 +5,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../policy/consent.ts';
+import { keptScopes } from '../../policy/decisions.ts';
+import type { DemandReason } from '../../policy/second-factor.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
 import type { ConsentKey } from '../../store/consents.ts';
 import type { Scope } from '../../store/scopes.ts';
 import { clientSettings } from '../client-settings.ts';
+import type { NoteRefusal } from '../refusals.ts';
 import { noteDevice, type SessionDevice } from '../session-device.ts';
 import { nameSession } from '../session-id.ts';
 import { noteProvider } from '../session-provider.ts';
@@ -23,6 +26,9 @@ function pendingScopes(ctx: KoaContextWithOIDC): string[] {
   return ctx.oidc.result?.consent ? [] : asked(ctx.state[DECISIONS] ?? []);
 }
 
+/** May nobody be asked (OpenID Connect Core section 3.1.2.1)? */
+const isSilent = ({ oidc: { prompts } }: KoaContextWithOIDC): boolean => prompts.has('none');
+
 export interface PromptRules {
   readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
   readonly loadExistingGrant: NonNullable<Configuration['loadExistingGrant']>;
@@ -31,9 +37,10 @@ export interface PromptRules {
 /**
  * @param remembered reads what the user allowed before; asked only where it can change the decision
  * @param judge asked before consent; throws where the access policies do not allow the request
- * @param secondFactor must the signed-in user prove himself by a second factor, which he has not yet?
+ * @param secondFactor what demands of the signed-in user a second factor that he has not proved himself by yet
  * @param describe where a request comes from
  * @param isAssigned asked for applications that are open only to whom they are assigned
+ * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
  */
 export function promptRules(
   server: AuthorizationServer,
@@ -41,8 +48,9 @@ export function promptRules(
   remembered: (key: ConsentKey) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
   judge: (ctx: KoaContextWithOIDC) => Promise<void>,
-  secondFactor: (ctx: KoaContextWithOIDC) => Promise<boolean>,
+  secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
+  refused: NoteRefusal,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
@@ -58,20 +66,24 @@ export function promptRules(
     );
   // In place of the library's own two, to which a stronger class than the one asked for is not good enough.
   for (const reason of ['essential_acrs', 'essential_acr']) policy.get('login')?.checks.remove(reason);
-  policy
-    .get('login')
-    ?.checks.add(
-      new Check(SECOND_FACTOR_NEEDED, 'the signed-in user must use a second factor', 'login_required', async (ctx) =>
-        (await secondFactor(ctx)) ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
-      ),
-    );
+  policy.get('login')?.checks.add(
+    new Check(SECOND_FACTOR_NEEDED, 'the signed-in user must use a second factor', 'login_required', async (ctx) => {
+      const demandedBy = await secondFactor(ctx);
+      if (demandedBy === undefined) return Check.NO_NEED_TO_PROMPT;
+      if (isSilent(ctx)) await refused(ctx, { kind: 'second-factor-needed', demandedBy });
+      return Check.REQUEST_PROMPT;
+    }),
+  );
   policy.add(
     new Prompt(
       { name: 'assignment', requestable: false },
-      new Check('not_assigned', 'the user is not assigned to the application', 'access_denied', async ({ oidc: { client, account } }) => {
+      new Check('not_assigned', 'the user is not assigned to the application', 'access_denied', async (ctx) => {
+        const { client, account } = ctx.oidc;
         if (client === undefined || account === undefined || clientSettings(client).assignment === 'EVERYONE')
           return Check.NO_NEED_TO_PROMPT;
-        return (await isAssigned(client.clientId, account.accountId)) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+        if (await isAssigned(client.clientId, account.accountId)) return Check.NO_NEED_TO_PROMPT;
+        await refused(ctx, { kind: 'not-assigned' });
+        return Check.REQUEST_PROMPT;
       }),
     ),
     1,
@@ -93,8 +105,12 @@ export function promptRules(
       'consent_needed',
       'the user has not consented to a requested scope',
       'consent_required',
-      (ctx) => (pendingScopes(ctx).length > 0 ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT),
-      (ctx) => ({ scopes: pendingScopes(ctx) }),
+      async (ctx) => {
+        if (pendingScopes(ctx).length === 0) return Check.NO_NEED_TO_PROMPT;
+        if (isSilent(ctx)) await refused(ctx, { kind: 'consent-required', scopes: keptScopes(ctx.state[DECISIONS] ?? []) });
+        return Check.REQUEST_PROMPT;
+      },
+      (ctx) => ({ scopes: pendingScopes(ctx), decisions: keptScopes(ctx.state[DECISIONS] ?? []) }),
     ),
   );
   // Nothing that could be granted was asked for, or nothing optional ticked: oidc-provider refuses it too, but without a description.

@@ -13,6 +13,7 @@ import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { ProviderParts } from '../dependencies.ts';
 import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
+import type { NoteDenial } from '../refusals.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
@@ -20,6 +21,7 @@ export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' |
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
+  readonly denied: NoteDenial;
   /** Is the application open to the user, where it is not to everyone? */
   isAssigned(applicationId: string, userId: string): Promise<boolean>;
 }
@@ -36,12 +38,17 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
     }).join(' ');
     const user = await signIn(ctx, parts);
     const { id, authenticatedAt } = user;
+    const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: words(scope) } as const;
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
+      await parts.denied({ kind: 'not-assigned', ...judged });
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
     await unlessAway(async () => {
-      if (await parts.needsSecondFactor(id, client.clientId)) throw new SecondFactorNeeded();
-      await parts.noteSignIn(user, ctx.req);
+      if (await parts.needsSecondFactor(id, client.clientId)) {
+        await parts.denied({ kind: 'second-factor-needed', ...judged });
+        throw new SecondFactorNeeded();
+      }
+      await parts.noteSignIn(user, client.clientId, ctx.req);
     });
     await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
   };

@@ -4,9 +4,11 @@
  */
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type AccessGrantType, type AccessPolicy, decideAccess, dependsOnGroups, type TokenLifetimes } from '../../policy/access-policy.ts';
+import { keptSteps } from '../../policy/decisions.ts';
 import { currentRequest } from '../adapter/request-state.ts';
 import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
+import { grantTypesOf, type NoteDenial } from '../refusals.ts';
 
 /** What is known of a token that is about to be issued. */
 export interface IssuedToken {
@@ -36,26 +38,19 @@ function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
   return (isRefresh ? Provider.ctx?.oidc.params?.scope : undefined) ?? scope;
 }
 
-/** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
-function grantTypesOf(responseType: unknown): AccessGrantType[] {
-  const types = words(responseType);
-  return [
-    ...(types.includes('code') ? ['authorization_code' as const] : []),
-    ...(types.some((type) => type !== 'code') ? ['implicit' as const] : []),
-  ];
-}
-
 /**
  * @param policies those in force, in the order of their priority
  * @param server the lifetimes that hold where a rule sets none
  * @param readGroups asked once a request, and only where a rule names groups
  * @param isAssigned asked of applications that are open only to whom they are assigned
+ * @param denied told of what is not allowed
  */
 export function accessRules(
   policies: readonly AccessPolicy[],
   server: TokenLifetimes,
   readGroups: (userId: string) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+  denied: NoteDenial,
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
   const lifetimes = new WeakMap<object, TokenLifetimes>();
@@ -70,8 +65,9 @@ export function accessRules(
   async function decide(clientId: string, userId: string | undefined, grantType: AccessGrantType, scope: unknown): Promise<TokenLifetimes> {
     const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
     const decision = decideAccess(policies, { clientId, user, grantType, scopes: words(scope) }, server);
-    if (!decision.allowed) throw new errors.AccessDenied('no access policy of the authorization server allows this');
-    return decision.lifetimes;
+    if (decision.allowed) return decision.lifetimes;
+    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes: words(scope), ...keptSteps(decision) });
+    throw new errors.AccessDenied('no access policy of the authorization server allows this');
   }
 
   return {
@@ -80,8 +76,10 @@ export function accessRules(
       // Asked again: whoever was taken from an application gets no new tokens of it by an old code or refresh token.
       const client = Provider.ctx?.oidc.client;
       const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
-      if (isClosed && !(await isAssigned(clientId, accountId)))
+      if (isClosed && !(await isAssigned(clientId, accountId))) {
+        await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: words(scopeOf(token)) });
         throw new errors.AccessDenied('the user is not assigned to the application');
+      }
       lifetimes.set(token, await decide(clientId, accountId, grantTypeOf(token), scopeOf(token)));
     },
 

@@ -3,7 +3,8 @@
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
 import { type Configuration, errors } from 'oidc-provider';
-import { idTokenClaims, USER_CLAIMS, USERINFO_SCOPES, userClaims } from '../../policy/claims.ts';
+import { idTokenClaims, USER_CLAIMS, userClaims } from '../../policy/claims.ts';
+import { opensUserinfo, USERINFO_SCOPES } from '../../policy/token-claims.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
@@ -39,7 +40,7 @@ export function findAccount(
   own: ServerClaims,
 ): NonNullable<Configuration['findAccount']> {
   return async (ctx, sub, token) => {
-    if (ctx.oidc.route === 'userinfo' && token !== undefined && profile === 'service') requireUserinfoScope(token.scopes);
+    if (ctx.oidc.route === 'userinfo' && token !== undefined) requireUserinfoScope(profile, token.scopes);
     const account = currentRequest()?.accounts.get(sub) ?? (await load(sub));
     if (account === undefined || !isActive(account)) return undefined;
     return {
@@ -58,8 +59,8 @@ export function findAccount(
 }
 
 /** @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has none of the scopes that userinfo serves */
-function requireUserinfoScope(scopes: ReadonlySet<string>): void {
-  if (USERINFO_SCOPES.some((scope) => scopes.has(scope))) return;
+function requireUserinfoScope(profile: 'service' | 'openid', scopes: ReadonlySet<string>): void {
+  if (opensUserinfo(profile, scopes)) return;
   throw new errors.InsufficientScope(
     'the access token lacks all of the scopes profile, email, address and phone',
     USERINFO_SCOPES.join(' '),

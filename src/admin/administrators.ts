@@ -1,0 +1,85 @@
+/** Security → Administrators: who administers what; a role given. It is taken on the page of the user. */
+import { z } from 'zod';
+import { mayCall, type RoleType } from '../policy/administration.ts';
+import { listAdministrators } from '../services/administrators.ts';
+import { grantRole } from '../services/user-roles.ts';
+import { accountNamed, LOGIN_FIELD } from './account-named.ts';
+import { formPage, readFields } from './form.ts';
+import { addressOf } from './organizations.ts';
+import type { ConsolePage, Crumb } from './page.ts';
+import { afterIn, LIMIT, pagerOf } from './paging.ts';
+import { ROLE_NAMES } from './role-words.ts';
+import { listPage, type Piece } from './sheet.ts';
+import { statusPiece } from './user-status.ts';
+import { roleFields, roleIn } from './users/role-form.ts';
+import { addressOfUser } from './users/user.ts';
+
+const HOME = '/admin/security/administrators';
+const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Administrators', href: HOME }];
+const TYPES = Object.keys(ROLE_NAMES) as RoleType[];
+
+const list: ConsolePage = {
+  path: '/security/administrators',
+  access: 'service',
+  async show({ services, request, query }) {
+    const type = TYPES.find((one) => one === query.get('role'));
+    const { items, next } = await listAdministrators(services, type, { limit: LIMIT, after: afterIn(query) });
+    const give = { label: 'Give role', href: `${HOME}/new`, main: true };
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    return listPage({
+      title: 'Administrators',
+      lead: 'Whoever has a role may come into this console and call the management API, as far as the role goes.',
+      crumbs: CRUMBS.slice(0, 1),
+      actions: isChangeable ? [give] : [],
+      list: {
+        name: 'Administrators',
+        columns: ['User name', 'Roles', 'Status'],
+        rows: items.map(({ userId, login, status, roles }) => ({
+          cells: [
+            { text: login, href: `${addressOfUser(userId)}/roles` },
+            roles.flatMap(({ type: one, orgId, orgName }): Piece[] => [
+              { text: ROLE_NAMES[one], tone: 'plain' },
+              ...(orgId === undefined || orgName === null ? [] : [{ text: orgName, href: addressOf(orgId) }]),
+            ]),
+            statusPiece(status),
+          ],
+          actions: [{ label: isChangeable ? 'Change' : 'Look', href: `${addressOfUser(userId)}/roles` }],
+        })),
+        empty: type === undefined ? 'There is no administrator.' : 'Nobody has this role.',
+        search: {
+          fields: [
+            {
+              name: 'role',
+              label: 'Role',
+              value: type ?? '',
+              options: [{ value: '', label: 'All' }, ...TYPES.map((one) => ({ value: one, label: ROLE_NAMES[one] }))],
+            },
+          ],
+          isNarrowed: type !== undefined,
+        },
+        pager: pagerOf(HOME, query, next),
+      },
+    });
+  },
+};
+
+const give: ConsolePage = {
+  path: '/security/administrators/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const fields = [LOGIN_FIELD, ...(await roleFields(visit, typed))];
+    const facts = [
+      'The role counts from the next click on. The user has to sign in again, lest somebody else get the role with a session of his.',
+    ];
+    return formPage({ title: 'Give a role', crumbs: CRUMBS, facts, fields, submit: 'Give role', cancel: HOME }, typed);
+  },
+  async receive(visit, form) {
+    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
+    const user = await accountNamed(visit, login);
+    await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
+    return { goTo: HOME, notice: 'role-given' };
+  },
+};
+
+export const administrators: readonly ConsolePage[] = [list, give];

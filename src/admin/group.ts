@@ -1,0 +1,33 @@
+/** What the pages about one group have in common. */
+import { getGroup } from '../services/groups.ts';
+import type { Group } from '../store/groups.ts';
+import type { Action, Crumb, Visit } from './page.ts';
+
+export const GROUPS_HOME = '/admin/groups';
+export const GROUPS: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
+
+export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeURIComponent(id)}`;
+
+export interface GroupInSight {
+  readonly group: Group;
+  readonly home: string;
+  /** The way to a page below. */
+  readonly crumbs: readonly Crumb[];
+  readonly tabs: readonly Action[];
+}
+
+/** @throws {ApiError} not found */
+export async function groupOf({ services, params }: Visit): Promise<GroupInSight> {
+  const group = await getGroup(services, params.id ?? '');
+  const home = addressOfGroup(group.id);
+  return {
+    group,
+    home,
+    crumbs: [...GROUPS, { label: group.name, href: home }],
+    tabs: [
+      { label: 'Group', href: home },
+      { label: 'Members', href: `${home}/members` },
+      { label: 'Applications', href: `${home}/applications` },
+    ],
+  };
+}

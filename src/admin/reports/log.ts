@@ -1,0 +1,113 @@
+/** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
+import { ApiError } from '../../errors.ts';
+import { mayCall } from '../../policy/administration.ts';
+import { describeEvent } from '../../services/log-events.ts';
+import { readLogs } from '../../services/logs.ts';
+import type { StoredEvent } from '../../store/audit.ts';
+import type { Page } from '../../store/paging.ts';
+import type { ConsolePage, Problem, Visit } from '../page.ts';
+import { afterIn, LIMIT, pagerOf } from '../paging.ts';
+import { problemsOf } from '../refusals.ts';
+import { type Piece, type Row, sheetPage } from '../sheet.ts';
+import { momentOf } from '../times.ts';
+import { type LogSearch, searchFields, searchIn } from './log-search.ts';
+import { addressOfEntry, LOG, partyPiece } from './places.ts';
+import { tellDecision } from './told-decision.ts';
+
+/** Entries of a file at most. */
+const MOST_KEPT = 1000;
+
+/** Beside the field where it has one. */
+const told = ({ field, message }: Problem): string => (field === undefined || field === 'filter' ? message : `${field} ${message}`);
+
+/** A search that cannot be carried out finds nothing, and says why. */
+async function find({ services, query }: Visit, { question }: LogSearch): Promise<{ page: Page<StoredEvent>; problem?: string }> {
+  try {
+    return { page: await readLogs(services, question, { limit: LIMIT, after: afterIn(query) }) };
+  } catch (error) {
+    const busy =
+      error instanceof ApiError && error.status === 429
+        ? [{ message: 'Others are searching just now. Search again in a moment.' }]
+        : undefined;
+    const problems = busy ?? problemsOf(error);
+    if (problems === undefined) throw error;
+    return { page: { items: [], next: undefined }, problem: problems.map(told).join('; ') };
+  }
+}
+
+export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
+  result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
+  ...(reason === undefined || reason === null ? [] : [{ text: reason, soft: true }]),
+];
+
+/** An event as a row of a list. */
+export function rowOf(event: StoredEvent): Row {
+  const { uuid, published, displayMessage, eventType, actor, target } = event;
+  const parties = [actor, ...target];
+  const [first, ...rest] = target;
+  const others: Piece = { text: `and ${rest.length} more`, soft: true };
+  const address = addressOfEntry(uuid);
+  return {
+    cells: [
+      [
+        { text: displayMessage, href: address },
+        { text: eventType, soft: true },
+      ],
+      { moment: momentOf(published) },
+      partyPiece(actor, parties),
+      first === undefined ? '' : [partyPiece(first, parties), ...(rest.length === 0 ? [] : [others])],
+      outcomePieces(event),
+    ],
+    actions: tellDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
+  };
+}
+
+export const COLUMNS = ['What', 'When', 'Who', 'To what', 'Outcome'] as const;
+
+export const log: ConsolePage = {
+  path: '/reports/log',
+  access: 'service',
+  async show(visit) {
+    const { query } = visit;
+    const search = searchIn(query);
+    const { page, problem } = await find(visit, search);
+    const { isNarrowed, lookedBackTo } = search;
+    const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after' && name !== 'notice'));
+    const file = `${LOG}/download${kept.size === 0 ? '' : `?${kept}`}`;
+    const span = lookedBackTo === undefined ? '' : ` Looked back to ${momentOf(lookedBackTo).text}; set “Since” to look further back.`;
+    return sheetPage({
+      title: 'System log',
+      lead: 'Who did what, when and from where, the newest first.',
+      crumbs: [{ label: 'Reports' }],
+      actions: [
+        ...(page.items.length === 0 ? [] : [{ label: 'Download up to 1,000 as JSON', href: file }]),
+        ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Retention', href: `${LOG}/retention` }] : []),
+      ],
+      parts: [
+        ...(problem === undefined
+          ? []
+          : [{ kind: 'words', tone: 'bad', paragraphs: [`The search could not be carried out: ${problem}`] } as const]),
+        {
+          kind: 'table',
+          name: 'System log',
+          columns: COLUMNS,
+          rows: page.items.map(rowOf),
+          empty: `${isNarrowed ? 'Nothing fits.' : 'Nothing happened.'}${span}`,
+          search: {
+            label: 'Search',
+            q: query.get('q') ?? '',
+            hint: 'Words of the event, names, ids; all must be found. “Who” and “To what”: an id, or part of a name.',
+            fields: searchFields(query),
+            isNarrowed,
+          },
+          pager: pagerOf(LOG, query, page.next),
+        },
+        ...(page.items.length > 0 && span !== '' && page.next === undefined ? [{ kind: 'words', paragraphs: [span.trim()] } as const] : []),
+      ],
+    });
+  },
+  async download({ services, query }) {
+    const { items } = await readLogs(services, searchIn(query).question, { limit: MOST_KEPT, after: undefined });
+    return { name: 'system-log.json', type: 'application/json', content: JSON.stringify(items.map(describeEvent), null, 2) };
+  },
+};

@@ -1,0 +1,168 @@
+/** A claim as fields of a form, only those of its kind, and back; and its value in words. */
+import { z } from 'zod';
+import { attributeOf, type ClaimType, type ClaimValueType, type ServerClaim } from '../../policy/custom-claims.ts';
+import type { GroupFilterType } from '../../policy/group-filter.ts';
+import type { ClaimSettings } from '../../services/authorization-server-claims.ts';
+import { claimFields } from '../../services/authorization-server-fields.ts';
+import { parse } from '../../services/parsing.ts';
+import { ATTRIBUTES } from '../../services/user-profile.ts';
+import { type Field, type Option, typedValues } from '../form.ts';
+
+interface Kind {
+  readonly label: string;
+  readonly hint: string;
+}
+
+export const KINDS: Readonly<Record<ClaimValueType, Kind>> = {
+  USER_ATTRIBUTE: {
+    label: 'Attribute of the user',
+    hint: 'What the profile of the user says, e.g. the department. Left out where it says nothing.',
+  },
+  GROUPS: { label: 'Groups', hint: 'The names of the groups that the user belongs to, all of them or some. Left out where there is none.' },
+  ORGANIZATION: { label: 'Organizations', hint: 'The organizations that the user is a member of.' },
+  DEPARTMENT: { label: 'Departments', hint: 'The departments that the user is a member of.' },
+  STATIC: { label: 'Fixed value', hint: 'The same text in every token, e.g. the name of an environment.' },
+};
+
+export const isKind = (name: string): name is ClaimValueType => Object.hasOwn(KINDS, name);
+
+/** Where a claim is told: type and `alwaysIncludeInToken` in one. */
+type Place = 'access' | 'identity' | 'userinfo';
+
+export const PLACES: Readonly<Record<Place, Kind & { readonly short: string; readonly claimType: ClaimType; readonly always: boolean }>> = {
+  access: {
+    label: 'Access token',
+    short: 'Access token',
+    hint: 'For the API.',
+    claimType: 'RESOURCE',
+    always: true,
+  },
+  identity: {
+    label: 'ID token and userinfo',
+    short: 'ID token, userinfo',
+    hint: 'For the application that signs the user in.',
+    claimType: 'IDENTITY',
+    always: true,
+  },
+  userinfo: {
+    label: 'Userinfo, and the ID token only where no access token comes with it',
+    short: 'Userinfo',
+    hint: 'Keeps ID tokens small.',
+    claimType: 'IDENTITY',
+    always: false,
+  },
+};
+
+export const placeOf = ({ claimType, alwaysIncludeInToken }: Pick<ServerClaim, 'claimType' | 'alwaysIncludeInToken'>): Place =>
+  claimType === 'RESOURCE' ? 'access' : alwaysIncludeInToken ? 'identity' : 'userinfo';
+
+const FILTERS: Readonly<Record<GroupFilterType, string>> = {
+  STARTS_WITH: 'begins with',
+  EQUALS: 'is exactly',
+  CONTAINS: 'contains',
+  REGEX: 'fits the pattern',
+};
+
+const PARTS: readonly Option[] = [
+  { value: '', label: 'Id and name' },
+  { value: 'id', label: 'Id only' },
+  { value: 'name', label: 'Name only' },
+];
+
+/** What the claim tells, in words. */
+export function valueInWords({ valueType, value, groupFilterType }: Pick<ServerClaim, 'valueType' | 'value' | 'groupFilterType'>): string {
+  switch (valueType) {
+    case 'USER_ATTRIBUTE':
+      return `Attribute ${attributeOf(value)}`;
+    case 'GROUPS':
+      return value === '' ? 'All groups' : `Groups whose name ${FILTERS[groupFilterType ?? 'STARTS_WITH']} “${value}”`;
+    case 'STATIC':
+      return `“${value}”`;
+    default:
+      return `${KINDS[valueType].label}: ${(PARTS.find((part) => part.value === value) ?? { label: value }).label.toLowerCase()}`;
+  }
+}
+
+function fieldsOfValue(kind: ClaimValueType, value: string | undefined, filter: GroupFilterType | null | undefined): readonly Field[] {
+  switch (kind) {
+    case 'USER_ATTRIBUTE': {
+      const options = ['login', 'email', ...ATTRIBUTES].map((name) => ({ value: name, label: name }));
+      return [
+        { name: 'value', label: 'Attribute', hint: 'By its name in the profile.', value: attributeOf(value ?? 'department'), options },
+      ];
+    }
+    case 'GROUPS':
+      return [
+        {
+          name: 'groupFilterType',
+          label: 'Which groups: the name …',
+          alias: 'group_filter_type',
+          value: filter ?? 'STARTS_WITH',
+          options: Object.entries(FILTERS).map(([type, words]) => ({ value: type, label: words })),
+        },
+        {
+          name: 'value',
+          label: 'What the name is compared with',
+          hint: 'Upper and lower case differ. “Begins with” nothing: all groups. A pattern is a regular expression for the whole name, without parentheses, e.g. “sales-.*|support”.',
+          value,
+        },
+      ];
+    case 'STATIC':
+      return [{ name: 'value', label: 'Value', kind: 'long', rows: 2, hint: 'A text, as it is.', required: true, value }];
+    default:
+      return [{ name: 'value', label: 'What of each', kind: 'radios', value: value ?? '', options: PARTS }];
+  }
+}
+
+/** @param now undefined: of a claim to be made @param scopes names of the server's */
+export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined, scopes: readonly string[]): readonly Field[] => [
+  {
+    name: 'name',
+    label: 'Name',
+    hint: 'In the token, e.g. “department”. Names that the protocol uses itself, like “sub”, are taken.',
+    required: true,
+    value: now?.name,
+  },
+  ...fieldsOfValue(kind, now?.value, now?.groupFilterType),
+  {
+    name: 'place',
+    label: 'Where it is told',
+    kind: 'radios',
+    value: now === undefined ? 'access' : placeOf(now),
+    alias: ['claimType', 'alwaysIncludeInToken'],
+    options: Object.entries(PLACES).map(([value, { label, hint }]) => ({ value, label, hint })),
+  },
+  {
+    name: 'scopes',
+    label: 'Only where one of these scopes is granted',
+    hint: 'None ticked: always.',
+    kind: 'checks',
+    values: now?.scopes,
+    alias: 'conditions.scopes',
+    options: scopes.map((name) => ({ value: name, label: name })),
+  },
+  {
+    name: 'isActive',
+    label: 'In force',
+    kind: 'check',
+    hint: 'Otherwise it is kept, and told nowhere.',
+    checked: now === undefined || now.status === 'ACTIVE',
+    alias: 'status',
+  },
+];
+
+const claimForm = z.object({
+  name: claimFields.name,
+  value: claimFields.value,
+  groupFilterType: claimFields.groupFilterType.nullable(),
+  place: z.enum(['access', 'identity', 'userinfo']),
+  scopes: z.array(z.string()).max(100),
+  isActive: z.boolean(),
+});
+
+/** @throws {ApiError} validation */
+export function claimSettingsIn(kind: ClaimValueType, fields: readonly Field[], form: URLSearchParams): ClaimSettings {
+  const { place, isActive, ...settings } = parse(claimForm, { groupFilterType: null, ...typedValues(fields, form) });
+  const { claimType, always } = PLACES[place];
+  return { ...settings, valueType: kind, claimType, alwaysIncludeInToken: always, status: isActive ? 'ACTIVE' : 'INACTIVE' };
+}

@@ -1,0 +1,82 @@
+/** Python with Authlib: a Flask application that signs people in, or a machine that gets a token for itself. */
+import { type Facts, isInsecure, isMachine, listensOnWeb, quoted, type Snippet, sendsSecret, signsIn } from './snippet.ts';
+
+const port = (uri: string): string => new URL(uri).port || '3000';
+
+const signIn = (facts: Facts & { readonly redirectUri: string }): string => `import os
+
+from authlib.integrations.flask_client import OAuth
+from flask import Flask, jsonify, redirect, session
+
+app = Flask(__name__)
+# Signs the cookie in which the sign-in waits for its return. Keep one, so that a restart interrupts nobody
+app.secret_key = os.environ.get("SESSION_KEY") or os.urandom(32)
+app.config.update(SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Lax"${facts.redirectUri.startsWith('https:') ? ', SESSION_COOKIE_SECURE=True' : ''})
+
+REDIRECT_URI = ${quoted(facts.redirectUri)}
+provider = OAuth(app).register(
+    "provider",
+    server_metadata_url=${quoted(`${facts.issuer}/.well-known/openid-configuration`)},
+    client_id=${quoted(facts.clientId)},
+    client_secret=os.environ["CLIENT_SECRET"],
+    client_kwargs={
+        "scope": ${quoted(facts.scope)},
+        "code_challenge_method": "S256",
+        "token_endpoint_auth_method": ${quoted(facts.authentication)},
+    },
+)
+
+
+@app.get("/sign-in")
+def sign_in():
+    return provider.authorize_redirect(REDIRECT_URI)
+
+
+@app.get(${quoted(new URL(facts.redirectUri).pathname)})
+def finish():
+    # Checks state, nonce, the code and the ID token's signature
+    tokens = provider.authorize_access_token()
+    session["user"] = tokens["userinfo"]
+    return redirect("/me")
+
+
+@app.get("/me")
+def me():
+    return jsonify(session["user"]) if "user" in session else redirect("/sign-in")
+
+
+if __name__ == "__main__":
+    app.run(host="localhost", port=${port(facts.redirectUri)})
+`;
+
+const machine = (facts: Facts): string => `import os
+
+from authlib.integrations.requests_client import OAuth2Session
+
+# An access token for the application itself; session.get(…) sends it to your API
+session = OAuth2Session(${quoted(facts.clientId)}, os.environ["CLIENT_SECRET"], token_endpoint_auth_method=${quoted(facts.authentication)}${
+  facts.machineScope === '' ? '' : `, scope=${quoted(facts.machineScope)}`
+})
+token = session.fetch_token(${quoted(`${facts.issuer}/token`)}, grant_type="client_credentials")
+print(token["access_token"], token["expires_in"])
+`;
+
+/** Its own addresses, which cannot be the redirect URI's as well. */
+const OWN = new Set(['/sign-in', '/me']);
+
+const servesSignIn = (facts: Facts): facts is Facts & { readonly redirectUri: string } =>
+  facts.kind === 'web' && signsIn(facts) && listensOnWeb(facts) && !OWN.has(new URL(facts.redirectUri).pathname);
+
+export const authlibSnippet: Snippet = {
+  id: 'authlib',
+  label: 'Authlib (Python)',
+  about: 'A library for Flask, Django, Starlette and plain Python. The whole file runs as it is; the sign-in begins at /sign-in.',
+  firstFor: ['web', 'service'],
+  fits: (facts) => sendsSecret(facts) && (servesSignIn(facts) || (facts.kind === 'service' && isMachine(facts))),
+  files: (facts) => [{ name: 'app.py', text: servesSignIn(facts) ? signIn(facts) : machine(facts) }],
+  run: (facts) =>
+    [
+      `pip install authlib ${servesSignIn(facts) ? 'flask ' : ''}requests`,
+      `${isInsecure(facts) ? 'AUTHLIB_INSECURE_TRANSPORT=1 ' : ''}CLIENT_SECRET=… python app.py`,
+    ].join('\n'),
+};

@@ -1,0 +1,47 @@
+/** Apache with mod_auth_openidc: whatever the web server serves asks for a sign-in, and knows who signed in. */
+import { type Facts, listensOnWeb, type Snippet, sendsSecret, signsIn } from './snippet.ts';
+
+const site = ({
+  issuer,
+  clientId,
+  redirectUri,
+  scope,
+  authentication,
+}: Facts & {
+  readonly redirectUri: string;
+}): string => `# The secrets come from the environment of Apache: on Debian from /etc/apache2/envvars
+OIDCProviderMetadataURL "${issuer}/.well-known/openid-configuration"
+OIDCClientID "${clientId}"
+OIDCClientSecret "\${CLIENT_SECRET}"
+OIDCProviderTokenEndpointAuth ${authentication}
+OIDCScope "${scope}"
+OIDCPKCEMethod S256
+# An address of this web server that serves nothing else
+OIDCRedirectURI "${redirectUri}"
+# Encrypts the cookies and the sessions
+OIDCCryptoPassphrase "\${OIDC_PASSPHRASE}"
+OIDCRemoteUserClaim sub
+
+<Location "/">
+  AuthType openid-connect
+  Require valid-user
+</Location>
+`;
+
+export const modAuthOpenidcSnippet: Snippet = {
+  id: 'mod-auth-openidc',
+  label: 'mod_auth_openidc (Apache)',
+  about:
+    'Puts the sign-in before whatever Apache serves, e.g. PHP or a proxied application. It gets the claims in headers, OIDC_CLAIM_email for one, and the user in REMOTE_USER.',
+  firstFor: ['web'],
+  fits: (facts) => facts.kind === 'web' && sendsSecret(facts) && signsIn(facts) && listensOnWeb(facts),
+  files: (facts) => (signsIn(facts) ? [{ name: 'gatehouse.conf', text: site(facts) }] : []),
+  run: () =>
+    [
+      'apt-get install libapache2-mod-auth-openidc',
+      "echo 'export CLIENT_SECRET=…' >> /etc/apache2/envvars",
+      'echo "export OIDC_PASSPHRASE=$(openssl rand -hex 32)" >> /etc/apache2/envvars',
+      'cp gatehouse.conf /etc/apache2/conf-available/ && a2enmod auth_openidc && a2enconf gatehouse',
+      'systemctl restart apache2',
+    ].join('\n'),
+};

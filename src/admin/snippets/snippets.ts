@@ -1,0 +1,23 @@
+/** All snippets, and which of them an application is offered: those that fit, the ones for its kind first. */
+import { authlibSnippet } from './authlib.ts';
+import { curlSnippet } from './curl.ts';
+import { modAuthOpenidcSnippet } from './mod-auth-openidc.ts';
+import { oidcClientTsSnippet } from './oidc-client-ts.ts';
+import { openidClientSnippet } from './openid-client.ts';
+import type { Facts, Snippet } from './snippet.ts';
+import { springBootSnippet } from './spring-boot.ts';
+
+export const SNIPPETS: readonly Snippet[] = [
+  openidClientSnippet,
+  oidcClientTsSnippet,
+  springBootSnippet,
+  authlibSnippet,
+  modAuthOpenidcSnippet,
+  curlSnippet,
+];
+
+export function snippetsFor(facts: Facts): readonly Snippet[] {
+  const fitting = SNIPPETS.filter(({ fits }) => fits(facts));
+  const isFirst = ({ firstFor }: Snippet) => firstFor.includes(facts.kind);
+  return [...fitting.filter(isFirst), ...fitting.filter((snippet) => !isFirst(snippet))];
+}

@@ -1,0 +1,57 @@
+/** The groups of a user. */
+import { validation } from '../../errors.ts';
+import { mayCall } from '../../policy/administration.ts';
+import { addGroupMember, listUserGroups } from '../../services/groups.ts';
+import { groupsIn } from '../candidates.ts';
+import { formPage } from '../form.ts';
+import { addressOfGroup } from '../group.ts';
+import type { ConsolePage } from '../page.ts';
+import { afterIn, LIMIT, pagerOf } from '../paging.ts';
+import { picked, pickField } from '../pick.ts';
+import { addressOfUser, subjectOf, userPage } from './user.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/groups`;
+
+const list: ConsolePage = {
+  path: '/users/:id/groups',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listUserGroups(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    const part = {
+      kind: 'table' as const,
+      name: 'Groups',
+      columns: ['Group', 'Description'],
+      rows: items.map(({ id, name, description }) => ({
+        cells: [{ text: name, href: addressOfGroup(id) }, description],
+        actions: isChangeable ? [{ label: 'Remove', href: `${addressOfGroup(id)}/members/${subject.user.id}/remove` }] : [],
+      })),
+      empty: 'This user is in no group. Groups open applications, and tokens can tell them.',
+      pager: pagerOf(home, query, next),
+    };
+    return userPage(visit, subject, [part], isChangeable ? [{ label: 'Add to group', href: `${home}/new`, main: true }] : []);
+  },
+};
+
+const add: ConsolePage = {
+  path: '/users/:id/groups/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectOf(visit);
+    const fields = [await pickField(groupsIn(visit), { name: 'groupId', label: 'Group' }, typed)];
+    return formPage({ title: 'Add to group', crumbs, fields, submit: 'Add to group', cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    const groupId = await picked(groupsIn(visit), 'groupId', form.get('groupId') ?? '');
+    if (groupId === undefined) throw validation([{ field: 'groupId', message: 'is required' }]);
+    await addGroupMember(visit.services, groupId, user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'group-member-added' };
+  },
+};
+
+export const userGroups: readonly ConsolePage[] = [list, add];

@@ -1,0 +1,67 @@
+/** The profile of a user: shown, and changed. */
+import { parse } from '../../services/parsing.ts';
+import { userProfile } from '../../services/user-profile.ts';
+import { changeUser, profileOf } from '../../services/users.ts';
+import { formPage, typedValues } from '../form.ts';
+import type { ConsolePage } from '../page.ts';
+import type { Fact, Part } from '../sheet.ts';
+import { momentOf, momentOrNull } from '../times.ts';
+import { statusPiece } from '../user-status.ts';
+import { ATTRIBUTE_GROUPS, attributeField, givenAttributes } from './profile-fields.ts';
+import { addressOfUser, type Subject, subjectOf, subjectToChange, userPage } from './user.ts';
+
+const valuesOf = ({ user }: Subject): Readonly<Record<string, string | undefined>> => profileOf(user);
+
+const show: ConsolePage = {
+  path: '/users/:id',
+  access: 'organizations',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const { user, status, home } = subject;
+    const values = valuesOf(subject);
+    const account: Fact[] = [
+      { label: 'Status', value: statusPiece(status) },
+      { label: 'Id', value: user.id, copy: true },
+      { label: 'Created', value: { moment: momentOf(user.created) } },
+      { label: 'Last sign-in', value: user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) } },
+      { label: 'Last change', value: { moment: momentOf(user.lastUpdated) } },
+    ];
+    const confirmed = user.emailVerified
+      ? ({ text: 'confirmed', tone: 'good' } as const)
+      : ({ text: 'not confirmed', soft: true } as const);
+    const parts = ATTRIBUTE_GROUPS.map(({ group, attributes }): Part => {
+      const set = attributes.filter(({ name }) => group === 'Account' || values[name] !== undefined);
+      const facts = set.map(({ name, label }): Fact => {
+        const text = values[name] ?? '';
+        return { label, value: name === 'email' && text !== '' ? [{ text }, confirmed] : text };
+      });
+      return { kind: 'facts', title: group, facts: group === 'Account' ? [...facts, ...account] : facts };
+    });
+    const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
+    return userPage(visit, subject, told, subject.isChangeable ? [{ label: 'Edit profile', href: `${home}/edit`, main: true }] : []);
+  },
+};
+
+const FIELDS = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes.map((attribute) => attributeField(attribute, undefined)));
+
+const edit: ConsolePage = {
+  path: '/users/:id/edit',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectToChange(visit);
+    const values = valuesOf(subject);
+    const fields = ATTRIBUTE_GROUPS.flatMap(({ group, attributes }) =>
+      attributes.map((attribute) => attributeField(attribute, values[attribute.name], group)),
+    );
+    const title = 'Edit profile';
+    return formPage({ title, crumbs: subject.crumbs, fields, submit: 'Save', cancel: subject.home }, typed);
+  },
+  async receive({ services, params, request }, form) {
+    const profile = parse(userProfile, givenAttributes(typedValues(FIELDS, form)));
+    const { id } = await changeUser(services, params.id ?? '', { profile: { replaceBy: profile } }, request);
+    return { goTo: addressOfUser(id), notice: 'user-changed' };
+  },
+};
+
+export const profile: readonly ConsolePage[] = [show, edit];

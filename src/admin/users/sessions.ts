@@ -1,0 +1,100 @@
+/** What a user is signed in with: his browser sessions, one ended or all. */
+import { z } from 'zod';
+import { parse } from '../../services/parsing.ts';
+import { clearSessions, endSession, listSessions } from '../../services/user-sessions.ts';
+import { type Field, formPage, typedValues } from '../form.ts';
+import type { ConsolePage } from '../page.ts';
+import { afterIn, LIMIT, pagerOf } from '../paging.ts';
+import { momentOf, momentOrNull } from '../times.ts';
+import { applicationNames } from './names.ts';
+import { addressOfUser, subjectOf, subjectToChange, userPage } from './user.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/sessions`;
+
+/** RFC 8176, and what is this service's own. */
+const METHODS: Readonly<Record<string, string>> = {
+  pwd: 'Password',
+  otp: 'Code',
+  mfa: 'Two factors',
+  fed: 'Identity provider',
+  hwk: 'Passkey',
+  swk: 'Passkey',
+  kba: 'Recovery code',
+};
+
+const list: ConsolePage = {
+  path: '/users/:id/sessions',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listSessions(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const labels = await applicationNames(
+      visit,
+      items.flatMap(({ applications }) => applications),
+    );
+    const part = {
+      kind: 'table' as const,
+      lead: 'A session is one browser in which the user is signed in.',
+      name: 'Sessions',
+      columns: ['Signed in', 'Ends at the latest', 'By', 'Applications'],
+      rows: items.map(({ id, signedIn, expires, amr, applications }) => ({
+        cells: [
+          { moment: momentOrNull(signedIn) },
+          { moment: momentOf(expires) },
+          amr.map((method) => METHODS[method] ?? method).join(', '),
+          applications.map((one) => labels.get(one) ?? one).join(', '),
+        ],
+        actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],
+      })),
+      empty: 'The user is signed in nowhere.',
+      pager: pagerOf(home, query, next),
+    };
+    return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);
+  },
+};
+
+const TOKENS: Field = {
+  name: 'oauthTokens',
+  label: 'End the tokens of applications, too',
+  kind: 'check',
+  checked: true,
+  hint: 'Else applications that hold tokens go on until these expire.',
+};
+
+const endAll: ConsolePage = {
+  path: '/users/:id/sessions/end',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectToChange(visit);
+    const title = `End all sessions of ${name}?`;
+    const facts = ['Everywhere the user has to sign in again.', 'This cannot be undone.'];
+    return formPage({ title, crumbs, facts, fields: [TOKENS], submit: 'End all sessions', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    const also = parse(z.object({ oauthTokens: z.boolean() }), typedValues([TOKENS], form));
+    await clearSessions(visit.services, user.id, also, visit.request);
+    return { goTo: homeOf(user.id), notice: 'sessions-ended' };
+  },
+};
+
+const endOne: ConsolePage = {
+  path: '/users/:id/sessions/:sessionId/end',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectToChange(visit);
+    const facts = ['In that browser the user has to sign in again. Tokens that applications hold go on.', 'This cannot be undone.'];
+    return formPage({ title: 'End this session?', crumbs, facts, submit: 'End session', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await endSession(visit.services, user.id, visit.params.sessionId ?? '', visit.request);
+    return { goTo: homeOf(user.id), notice: 'session-ended' };
+  },
+};
+
+export const userSessions: readonly ConsolePage[] = [list, endAll, endOne];

@@ -1,0 +1,81 @@
+/** What the authorization server refuses to a user who has signed in, or to an application that has proved itself, is noted in the audit log with what decided. */
+import { type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { AccessGrantType } from '../policy/access-policy.ts';
+import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../policy/decisions.ts';
+import type { DemandReason } from '../policy/second-factor.ts';
+import type { AuthorizationServer } from '../store/authorization-servers.ts';
+import type { ServerState } from './adapter/server-state.ts';
+import { words } from './authorize/scope.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { ROUTES } from './endpoints.ts';
+
+export interface Judged {
+  readonly clientId: string;
+  readonly userId: string | undefined;
+  readonly grantType: AccessGrantType;
+  readonly scopes: readonly string[];
+}
+
+/** Of a token, or of the grant that an authorization request asks for. */
+export type Denial = Judged &
+  (
+    | ({ readonly kind: 'access-policy' } & Pick<AccessRefused, 'steps' | 'left'>)
+    | { readonly kind: 'not-assigned' }
+    | { readonly kind: 'second-factor-needed' }
+  );
+export type NoteDenial = (denial: Denial) => Promise<void>;
+
+/** Of an authorization request by its signed-in user. */
+export type NoteRefusal = (
+  ctx: KoaContextWithOIDC,
+  refusal:
+    | { readonly kind: 'not-assigned' }
+    | { readonly kind: 'second-factor-needed'; readonly demandedBy?: DemandReason }
+    | { readonly kind: 'consent-required'; readonly scopes: readonly KeptScope[] },
+) => Promise<void>;
+
+export interface Refusals {
+  readonly denied: NoteDenial;
+  readonly refused: NoteRefusal;
+}
+
+/** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
+export function grantTypesOf(responseType: unknown): AccessGrantType[] {
+  const types = words(responseType);
+  return [
+    ...(types.includes('code') ? ['authorization_code' as const] : []),
+    ...(types.some((type) => type !== 'code') ? ['implicit' as const] : []),
+  ];
+}
+
+export function noteRefusals({ id, name }: AuthorizationServer, state: ServerState, refuse: ProviderParts['refuse']): Refusals {
+  async function note(ctx: KoaContextWithOIDC, { clientId, userId, grantType, scopes }: Judged, why: Why): Promise<void> {
+    const { prompt } = ctx.oidc.params ?? {};
+    const request = {
+      clientId,
+      serverId: id,
+      grantType,
+      scopes: scopes.slice(0, MOST_SCOPES),
+      ...(typeof prompt === 'string' && { prompt }),
+    };
+    const endpoint = ctx.path === ROUTES.token ? 'token' : 'authorize';
+    await state.read(() => refuse({ endpoint, userId, server: { id, name }, decision: { ...why, request } as RequestRefused }, ctx.req));
+  }
+
+  return {
+    async denied({ clientId, userId, grantType, scopes, ...why }) {
+      const { ctx } = Provider;
+      if (ctx !== undefined) await note(ctx, { clientId, userId, grantType, scopes }, why);
+    },
+    async refused(ctx, why) {
+      const { client, params, session, account } = ctx.oidc;
+      if (client === undefined) return;
+      const userId = session?.accountId ?? account?.accountId;
+      const grantType = grantTypesOf(params?.response_type)[0] ?? 'authorization_code';
+      await note(ctx, { clientId: client.clientId, userId, grantType, scopes: words(params?.scope) }, why);
+    },
+  };
+}
+
+type WithoutRequest<D> = D extends RequestRefused ? Omit<D, 'request'> : never;
+type Why = WithoutRequest<RequestRefused>;

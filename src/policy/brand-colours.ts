@@ -1,0 +1,127 @@
+/**
+ * Brand colours that people can read: contrast as WCAG 2.2 measures it ("relative luminance", "contrast ratio"), held against what success criteria
+ * 1.4.3 (text) and 1.4.11 (parts of controls) ask, on the pages in light and in dark; and the nearest colour that passes. Colours are `#rrggbb`.
+ */
+
+export type Scheme = 'light' | 'dark';
+
+/** What of views/public/gatehouse.css a brand colour meets, for each scheme. */
+interface Surroundings {
+  readonly card: string;
+  readonly ground: string;
+  /** Behind notices, and behind what the pointer is on. */
+  readonly tint: string;
+  /** The colour where no brand has one. */
+  readonly accent: string;
+  /** What it is mixed with to stand out more. */
+  readonly away: string;
+  /** What is written on it: in light white, in dark nearly black. */
+  readonly on: string;
+}
+
+export const SURROUNDINGS: Readonly<Record<Scheme, Surroundings>> = {
+  light: { card: '#ffffff', ground: '#f2f5f4', tint: '#eaf2f0', accent: '#0f5c5c', away: '#000000', on: '#ffffff' },
+  dark: { card: '#182220', ground: '#0f1615', tint: '#20302d', accent: '#6fd0c4', away: '#ffffff', on: '#06201d' },
+};
+
+/** Of text (1.4.3, level AA), and of what shows where a control is (1.4.11). */
+const TEXT = 4.5;
+const CONTROL = 3;
+
+export const isColour = (value: string): boolean => /^#[0-9a-f]{6}$/i.test(value);
+
+const channelsOf = (colour: string): readonly [number, number, number] => {
+  const bits = Number.parseInt(colour.slice(1), 16);
+  return [bits >> 16, (bits >> 8) & 255, bits & 255];
+};
+
+/** 0 (black) to 1 (white). */
+export function relativeLuminance(colour: string): number {
+  const [r, g, b] = channelsOf(colour).map((channel) => {
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** 1 (the same) to 21 (black on white), whichever of both is in front. */
+export function contrastRatio(one: string, other: string): number {
+  const [darker, lighter] = [relativeLuminance(one), relativeLuminance(other)].sort((a, b) => a - b) as [number, number];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** As it is told: rounded down, so that 4.499 does not read as 4.5. */
+export const writeRatio = (ratio: number): string => `${(Math.floor(ratio * 100) / 100).toFixed(2)}:1`;
+
+/** @param share of the second, 0 to 1 */
+function mix(one: string, other: string, share: number): string {
+  const [from, to] = [channelsOf(one), channelsOf(other)];
+  const mixed = from.map((channel, at) => Math.round(channel + ((to[at] ?? channel) - channel) * share));
+  return `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+}
+
+export interface ContrastCheck {
+  readonly what: string;
+  /** Success criterion of WCAG 2.2. */
+  readonly criterion: '1.4.3' | '1.4.11';
+  readonly ratio: number;
+  readonly needed: number;
+  readonly passes: boolean;
+}
+
+/** Everything on the pages that a brand colour must be told from. */
+export function checkContrast(scheme: Scheme, colour: string): readonly ContrastCheck[] {
+  const { card, ground, tint, on } = SURROUNDINGS[scheme];
+  const check = (what: string, criterion: ContrastCheck['criterion'], against: string): ContrastCheck => {
+    const needed = criterion === '1.4.3' ? TEXT : CONTROL;
+    const ratio = contrastRatio(colour, against);
+    return { what, criterion, ratio, needed, passes: ratio >= needed };
+  };
+  return [
+    check('Links on the card', '1.4.3', card),
+    check('Links on the page', '1.4.3', ground),
+    check('Links in notices', '1.4.3', tint),
+    check('Words on the main button', '1.4.3', on),
+    check('Edge of the main button', '1.4.11', card),
+  ];
+}
+
+export const isReadable = (scheme: Scheme, colour: string): boolean => checkContrast(scheme, colour).every(({ passes }) => passes);
+
+/** @returns the colour itself where it passes, else the first that does on its way to black (in light) or white (in dark) */
+export function nearestReadable(scheme: Scheme, colour: string): string {
+  const steps = Array.from({ length: 101 }, (_, step) => mix(colour, SURROUNDINGS[scheme].away, step / 100));
+  return (steps.find((step) => isReadable(scheme, step)) ?? SURROUNDINGS[scheme].away).toLowerCase();
+}
+
+/** @returns what is wrong with a colour that is to be the brand's; undefined: nothing */
+export function colourProblem(scheme: Scheme, colour: string): string | undefined {
+  const failed = checkContrast(scheme, colour)
+    .filter(({ passes }) => !passes)
+    .sort((a, b) => a.ratio - a.needed - (b.ratio - b.needed))[0];
+  if (failed === undefined) return undefined;
+  const { what, ratio, needed, criterion } = failed;
+  const told = `${what.charAt(0).toLowerCase()}${what.slice(1)} would have a contrast of ${writeRatio(ratio)}`;
+  return `is hard to read in ${scheme}: ${told}, and ${needed}:1 is needed (WCAG 2.2, ${criterion}); the nearest that passes is ${nearestReadable(scheme, colour)}`;
+}
+
+/** The colours of a brand, one for each scheme. */
+export interface BrandColours {
+  readonly light: string;
+  readonly dark: string;
+}
+
+/** @returns both, the dark one made from the light one where only that is given; undefined where none is */
+export function completeColours(light: string | null | undefined, dark?: string | null): BrandColours | undefined {
+  if (!light && !dark) return undefined;
+  return { light: light || SURROUNDINGS.light.accent, dark: dark || (light ? nearestReadable('dark', light) : SURROUNDINGS.dark.accent) };
+}
+
+/** What a stylesheet says of one scheme: the colour, what is written on it, and the colour under the pointer, which stands out yet more. */
+export function paletteOf(
+  scheme: Scheme,
+  colour: string,
+): { readonly accent: string; readonly accentStrong: string; readonly onAccent: string } {
+  const { away, on } = SURROUNDINGS[scheme];
+  return { accent: colour.toLowerCase(), accentStrong: mix(colour, away, 0.25), onAccent: on };
+}

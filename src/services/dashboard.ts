@@ -1,0 +1,186 @@
+/** What the first page of the console tells: what happens, what runs out, how the service is doing, what there is, and what is still to be done. */
+import { LIFETIMES } from '../../config/defaults.ts';
+import { present } from '../clock.ts';
+import { isWithin, reachOf } from '../policy/administration.ts';
+import { nextRotation } from '../policy/key-rotation.ts';
+import { hasApiTokens, listExpiringTokens } from '../store/api-tokens.ts';
+import { countApplications } from '../store/applications.ts';
+import { countByDay, countFailureReasons } from '../store/audit.ts';
+import { findHead } from '../store/audit-seals.ts';
+import type { Database } from '../store/database.ts';
+import { isTimeout } from '../store/failures.ts';
+import { countOrganizations, findOrganization } from '../store/organizations.ts';
+import { outboxLoad } from '../store/outbox.ts';
+import { findSettings } from '../store/settings.ts';
+import { listKeysInUse, listKeysRetiredAfter } from '../store/signing-keys.ts';
+import { countUsers } from '../store/users.ts';
+import type { RequestContext } from './audit.ts';
+import { listAuthorizationServers } from './authorization-servers.ts';
+import type { Services } from './dependencies.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = 14;
+const SOON_MS = 30 * DAY_MS;
+const MOST_REASONS = 5;
+const MOST_OF_A_KIND = 10;
+/** More are told as “at least”. */
+const MOST_WAITING = 10_000;
+/** For so long a count holds: counting goes through many rows. */
+const FRESH_MS = 60_000;
+
+export interface SignInDay {
+  /** UTC, as `2026-11-21`. */
+  readonly day: string;
+  readonly started: number;
+  readonly failed: number;
+}
+
+export interface Activity {
+  /** The last two weeks, today last. */
+  readonly days: readonly SignInDay[];
+  /** Of today, the most frequent first. */
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+}
+
+export interface Totals {
+  readonly users: number;
+  readonly applications: number;
+  readonly organizations: number;
+}
+
+export interface Counted {
+  readonly activity: Activity;
+  readonly totals: Totals;
+}
+
+const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+
+async function countAll({ knex }: Database, now: Date): Promise<Counted> {
+  const today = new Date(`${dayOf(now)}T00:00:00.000Z`);
+  const first = new Date(today.getTime() - (DAYS - 1) * DAY_MS);
+  const started = await countByDay(knex, 'user.session.start', first);
+  const failed = await countByDay(knex, 'user.authentication.failure', first);
+  const days = Array.from({ length: DAYS }, (_, at) => dayOf(new Date(first.getTime() + at * DAY_MS)));
+  return {
+    activity: {
+      days: days.map((day) => ({ day, started: started.get(day) ?? 0, failed: failed.get(day) ?? 0 })),
+      reasons: await countFailureReasons(knex, today, MOST_REASONS),
+    },
+    totals: {
+      users: await countUsers(knex),
+      applications: await countApplications(knex),
+      organizations: await countOrganizations(knex, 'everything'),
+    },
+  };
+}
+
+const counts = new WeakMap<Database, { readonly at: number; readonly counted: Promise<Counted> }>();
+
+/** Counted at most once a minute in each process, however many look. @returns undefined when it takes too long */
+export async function readCounts({ database }: Pick<Services, 'database'>): Promise<Counted | undefined> {
+  const now = present();
+  const kept = counts.get(database);
+  const isFresh = kept !== undefined && Math.abs(now.getTime() - kept.at) < FRESH_MS;
+  const counted = isFresh ? kept.counted : countAll(database, now);
+  if (!isFresh) counts.set(database, { at: now.getTime(), counted });
+  try {
+    return await counted;
+  } catch (error) {
+    // Not for the next minute's visitors, unless it took so long that they shall not try it at once.
+    if (isTimeout(error)) return undefined;
+    counts.delete(database);
+    throw error;
+  }
+}
+
+export interface Expiry {
+  readonly what: 'token' | 'key-rotation' | 'retired-key';
+  /** Of the token; of the server. */
+  readonly id: string;
+  readonly name: string;
+  readonly at: Date;
+}
+
+/** What expires or is replaced within 30 days, the next first; for those who do not see everything their own tokens alone. */
+export async function listExpiries(services: Services, userId: string, request: RequestContext): Promise<readonly Expiry[]> {
+  const { knex } = services.database;
+  const now = present();
+  const until = new Date(now.getTime() + SOON_MS);
+  const seesAll = reachOf(request.roles ?? [], 'read') === 'everything';
+  const tokens = await listExpiringTokens(knex, { from: now, until, userId: seesAll ? undefined : userId }, MOST_OF_A_KIND);
+  const expiries = tokens.flatMap(({ id, name, expiresAt }): Expiry[] =>
+    expiresAt === null ? [] : [{ what: 'token', id, name, at: expiresAt }],
+  );
+  if (!seesAll) return expiries;
+  const servers = new Map((await listAuthorizationServers(services)).map((server) => [server.id, server]));
+  const rotations = (await listKeysInUse(knex)).flatMap(({ serverId, activated, nextCreated }): Expiry[] => {
+    const server = servers.get(serverId);
+    const at = server && nextRotation(server.rotationMode, { activated, nextCreated: nextCreated ?? undefined }, LIFETIMES);
+    return server === undefined || at === undefined || at > until ? [] : [{ what: 'key-rotation', id: serverId, name: server.name, at }];
+  });
+  const published = LIFETIMES.retiredKeyPublished * 1000;
+  const retired = (await listKeysRetiredAfter(knex, new Date(now.getTime() - published), MOST_OF_A_KIND)).map(
+    ({ serverId, retired: since }): Expiry => ({
+      what: 'retired-key',
+      id: serverId,
+      name: servers.get(serverId)?.name ?? serverId,
+      at: new Date(since.getTime() + published),
+    }),
+  );
+  return [...expiries, ...rotations.slice(0, MOST_OF_A_KIND), ...retired].sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+export interface Health {
+  /** Milliseconds in which the database answered; undefined: it did not. */
+  readonly databaseMs: number | undefined;
+  readonly outbox: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null };
+  /** undefined: nothing was sealed yet. */
+  readonly sealed: Date | undefined;
+  readonly mail: boolean;
+}
+
+export async function readHealth({ database, config }: Services): Promise<Health> {
+  const begun = performance.now();
+  const answered = await database.ping().then(
+    () => true,
+    () => false,
+  );
+  const databaseMs = answered ? performance.now() - begun : undefined;
+  const { count, oldest } = await outboxLoad(database.knex, MOST_WAITING + 1);
+  return {
+    databaseMs,
+    outbox: { count: Math.min(count, MOST_WAITING), isMore: count > MOST_WAITING, oldest },
+    sealed: (await findHead(database.knex))?.sealed,
+    mail: config.smtpUrl !== undefined,
+  };
+}
+
+export type NextStep = 'application' | 'token' | 'branding' | 'mail';
+
+/** What is still to be done on a fresh installation, in this order. */
+export async function listNextSteps({ database: { knex }, config }: Services): Promise<readonly NextStep[]> {
+  const branding = (await findSettings(knex, 'branding')) ?? {};
+  const open: readonly (readonly [NextStep, boolean])[] = [
+    ['application', (await countApplications(knex)) === 0],
+    ['token', !(await hasApiTokens(knex))],
+    ['branding', Object.keys(branding).length === 0],
+    ['mail', config.smtpUrl === undefined],
+  ];
+  return open.flatMap(([step, isOpen]) => (isOpen ? [step] : []));
+}
+
+export interface OwnOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly memberCount: number;
+}
+
+/** Those that somebody administers who does not see everything. */
+export async function listOwnOrganizations({ database: { knex } }: Services, request: RequestContext): Promise<readonly OwnOrganization[]> {
+  const reach = reachOf(request.roles ?? [], 'read');
+  if (reach === 'everything') return [];
+  const found = await Promise.all([...reach].slice(0, MOST_OF_A_KIND).map((id) => findOrganization(knex, id)));
+  return found.flatMap((one) =>
+    one === undefined || !isWithin(reach, one.id) ? [] : [{ id: one.id, name: one.name, memberCount: one.memberCount }],
+  );
+}

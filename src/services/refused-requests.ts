@@ -1,0 +1,78 @@
+/**
+ * Requests for tokens that are refused to a user or an application that has proved who it is, in the audit log with what decided. Whoever asks again and
+ * again is told of once a minute: a loop of requests must not fill the log. Of requests that are carried out nothing is written.
+ */
+import { LRUCache } from 'lru-cache';
+import type { RequestRefused } from '../policy/decisions.ts';
+import { findApplicationById } from '../store/applications.ts';
+import { findUserById } from '../store/users.ts';
+import { type Actor, type RequestContext, recordEvent } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { userTarget } from './user-reach.ts';
+
+const ONCE_IN_MS = 60_000;
+const MOST_REMEMBERED = 10_000;
+
+const REASONS: Readonly<Record<RequestRefused['kind'], string>> = {
+  'access-policy': 'ACCESS_POLICY',
+  'not-assigned': 'NOT_ASSIGNED',
+  'second-factor-needed': 'SECOND_FACTOR_NEEDED',
+  'consent-required': 'CONSENT_REQUIRED',
+};
+
+export interface RefusedRequest {
+  readonly endpoint: 'authorize' | 'token';
+  /** undefined: the application asks for itself. */
+  readonly userId: string | undefined;
+  readonly server: { readonly id: string; readonly name: string };
+  readonly decision: RequestRefused;
+}
+
+type Connection = Omit<RequestContext, 'actor' | 'roles'>;
+
+export class RefusedRequests {
+  readonly #told = new LRUCache<string, true>({ max: MOST_REMEMBERED, ttl: ONCE_IN_MS });
+
+  constructor(readonly services: Pick<Services, 'database'>) {}
+
+  /** @param request who made it, as far as the connection tells */
+  async note(refused: RefusedRequest, request: Connection): Promise<void> {
+    const { endpoint, userId, server, decision } = refused;
+    // Not the scopes: whoever asks decides which, in which order and how often, and so would decide how much is written.
+    const { clientId, grantType } = decision.request;
+    const same = JSON.stringify([endpoint, userId, server.id, decision.kind, clientId, grantType]);
+    if (this.#told.has(same)) return;
+    this.#told.set(same, true);
+    try {
+      await this.#write(refused, request);
+    } catch (error) {
+      this.#told.delete(same);
+      throw error;
+    }
+  }
+
+  async #write({ endpoint, userId, server, decision }: RefusedRequest, request: Connection): Promise<void> {
+    const { clientId } = decision.request;
+    const { knex } = this.services.database;
+    const application = await findApplicationById(knex, clientId);
+    const user = userId === undefined ? undefined : await findUserById(knex, userId);
+    const label = application?.label ?? clientId;
+    const actor: Actor =
+      userId === undefined
+        ? { id: clientId, type: 'PublicClientApp', displayName: label }
+        : { id: userId, type: 'User', displayName: user?.login ?? userId };
+    await recordEvent(knex, {
+      eventType: endpoint === 'authorize' ? 'app.oauth2.as.authorize' : 'app.oauth2.as.token.grant',
+      displayMessage: endpoint === 'authorize' ? 'OAuth2 authorization request' : 'OAuth2 token request',
+      request: { ...request, actor },
+      targets: [
+        { id: clientId, type: 'AppInstance', displayName: label },
+        { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+        // A target, so that what decided about him goes with him when he is deleted.
+        ...(user === undefined ? [] : [userTarget(user)]),
+      ],
+      failure: REASONS[decision.kind],
+      decision,
+    });
+  }
+}

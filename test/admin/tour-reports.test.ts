@@ -1,0 +1,4 @@
+import { tourInChromium } from './tour-in-chromium.ts';
+import { TOURS } from './tours.ts';
+
+tourInChromium('reports', TOURS.reports);

@@ -1,0 +1,84 @@
+/** Identity providers with their users, the policies of sign-ins and passwords, event hooks, branding, mail. */
+import assert from 'node:assert/strict';
+import { LONG, type Tour } from '../tour.ts';
+
+export const security: Tour = async (service) => {
+  const made = async (path: string, body: unknown) => {
+    const answer = await service.api('POST', path, body);
+    assert.ok(answer.status < 300, JSON.stringify(answer.body));
+    return answer.body;
+  };
+  const client = { client_id: 'at-the-provider', client_secret: 'a-secret-of-the-provider' };
+  const google = { type: 'GOOGLE', protocol: { credentials: { client } } };
+  const { id: groupId } = await made('/groups', { profile: { name: 'Guests from elsewhere' } });
+  for (let n = 0; n < 20; n += 1) await made('/idps', { ...google, name: `Workspace ${n}` });
+  const idp = await made('/idps', {
+    ...{ name: `Provider${LONG}`, type: 'GITHUB', protocol: { credentials: { client } } },
+    policy: {
+      provisioning: { action: 'AUTO', groups: { action: 'ASSIGN', assignments: [groupId] } },
+      accountLink: { action: 'AUTO', filter: { groups: { include: [groupId] } } },
+      subject: { emailDomains: ['example.com', `${'a'.repeat(60)}.example`] },
+    },
+  });
+  const off = await made('/idps', { ...google, name: 'Switched off' });
+  await made(`/idps/${off.id}/lifecycle/deactivate`, undefined);
+  const linked = await service.createUser();
+  await made(`/idps/${idp.id}/users/${linked.id}`, { externalId: 'x'.repeat(255) });
+  for (let n = 0; n < 20; n += 1) {
+    const { id } = await service.createUser();
+    await made(`/idps/${idp.id}/users/${id}`, { externalId: `person ${n}` });
+  }
+  const hook = (name: string) => ({
+    name,
+    events: { type: 'EVENT_TYPE', items: ['user.lifecycle.create', 'user.session.start'] },
+    channel: {
+      type: 'HTTP',
+      version: '1.0.0',
+      config: {
+        uri: `http://127.0.0.1:9/${'path'.repeat(40)}`,
+        headers: [{ key: 'X-Where', value: 'here' }],
+        authScheme: { type: 'HEADER', key: 'Authorization', value: 'Bearer of-the-receiver' },
+      },
+    },
+  });
+  for (let n = 0; n < 20; n += 1) await made('/eventHooks', hook(`Hook ${n}`));
+  const { id: hookId } = await made('/eventHooks', hook(LONG));
+  await made(`/eventHooks/${hookId}/credentials/secret`, undefined);
+  const branding = {
+    name: 'Haus & Hof',
+    primaryColorHex: '#7a1f5c',
+    supportUrl: 'https://help.example/',
+    privacyUrl: 'https://example.com/',
+  };
+  assert.equal((await service.api('PUT', '/settings/branding', branding)).status, 200);
+  const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'], brand_color: '#1a5fb4' });
+
+  const providers = '/security/identity-providers';
+  const hooks = '/api/event-hooks';
+  return [
+    providers,
+    `${providers}?q=Workspace&type=GOOGLE`,
+    `${providers}?q=nothing-is-called-so`,
+    `${providers}/new`,
+    ...['oidc', 'google', 'github', 'microsoft'].map((type) => `${providers}/new/${type}`),
+    `${providers}/${idp.id}`,
+    `${providers}/${off.id}`,
+    ...['edit', 'activate', 'deactivate', 'delete', 'users', 'users/new'].map((page) => `${providers}/${idp.id}/${page}`),
+    `${providers}/${idp.id}/users/${linked.id}/unlink`,
+    `${providers}/${off.id}/users`,
+    '/security/sign-in-policy',
+    '/security/sign-in-policy/edit',
+    '/security/passwords',
+    '/security/passwords/edit',
+    hooks,
+    `${hooks}/new`,
+    `${hooks}/${hookId}`,
+    ...['edit', 'secret', 'verify', 'activate', 'deactivate', 'delete'].map((page) => `${hooks}/${hookId}/${page}`),
+    '/settings/branding',
+    '/settings/branding/edit',
+    '/settings/branding/preview',
+    '/settings/branding/applications',
+    `/settings/branding/applications/${clientId}`,
+    '/settings/mail',
+  ];
+};
