@@ -12,6 +12,8 @@ interface Violation {
 
 /** @throws {assert.AssertionError} naming each violation with its element */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
+  // A click waits for the answer of a form, not for its style sheet: without it, every target is too small.
+  await page.waitForLoadState('load');
   await page.evaluate(axe.source);
   // A colour on its way from light to dark is neither.
   await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))');
