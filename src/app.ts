@@ -52,6 +52,9 @@ import { isUnavailable } from './store/failures.ts';
 import { BACKCHANNEL_LOGOUT } from './store/protocol-state.ts';
 import { findUserById } from './store/users.ts';
 
+/** Milliseconds that mails under way are given when the process is to end. */
+const DRAIN_MAIL = 5000;
+
 export interface App {
   readonly listener: RequestListener;
   /** Begins to deliver what the outbox holds, beside the requests. */
@@ -226,7 +229,10 @@ export function createApp(services: Services): App {
       void warnOfSilentServer(config, mailer, log);
       return {
         async stop() {
+          // A mail server that hangs must not keep the process: what is cut off is sent by another one.
+          const late = setTimeout(() => mailer?.close(), DRAIN_MAIL);
           await sender.stop();
+          clearTimeout(late);
           mailer?.close();
         },
       };

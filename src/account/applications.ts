@@ -1,5 +1,6 @@
 /** `/account`: the applications that the user may use, each a tile that begins a sign-in there (OpenID Connect Core 1.0 section 4) or leads to its home page. */
 import { logoOf, webAddress } from '../hosted/links.ts';
+import { pageLanguage } from '../hosted/page-language.ts';
 import { BUILT_IN, DEFAULT, issuerOf } from '../policy/server-id.ts';
 import { listAuthorizationServers } from '../services/authorization-servers.ts';
 import { type Application, listApplicationsOpenTo } from '../store/applications.ts';
@@ -16,11 +17,18 @@ export const applicationsPage = ownPage('', async (house, ctx, visit) => {
   const tiles = items.flatMap((application) => {
     const href = startAt(application, issuer);
     const { logo, images } = logoOf(factsOf(application));
-    return href === undefined ? [] : [{ label: application.label, href, logo, images }];
+    return href === undefined ? [] : [{ label: application.label, initial: initialOf(application.label), href, logo, images }];
   });
+  const { compare } = new Intl.Collator(pageLanguage(ctx).lang);
+  tiles.sort((one, other) => compare(one.label, other.label));
   const images = [...new Set(tiles.flatMap((tile) => tile.images))];
   await draw(house, ctx, visit, 'account/applications', { page: '', images }, { tiles });
 });
+
+const signs = new Intl.Segmenter();
+
+/** @returns the first sign as a reader counts them, which may be several characters (Unicode Standard Annex 29) */
+const initialOf = (label: string): string => [...signs.segment(label.trim())][0]?.segment ?? '';
 
 export const factsOf = ({ id, label, settings: { logo_uri: logoUri } }: Pick<Application, 'id' | 'label' | 'settings'>) => ({
   ...{ id, label },

@@ -4,26 +4,28 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { change, isFresh, SECURITY_PAGE } from '../hosted/fresh-sign-in.ts';
+import type { Framed } from '../hosted/framed.ts';
+import { change, isFresh } from '../hosted/fresh-sign-in.ts';
 import type { House } from '../hosted/house.ts';
 import { pageLanguage } from '../hosted/page-language.ts';
 import { explainProblem } from '../hosted/upstream-problem.ts';
 import { addressOut, showOnward, takeAnswer } from '../hosted/upstream-way.ts';
 import { visitor } from '../hosted/visitor.ts';
-import { seeOther } from '../http/see-other.ts';
 import { findPerson } from '../services/administrators.ts';
 import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure } from '../services/own-links.ts';
 import { UpstreamFailure } from '../services/upstream-failure.ts';
 import { offeredProvider } from '../services/upstream-offers.ts';
 import type { User } from '../store/users.ts';
+import type { AccountHouse } from './account-house.ts';
+import { doneWith, framedOn } from './page.ts';
 
 /** What the page shows of them. */
-export async function accountsOn({ services }: House, user: User, day: Intl.DateTimeFormat) {
+export async function accountsOn({ services }: House, user: User, day: (at: Date) => string) {
   const { connected, others } = await ownLinks(services, user.id);
   return {
     connected: await Promise.all(
       connected.map(async ({ idpId, name, knownAs, created, lastUsed }) => ({
-        ...{ id: idpId, name, knownAs, since: day.format(created), lastUsed: lastUsed && day.format(lastUsed) },
+        ...{ id: idpId, name, knownAs, since: day(created), lastUsed: lastUsed && day(lastUsed) },
         onlyWay: await isOnlyWay(services.database.knex, user, idpId),
       })),
     ),
@@ -32,54 +34,57 @@ export async function accountsOn({ services }: House, user: User, day: Intl.Date
 }
 
 /** POST /account/security/connect: out to the provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
-export const connectAccount = change(async (house, ctx, { accountId: userId }, form) => {
+export const connectAccount = change<AccountHouse>(async (house, ctx, session, form) => {
+  const { accountId: userId } = session;
+  const framed = framedOn(house, ctx, 'security', session);
   const provider = await offeredProvider(house.services, form.get('idp') ?? '');
-  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered');
+  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered', framed);
   const { lang } = pageLanguage(ctx);
-  await explaining(house, ctx, provider, userId, async () => {
+  await explaining(house, ctx, { provider, userId, framed }, async () => {
     const out = await addressOut(house, ctx, provider, 'account', { uiLocales: lang }, { userId });
     await showOnward(house.pages, ctx, out.href, 'connected.title');
   });
 });
 
 /** GET /account/security/upstream: what the provider has answered. */
-export async function finishConnection(house: House, ctx: RouterContext): Promise<void> {
+export async function finishConnection(house: AccountHouse, ctx: RouterContext): Promise<void> {
   const { services, upstream } = house;
-  const taken = await takeAnswer(house, ctx, 'account');
-  if (taken === undefined) return explainProblem(house, ctx, 'account', undefined, 'over');
-  const { kept, answer } = taken;
   const session = await house.sessions.current(ctx.req, ctx.res);
+  const framed = session && framedOn(house, ctx, 'security', session);
+  const taken = await takeAnswer(house, ctx, 'account');
+  if (taken === undefined) return explainProblem(house, ctx, 'account', undefined, 'over', framed);
+  const { kept, answer } = taken;
   const { userId } = kept;
   // Fresh was asked for when it was begun; who has signed in otherwise, or set a second factor up since, has to show that he is still he.
   if (userId === undefined || session?.accountId !== userId || !(await isFresh(house, session, kept.begun)))
-    return explainProblem(house, ctx, 'account', undefined, 'other-session');
+    return explainProblem(house, ctx, 'account', undefined, 'other-session', framed);
   const provider = await offeredProvider(services, kept.idpId);
-  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered');
-  await explaining(house, ctx, provider, userId, async () => {
+  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered', framed);
+  await explaining(house, ctx, { provider, userId, framed }, async () => {
     await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, house.config));
-    seeOther(ctx, SECURITY_PAGE);
+    doneWith(ctx, 'security', 'connected');
   });
 }
 
 /** POST /account/security/disconnect */
-export const disconnectAccount = change(async (house, ctx, { accountId: userId }, form) => {
+export const disconnectAccount = change<AccountHouse>(async (house, ctx, session, form) => {
   try {
-    await disconnectOwn(house.services, form.get('idp') ?? '', userId, visitor(ctx, house.config));
-    seeOther(ctx, SECURITY_PAGE);
+    const ended = await disconnectOwn(house.services, form.get('idp') ?? '', session.accountId, visitor(ctx, house.config));
+    doneWith(ctx, 'security', ended ? 'disconnected' : 'disconnected-already');
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    await explainProblem(house, ctx, 'account', undefined, error.problem);
+    await explainProblem(house, ctx, 'account', undefined, error.problem, framedOn(house, ctx, 'security', session));
   }
 });
 
+interface Attempt {
+  readonly provider: { readonly id: string; readonly name: string };
+  readonly userId: string;
+  readonly framed: Framed | undefined;
+}
+
 /** What goes wrong with a provider is told in plain words, and kept in the audit log. */
-async function explaining(
-  house: House,
-  ctx: Koa.Context,
-  provider: { readonly id: string; readonly name: string },
-  userId: string,
-  run: () => Promise<void>,
-): Promise<void> {
+async function explaining(house: House, ctx: Koa.Context, { provider, userId, framed }: Attempt, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
@@ -87,6 +92,6 @@ async function explaining(
     house.services.log.warn({ err: error, idpId: provider.id }, 'an account at an identity provider could not be connected');
     const user = await findPerson(house.services, userId);
     if (user !== undefined) await recordConnectionFailure(house.services, provider, error, user, visitor(ctx, house.config));
-    await explainProblem(house, ctx, 'account', provider.name, error.problem);
+    await explainProblem(house, ctx, 'account', provider.name, error.problem, framed);
   }
 }

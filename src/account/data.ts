@@ -5,8 +5,10 @@ import { change } from '../hosted/fresh-sign-in.ts';
 import { visitor } from '../hosted/visitor.ts';
 import { seeOther } from '../http/see-other.ts';
 import { listOwnActivity } from '../services/own-activity.ts';
+import { listOwnPermissions, type OwnPermission } from '../services/own-permissions.ts';
 import { type ExportedUser, exportOwnData } from '../services/user-data.ts';
 import { profileOf } from '../services/users.ts';
+import type { Passkey } from '../store/passkeys.ts';
 import type { AccountHouse } from './account-house.ts';
 import { draw, ownPage } from './page.ts';
 
@@ -25,8 +27,17 @@ export const downloadData = change<AccountHouse>(async (house, ctx, { accountId 
   ctx.set('Content-Disposition', `attachment; filename="account-${present().toISOString().slice(0, 10)}.json"`);
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'application/json; charset=utf-8';
-  ctx.body = JSON.stringify({ ...portable(exported), activity: events }, undefined, 2);
+  const permissions = (await listOwnPermissions(services, accountId)).map(permitted);
+  ctx.body = JSON.stringify({ ...portable(exported), permissions, activity: events }, undefined, 2);
 }, 'data');
+
+/** What an application holds, by consent or by trust. */
+const permitted = ({ applicationId, label, serverId, serverName, since, scopes }: OwnPermission) => ({
+  ...{ applicationId, label, serverId, serverName, since },
+  scopes: scopes.map(({ scope }) => scope),
+});
+
+const madeBy = ({ transports, multiDevice, backedUp, aaguid }: Passkey) => ({ transports, multiDevice, backedUp, aaguid });
 
 /** What leaves the service: named one by one, so that nothing comes along by itself. */
 const portable = ({
@@ -47,5 +58,8 @@ const portable = ({
     passwordChanged: user.passwordChanged,
   },
   ...{ memberships, groups, roles, applications, consents, identityProviders, apiTokens, sessions },
-  factors: factors.map(({ id, type, name, created, lastUsed }) => ({ id, type, name, created, lastUsed })),
+  factors: factors.map((factor) => ({
+    ...{ id: factor.id, type: factor.type, name: factor.name, created: factor.created, lastUsed: factor.lastUsed },
+    ...(factor.type === 'PASSKEY' && madeBy(factor)),
+  })),
 });

@@ -1,6 +1,7 @@
 /** One of the user's own pages: who may see it, and the frame that all of them share: the menu, the way to the console and back to the application he came from. */
 import type Koa from 'koa';
 import { accountLabel } from '../hosted/facts.ts';
+import type { Framed, Problem } from '../hosted/framed.ts';
 import { ACCOUNT, type AccountPage, addressOfPage, type Session, signInFor } from '../hosted/fresh-sign-in.ts';
 import { webAddress } from '../hosted/links.ts';
 import { isMessageKey, type Language, type MessageKey } from '../hosted/messages.ts';
@@ -57,17 +58,21 @@ export async function showAgain(house: AccountHouse, ctx: Koa.Context, page: Acc
 export const doneWith = (ctx: Koa.Context, page: AccountPage, done?: string): void =>
   seeOther(ctx, done === undefined ? addressOfPage(page) : `${addressOfPage(page)}?done=${done}`);
 
-export interface Problem {
-  /** The id of the field. */
-  readonly field: string;
-  readonly message: string;
-}
+export type { Problem };
+
+/** For what a change shows before it leads back to its page, e.g. recovery codes: in the frame of that page. */
+export const framedOn =
+  (house: AccountHouse, ctx: Koa.Context, page: AccountPage, session: Session): Framed =>
+  (view, framing, locals) =>
+    showAgain(house, ctx, page, session, (_house, _ctx, visit) => draw(house, ctx, visit, view, { page, ...framing }, locals));
 
 export interface Drawing {
   readonly page: AccountPage;
   /** Absent: the page's own name. */
   readonly heading?: string;
-  readonly problems?: readonly Problem[];
+  readonly problems?: readonly Problem[] | undefined;
+  /** HTTP status; absent: as the problems say. */
+  readonly status?: number | undefined;
   /** Origins of pictures. */
   readonly images?: readonly string[];
   readonly scripts?: readonly string[];
@@ -79,7 +84,7 @@ export async function draw(
   ctx: Koa.Context,
   { user }: Visit,
   view: string,
-  { page, heading, problems = [], images = [], scripts = [] }: Drawing,
+  { page, heading, problems = [], status = problems.length > 0 ? 400 : 200, images = [], scripts = [] }: Drawing,
   locals: Record<string, unknown>,
 ): Promise<void> {
   const language = pageLanguage(ctx);
@@ -89,21 +94,21 @@ export async function draw(
   const key = `account.done.${done}`;
   const all = {
     ...language,
-    title: problems.length > 0 ? text('error.title-prefix', { title }) : title,
+    title: status >= 400 ? text('error.title-prefix', { title }) : title,
     heading: title,
     menu: MENU.map(([each, label]) => ({ href: addressOfPage(each), label: text(label), current: each === page })),
-    account: accountLabel({ login: user.login, name: fullName(user.profile) ?? '' }),
+    who: accountLabel({ login: user.login, name: fullName(user.profile) ?? '' }),
     console: await isAdministrator(house.services, user.id),
     playground: house.playgroundPresent(ctx.req),
     origin: await originOf(house, ctx),
-    notice: problems.length === 0 && isMessageKey(key) ? text(key) : undefined,
+    notice: status === 200 && isMessageKey(key) ? text(key) : undefined,
     problems,
-    hidden: house.formTokens.field(ctx),
+    hidden: house.formTokens.field(ctx, user.id),
     stylesheets: ['account.css'],
     scripts: ['reload-when-stale.js', ...scripts],
     ...locals,
   };
-  await house.pages.render(ctx, view, all, { status: problems.length > 0 ? 400 : 200, frame: 'account/frame', images });
+  await house.pages.render(ctx, view, all, { status, frame: 'account/frame', images });
 }
 
 const COOKIE = 'gatehouse-came-from';

@@ -1,49 +1,44 @@
 /** `/account/security/passkey`: a signed-in user makes a passkey, and gives it a name. After a fresh sign-in, as every change of how he signs in. */
 import type Koa from 'koa';
 import { showRecoveryCodes } from '../hosted/factor-pages.ts';
-import { change, SECURITY_PAGE } from '../hosted/fresh-sign-in.ts';
-import type { House } from '../hosted/house.ts';
+import { change, SECURITY_PAGE, type Session } from '../hosted/fresh-sign-in.ts';
 import { pageLanguage } from '../hosted/page-language.ts';
 import { creationForm, readRegistration } from '../hosted/passkey-ceremonies.ts';
 import { PASSKEY_SCRIPTS } from '../hosted/passkey-forms.ts';
 import { visitor } from '../hosted/visitor.ts';
-import { seeOther } from '../http/see-other.ts';
 import { isMultiFactor, withSecondFactor } from '../policy/second-factor.ts';
-import { ownFactors } from '../services/own-factors.ts';
 import { addOwnPasskey } from '../services/passkey-enrolment.ts';
+import type { AccountHouse } from './account-house.ts';
+import { doneWith, draw, type Show, showAgain } from './page.ts';
+import { frameOf } from './security-page.ts';
 
-async function show(house: House, ctx: Koa.Context, userId: string, { refused = false } = {}): Promise<void> {
-  const own = await ownFactors(house.services, userId);
-  if (own === undefined) return seeOther(ctx, SECURITY_PAGE);
-  const passkey = await creationForm(house, ctx, { place: SECURITY_PAGE, action: `${SECURITY_PAGE}/enroll-passkey` }, own.user);
-  const language = pageLanguage(ctx);
-  const { text } = language;
-  const heading = text('passkey.add');
-  const locals = {
-    ...language,
-    title: refused ? text('error.title-prefix', { title: heading }) : heading,
-    heading,
-    account: text('factor.account', { name: own.user.login }),
-    passkey,
-    problem: refused ? text('passkey.not-made') : undefined,
-    back: SECURITY_PAGE,
-    scripts: PASSKEY_SCRIPTS,
+const showing =
+  ({ refused = false } = {}): Show =>
+  async (house, ctx, visit) => {
+    const { user } = visit;
+    const place = { place: SECURITY_PAGE, action: `${SECURITY_PAGE}/enroll-passkey`, owner: user.id };
+    const passkey = await creationForm(house, ctx, place, user);
+    const { text } = pageLanguage(ctx);
+    const problems = refused ? [{ field: 'passkey-name', message: text('passkey.not-made') }] : [];
+    const drawing = { page: 'security', heading: text('passkey.add'), problems, scripts: PASSKEY_SCRIPTS } as const;
+    await draw(house, ctx, visit, 'account/enroll-passkey', drawing, { passkey, back: SECURITY_PAGE });
   };
-  await house.pages.render(ctx, 'enroll-passkey', locals, { status: refused ? 400 : 200 });
-}
+
+const show = (house: AccountHouse, ctx: Koa.Context, session: Session, options = {}): Promise<void> =>
+  showAgain(house, ctx, 'security', session, showing(options));
 
 /** POST /account/security/passkey: shows the page */
-export const addPasskeyPage = change((house, ctx, { accountId }) => show(house, ctx, accountId));
+export const addPasskeyPage = change<AccountHouse>((house, ctx, session) => show(house, ctx, session));
 
 /** POST /account/security/enroll-passkey: a passkey was made; with the first factor the recovery codes are shown */
-export const receivePasskey = change(async (house, ctx, { accountId: userId, amr }, form) => {
+export const receivePasskey = change<AccountHouse>(async (house, ctx, session, form) => {
+  const { accountId: userId, amr } = session;
   const registration = await readRegistration(house, ctx, form, { place: SECURITY_PAGE, userId });
   const options = { multiFactor: isMultiFactor(amr) };
   const added = await addOwnPasskey(house.services, userId, registration, options, visitor(ctx, house.config));
-  if (added === undefined) return show(house, ctx, userId, { refused: true });
+  if (added === undefined) return show(house, ctx, session, { refused: true });
   // Signed in by it just now: the session must not be asked to prove it again.
   if (!options.multiFactor) await house.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
-  if (added.recoveryCodes.length === 0) return seeOther(ctx, SECURITY_PAGE);
-  const frame = { action: (step: string) => `${SECURITY_PAGE}/${step}`, hidden: house.formTokens.field(ctx), back: SECURITY_PAGE };
-  await showRecoveryCodes(house.pages, ctx, frame, added.recoveryCodes);
+  if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), added.recoveryCodes);
 });

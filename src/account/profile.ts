@@ -5,20 +5,28 @@ import { keepLanguage, languageOfProfile, pageLanguage } from '../hosted/page-la
 import { visitor } from '../hosted/visitor.ts';
 import { requestVerification, type VerificationRequest } from '../services/email-verification.ts';
 import { isMailPossible } from '../services/mail.ts';
-import { changeOwnLanguage, changeOwnProfile, OWN_ATTRIBUTES, type OwnAttribute, type OwnProfile } from '../services/own-profile.ts';
+import {
+  changeOwnLanguage,
+  changeOwnProfile,
+  OWN_ATTRIBUTES,
+  type OwnAttribute,
+  type OwnProfile,
+  TIME_ZONES,
+} from '../services/own-profile.ts';
 import type { AccountHouse } from './account-house.ts';
 import { doneWith, draw, ownPage, type Problem, type Show, showAgain } from './page.ts';
 
 /** What helps a browser to fill the fields in (HTML section 4.10.18.7). */
 const AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
   firstName: 'given-name',
+  middleName: 'additional-name',
   lastName: 'family-name',
   displayName: 'name',
   nickName: 'nickname',
   mobilePhone: 'tel',
   primaryPhone: 'home tel',
   profileUrl: 'url',
-  streetAddress: 'street-address',
+  streetAddress: 'address-line1',
   zipCode: 'postal-code',
   city: 'address-level2',
   state: 'address-level1',
@@ -27,7 +35,7 @@ const AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
 };
 
 const GROUPS = [
-  { legend: 'account.profile.name', attributes: ['firstName', 'lastName', 'displayName', 'nickName'] },
+  { legend: 'account.profile.name', attributes: ['firstName', 'middleName', 'lastName', 'displayName', 'nickName'] },
   { legend: 'account.profile.reach', attributes: ['mobilePhone', 'primaryPhone', 'profileUrl'] },
   { legend: 'account.profile.address', attributes: ['streetAddress', 'zipCode', 'city', 'state', 'countryCode'] },
   { legend: 'account.profile.time', attributes: ['zoneinfo'] },
@@ -81,6 +89,7 @@ const showing =
           })),
         })),
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
+        zones: TIME_ZONES,
         mailPossible: isMailPossible(house.config, visitor(ctx, house.config)),
         tongues: LANGUAGES.map(({ lang, name }) => ({ lang, name, chosen: languageOfProfile(user.profile)?.lang === lang })),
       },

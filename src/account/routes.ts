@@ -10,6 +10,7 @@ import { activityPage } from './activity.ts';
 import { applicationsPage } from './applications.ts';
 import { connectAccount, disconnectAccount, finishConnection } from './connected-accounts.ts';
 import { dataPage, downloadData } from './data.ts';
+import { passkeyNamePage, receivePasskeyName } from './passkey-name.ts';
 import { addPasskeyPage, receivePasskey } from './passkey-page.ts';
 import { passwordPage, receivePassword } from './password.ts';
 import { endPermission, permissionsPage } from './permissions.ts';
@@ -46,6 +47,8 @@ export function accountPages(house: AccountHouse): Koa.Middleware {
     .get(`${SECURITY_PAGE}/:step`, back(SECURITY_PAGE))
     .post(`${SECURITY_PAGE}/app`, (ctx) => addApp(house, ctx))
     .post(`${SECURITY_PAGE}/passkey`, (ctx) => addPasskeyPage(house, ctx))
+    .get(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => passkeyNamePage(house, ctx, next))
+    .post(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => receivePasskeyName(house, ctx, next))
     .post(`${SECURITY_PAGE}/enroll-passkey`, (ctx) => receivePasskey(house, ctx))
     .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(house, ctx))
     .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(house, ctx))

@@ -4,8 +4,7 @@
  */
 import type Koa from 'koa';
 import { type StepFrame, showEnrolment, showRecoveryCodes } from '../hosted/factor-pages.ts';
-import { change, SECURITY_PAGE, signInFor } from '../hosted/fresh-sign-in.ts';
-import type { House } from '../hosted/house.ts';
+import { change, SECURITY_PAGE, type Session, signInFor } from '../hosted/fresh-sign-in.ts';
 import { pageLanguage } from '../hosted/page-language.ts';
 import { visitor } from '../hosted/visitor.ts';
 import { seeOther } from '../http/see-other.ts';
@@ -14,20 +13,21 @@ import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } 
 import { relyingParty } from '../services/passkeys.ts';
 import { readSettings } from '../services/settings.ts';
 import { abandonStep, confirmEnrolment, readStep, StepGone } from '../services/sign-in-steps.ts';
+import type { AccountHouse } from './account-house.ts';
 import { accountsOn } from './connected-accounts.ts';
-import { draw, ownPage } from './page.ts';
+import { doneWith, draw, framedOn, ownPage, times } from './page.ts';
 
 /** GET /account/security */
 export const securityPage = ownPage('security', async (house, ctx, visit) => {
   const own = await ownFactors(house.services, visit.user.id);
   if (own === undefined) return seeOther(ctx, signInFor('security'));
   const language = pageLanguage(ctx);
-  const day = new Intl.DateTimeFormat(language.lang, { dateStyle: 'long', timeZone: 'UTC' });
+  const { day } = times(language, visit.user);
   const locals = {
     factors: own.factors.map(({ id, type, name, created, lastUsed }) => ({
       ...{ id, type, name },
-      added: day.format(created),
-      used: lastUsed && day.format(lastUsed),
+      added: day(created),
+      used: lastUsed && day(lastUsed),
       onlyWay: id === own.onlyWay,
     })),
     passkeysPossible: relyingParty(house.config) !== undefined,
@@ -38,42 +38,46 @@ export const securityPage = ownPage('security', async (house, ctx, visit) => {
   await draw(house, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);
 });
 
-const frameOf = (house: House, ctx: Koa.Context, stateToken?: string): StepFrame => ({
+/** For the pages of a factor: in the frame of this one, and back to it. */
+export const frameOf = (house: AccountHouse, ctx: Koa.Context, session: Session, stateToken?: string): StepFrame => ({
   action: (step) => `${SECURITY_PAGE}/${step}`,
-  hidden: house.formTokens.field(ctx),
+  hidden: house.formTokens.field(ctx, session.accountId),
   stateToken,
   back: SECURITY_PAGE,
+  framed: framedOn(house, ctx, 'security', session),
 });
 
 /** The state token of an enrolment is worth something to its user alone. */
 const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
 
-async function showApp(house: House, ctx: Koa.Context, userId: string, stateToken: string, wrong: boolean): Promise<void> {
-  const step = await readStep(house.services, stateToken, placeOf(userId));
+async function showApp(house: AccountHouse, ctx: Koa.Context, session: Session, stateToken: string, wrong: boolean): Promise<void> {
+  const step = await readStep(house.services, stateToken, placeOf(session.accountId));
   if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
   const { name: issuer } = await readSettings(house.services, 'branding');
-  await showEnrolment(house.pages, ctx, frameOf(house, ctx, stateToken), { ...step, issuer }, wrong);
+  await showEnrolment(house.pages, ctx, frameOf(house, ctx, session, stateToken), { ...step, issuer }, wrong);
 }
 
 /** POST /account/security/app: shows the QR code */
-export const addApp = change(async (house, ctx, { accountId }) =>
-  showApp(house, ctx, accountId, await beginEnrolment(house.services, accountId, placeOf(accountId)), false),
-);
+export const addApp = change<AccountHouse>(async (house, ctx, session) => {
+  const { accountId } = session;
+  await showApp(house, ctx, session, await beginEnrolment(house.services, accountId, placeOf(accountId)), false);
+});
 
 /** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
-export const confirmApp = change(async (house, ctx, { accountId: userId, amr }, form) => {
+export const confirmApp = change<AccountHouse>(async (house, ctx, session, form) => {
+  const { accountId: userId, amr } = session;
   const stateToken = form.get('stateToken') ?? '';
   try {
     const passCode = form.get('passCode') ?? '';
     const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config), {
       multiFactor: isMultiFactor(amr),
     });
-    if (codes === undefined) return await showApp(house, ctx, userId, stateToken, true);
+    if (codes === undefined) return await showApp(house, ctx, session, stateToken, true);
     await abandonStep(house.services, stateToken);
     // Signed in by it just now: the session must not be asked to prove it again.
     if (!isMultiFactor(amr)) await house.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
-    if (codes.length === 0) return seeOther(ctx, SECURITY_PAGE);
-    await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
+    if (codes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+    await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), codes);
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;
     seeOther(ctx, SECURITY_PAGE);
@@ -81,14 +85,14 @@ export const confirmApp = change(async (house, ctx, { accountId: userId, amr }, 
 });
 
 /** POST /account/security/recovery-codes: new ones in place of the former */
-export const newCodes = change(async (house, ctx, { accountId: userId }) => {
-  const codes = await replaceOwnRecoveryCodes(house.services, userId, visitor(ctx, house.config));
+export const newCodes = change<AccountHouse>(async (house, ctx, session) => {
+  const codes = await replaceOwnRecoveryCodes(house.services, session.accountId, visitor(ctx, house.config));
   if (codes === undefined) return seeOther(ctx, SECURITY_PAGE);
-  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx), codes);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), codes);
 });
 
 /** POST /account/security/remove */
-export const removeApp = change(async (house, ctx, { accountId: userId }, form) => {
-  await removeOwnFactor(house.services, userId, form.get('factorId') ?? '', visitor(ctx, house.config));
-  seeOther(ctx, SECURITY_PAGE);
+export const removeApp = change<AccountHouse>(async (house, ctx, { accountId: userId }, form) => {
+  const removed = await removeOwnFactor(house.services, userId, form.get('factorId') ?? '', visitor(ctx, house.config));
+  doneWith(ctx, 'security', removed ? 'factor-removed' : 'factor-gone');
 });

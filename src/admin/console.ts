@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { createFormTokens, refuseCrossSite } from '../http/csrf.ts';
 import { readForm } from '../http/forms.ts';
 import type { Pages } from '../http/pages.ts';
-import { clientAddress, requestId } from '../http/requests.ts';
+import { clientAddress, isForwarded, requestId } from '../http/requests.ts';
 import { seeOther } from '../http/see-other.ts';
 import { mayCall } from '../policy/administration.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
@@ -75,6 +75,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       ipAddress: clientAddress(ctx.req, config.trustProxy),
       userAgent: ctx.get('User-Agent'),
       requestId: requestId(ctx.req),
+      isForwarded: isForwarded(ctx.headers),
     },
     req: ctx.req,
     params: ctx.params ?? {},

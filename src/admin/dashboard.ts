@@ -41,7 +41,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   '/admin/security/sign-in-policy': 'Who needs a second factor',
   '/admin/security/passwords': 'What is asked of new passwords',
   '/admin/settings/branding': 'Name, logo, colours and links on the pages for people, and each application’s',
-  '/admin/settings/mail': 'Where mail goes',
+  '/admin/settings/mail': 'Where mail goes, what waits, what could not be delivered, and a mail to try it',
   '/admin/reports/log': 'Who did what, when and from where, and what decided',
   '/admin/api/tokens': 'Tokens for scripts and tools that call the management API in your name',
 };
@@ -74,7 +74,11 @@ const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: 
     why: 'Scripts and tools call the management API with one, in your name.',
   },
   branding: { label: 'Set the branding', href: '/admin/settings/branding', why: 'So that people know whose sign-in page it is.' },
-  mail: { label: 'Set up mail', href: '/admin/settings/mail', why: 'What there is to configure, and what is done without mail.' },
+  mail: {
+    label: 'Set up mail',
+    href: '/admin/settings/mail',
+    why: 'So that people get invited, choose a forgotten password anew and are told of what happens to their account.',
+  },
 };
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -89,26 +93,37 @@ interface Told {
   readonly label: string;
   readonly text: string;
   readonly tone?: Tone;
+  readonly href?: string;
 }
 
 /** An entry that is not sealed ten seconds after it is late; some minutes of silence are none. */
 const LONG_SILENCE_MS = 5 * 60_000;
 
-function toldHealth({ databaseMs, outbox, sealed, mail }: Health): readonly Told[] {
+const MAIL: Readonly<Record<Health['mail'], Omit<Told, 'label'>>> = {
+  server: { text: 'A mail server is configured' },
+  inbox: { text: 'Is kept in the dev inbox: no mail server is configured', tone: 'warning' },
+  nowhere: { text: 'None is sent: no mail server is configured', tone: 'warning' },
+};
+
+const toldFailed = (count: number): Omit<Told, 'label'> =>
+  count === 0
+    ? { text: 'None', tone: 'good' }
+    : { text: `${count.toLocaleString('en')} in the last 7 days`, tone: 'bad', href: '/admin/settings/mail' };
+
+function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): readonly Told[] {
   const waiting = `${outbox.isMore ? 'at least ' : ''}${outbox.count.toLocaleString('en')}`;
   const since = outbox.oldest === null ? '' : `, the oldest since ${momentOf(outbox.oldest).text}`;
   const isLate = outbox.oldest !== null && present().getTime() - outbox.oldest.getTime() > LONG_SILENCE_MS;
   return [
-    databaseMs === undefined
-      ? { label: 'Database', text: 'Does not answer', tone: 'bad' }
-      : { label: 'Database', text: `Answers, in ${Math.max(1, Math.round(databaseMs))} ms`, tone: 'good' },
+    { label: 'Database', text: `Answers, in ${Math.max(1, Math.round(databaseMs))} ms`, tone: 'good' },
     {
       label: 'Still to be delivered',
       text: outbox.count === 0 ? 'Nothing' : `${waiting}${since}`,
       tone: isLate ? 'warning' : 'good',
     },
     { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : momentOf(sealed).text },
-    { label: 'Mail', text: mail ? 'A mail server is configured' : 'No mail server is configured', ...(mail ? {} : { tone: 'warning' }) },
+    { label: 'Mail', ...MAIL[mail] },
+    { label: 'Mails that could not be delivered', ...toldFailed(mailsFailed) },
     { label: 'Version', text: version },
   ];
 }
@@ -134,9 +149,13 @@ function toldCounts({ activity: { days, reasons }, totals }: Counted) {
 }
 
 /** Of the whole service; for those who see all of it. */
-async function serviceFacts({ services }: Visit) {
+async function serviceFacts({ services, request }: Visit) {
   const counted = await readCounts(services);
-  return { health: toldHealth(await readHealth(services)), counted: counted && toldCounts(counted), uncounted: counted === undefined };
+  return {
+    health: toldHealth(await readHealth(services, request)),
+    counted: counted && toldCounts(counted),
+    uncounted: counted === undefined,
+  };
 }
 
 const EXPIRIES: Readonly<

@@ -32,9 +32,9 @@ export interface LineField extends Common {
   readonly options?: never;
 }
 
-/** `long`: text of several lines. `lines`: a list, one entry a line. */
+/** `long`: text of several lines. `description`: one line, but a long one, written in several. `lines`: a list, one entry a line. */
 export interface LongField extends Common {
-  readonly kind: 'long' | 'lines';
+  readonly kind: 'long' | 'description' | 'lines';
   readonly value?: string | undefined;
   readonly rows?: number;
   readonly options?: never;
@@ -188,6 +188,8 @@ function typedValue({ kind, name }: Field, form: URLSearchParams): unknown {
         .split(/\r\n|\r|\n/)
         .map((line) => line.trim())
         .filter((line) => line !== '');
+    case 'description':
+      return text.replace(/\s+/g, ' ').trim();
     case 'number':
       return text.trim() === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : text;
     case 'date-time':

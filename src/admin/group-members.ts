@@ -8,7 +8,7 @@ import { addGroupMember, listGroupMembers, removeGroupMember } from '../services
 import { getUser } from '../services/users.ts';
 import { accountNamed, LOGIN_FIELD } from './account-named.ts';
 import { formPage, readFields } from './form.ts';
-import { GROUPS, groupOf } from './group.ts';
+import { GROUPS, groupOf, LEAVING_FACTS } from './group.ts';
 import type { ConsolePage } from './page.ts';
 import { afterIn, LIMIT, pagerOf } from './paging.ts';
 import { listPage } from './sheet.ts';
@@ -74,8 +74,7 @@ const remove: ConsolePage = {
     const { group, home, crumbs } = await groupOf(visit);
     const user = await getUser(visit.services, visit.params.userId ?? '', visit.request);
     const title = `Remove ${nameOf(user)} from “${group.name}”?`;
-    const facts = ['What is open to the user by this group alone is closed from the next sign-in on. The account itself stays.'];
-    return formPage({ title, crumbs, facts, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
+    return formPage({ title, crumbs, facts: LEAVING_FACTS, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
   },
   async receive(visit) {
     const { group, home } = await groupOf(visit);

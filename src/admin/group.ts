@@ -6,6 +6,11 @@ import type { Action, Crumb, Visit } from './page.ts';
 export const GROUPS_HOME = '/admin/groups';
 export const GROUPS: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
 
+/** What follows for whoever is taken out of a group. */
+export const LEAVING_FACTS: readonly string[] = [
+  'What is open to the user by this group alone is closed from the next sign-in on. The account itself stays.',
+];
+
 export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeURIComponent(id)}`;
 
 export interface GroupInSight {

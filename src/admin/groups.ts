@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { mayCall } from '../policy/administration.ts';
 import { createGroup, deleteGroup, listGroups, updateGroup } from '../services/groups.ts';
+import { parse } from '../services/parsing.ts';
 import { isPrintable, text } from '../services/text.ts';
-import { type Field, formPage, readFields } from './form.ts';
+import { type Field, formPage, typedValues } from './form.ts';
 import { addressOfGroup, GROUPS, GROUPS_HOME, groupOf } from './group.ts';
 import type { ConsolePage } from './page.ts';
 import { afterIn, LIMIT, pagerOf } from './paging.ts';
@@ -53,7 +54,7 @@ const fieldsFor = (now: { readonly name?: string; readonly description?: string 
   {
     name: 'description',
     label: 'Description',
-    kind: 'long',
+    kind: 'description',
     alias: 'profile.description',
     hint: 'Who is in it, and what it opens',
     value: now.description,
@@ -61,12 +62,7 @@ const fieldsFor = (now: { readonly name?: string; readonly description?: string 
 ];
 const profile = z.object({ name: text({ least: 1 }), description: text({ most: 1024 }) });
 
-/** Its form has more than one line for what is one line. */
-const readProfile = (form: URLSearchParams) => {
-  const one = new URLSearchParams(form);
-  one.set('description', (form.get('description') ?? '').replace(/\s+/g, ' '));
-  return readFields(profile, one);
-};
+const readProfile = (form: URLSearchParams) => parse(profile, typedValues(fieldsFor({}), form));
 
 const create: ConsolePage = {
   path: '/groups/new',

@@ -54,6 +54,13 @@ export const NOTICES = {
   'branding-changed': 'The branding is changed. The pages show it at once.',
   'application-branding-changed': 'The application has its branding. Its sign-in page shows it at once.',
   'user-created': 'The user is created.',
+  'user-invited': 'The user is created. The link to choose a password is on its way by mail.',
+  'user-activated-by-mail': 'The user is active. The link to choose a password is on its way by mail.',
+  'password-reset-by-mail': 'The present password is worth nothing any more. The link to choose a new one is on its way by mail.',
+  'verification-sent': 'The mail to confirm the address is on its way. Its link works once, for one day.',
+  'test-mail-taken':
+    'The mail server has taken the test mail. See whether it arrives: if it does not, look among the spam, and in the log of the mail server.',
+  'test-mail-in-inbox': 'The test mail lies in the dev inbox.',
   'user-changed': 'The profile is changed.',
   'user-activated': 'The user is active.',
   'user-unlocked': 'The user can sign in again.',

@@ -8,7 +8,7 @@ import type { Visit } from './page.ts';
 /** The hidden field that such a form has. */
 export const formKey = (): { readonly key: string } => ({ key: randomToken() });
 
-const SENT_BEFORE = 'This form was sent before with other values. Open the page again to send it anew.';
+const SENT_BEFORE = 'This form was sent before with other values, and carried out then. Send it again to carry it out with these, too.';
 
 /**
  * @param content all that makes the form what it is

@@ -8,6 +8,9 @@ const WRONG_STATE = 'E0000038';
 
 /** What the services say in the words of the API. */
 const PLAIN: Readonly<Record<string, string>> = {
+  'mail is not set up: ask for the link with sendEmail=false': 'No mail can be sent from here any more. Have the link shown to you.',
+  'the user has no e-mail address: ask for the link with sendEmail=false':
+    'The user has no address any more that mail can be sent to. Have the link shown to you.',
   [LAST_SUPER_ADMIN]:
     'This is the last super administrator who can sign in. Without one, nobody could administer the service. Give another account this role first.',
 };

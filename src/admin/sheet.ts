@@ -1,6 +1,6 @@
 /** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
 import { drawnFields, type Field } from './form.ts';
-import type { Action, Drawn, Typed } from './page.ts';
+import type { Action, Drawn, Problem, Typed } from './page.ts';
 import type { Moment } from './times.ts';
 
 /** How something stands, in words and in colour. */
@@ -57,6 +57,8 @@ export interface Search {
   readonly fields?: readonly Field[];
   /** Is it narrowed now? Then a link shows all again. */
   readonly isNarrowed: boolean;
+  /** Why nothing could be looked for; `q` is a field, too. */
+  readonly problems?: readonly Problem[];
 }
 
 export interface Pager {
@@ -166,8 +168,14 @@ function drawnPart(part: Part) {
     actions,
     buttons,
   }));
-  const search = part.search && { ...part.search, fields: (part.search.fields ?? []).map((field) => ({ ...field })) };
+  const search = part.search && drawnSearch(part.search);
   return { ...part, rows, search, withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0) };
+}
+
+function drawnSearch({ label, q, hint, fields = [], isNarrowed, problems: wrong = [] }: Search) {
+  const words: readonly Field[] = label === undefined ? [] : [{ name: 'q', label, value: q, ...(hint !== undefined && { hint }) }];
+  const { drawn, problems } = drawnFields([...words, ...fields], { values: new URLSearchParams(), problems: wrong });
+  return { words: drawn.find(({ name }) => name === 'q'), fields: drawn.filter(({ name }) => name !== 'q'), isNarrowed, problems };
 }
 
 /** Draws a page out of its parts. */

@@ -1,14 +1,13 @@
 /** API → Token: the tokens that calls of the management API are signed with. A new one is told once, on the answer to its form. */
 import { z } from 'zod';
 import { present } from '../clock.ts';
-import { ApiError, forbidden } from '../errors.ts';
+import { forbidden } from '../errors.ts';
 import { reachOf, type Verb } from '../policy/administration.ts';
-import { randomToken } from '../secrets.ts';
 import { findPerson } from '../services/administrators.ts';
 import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from '../services/api-tokens.ts';
-import { once } from '../services/idempotency.ts';
 import type { ApiToken } from '../store/api-tokens.ts';
 import { type Field, formPage, type Option, readFields } from './form.ts';
+import { carriedOutOnce, formKey } from './once.ts';
 import type { ConsolePage, Drawn, Visit } from './page.ts';
 import { afterIn, LIMIT, pagerOf } from './paging.ts';
 import { type Content, listPage } from './sheet.ts';
@@ -88,11 +87,7 @@ const FIELDS: readonly Field[] = [
 const newToken = z.object({
   name: apiTokenName,
   expires: z.enum(['30', '90', '365', 'never']),
-  /** Made with the form: sent again, it makes no second token. */
-  key: z.string().regex(/^[\w-]{43}$/, 'of the form is missing: open the page again'),
 });
-
-const SENT_BEFORE = 'This form was sent before with other values, and a token was made then. Send it again to make another one.';
 
 const create: ConsolePage = {
   path: '/api/tokens/new',
@@ -100,13 +95,11 @@ const create: ConsolePage = {
   verb: 'write',
   async show(_visit, typed) {
     const submit = 'Create token';
-    return formPage({ title: submit, crumbs: CRUMBS, fields: FIELDS, hidden: { key: randomToken() }, submit, cancel: HOME }, typed);
+    return formPage({ title: submit, crumbs: CRUMBS, fields: FIELDS, hidden: formKey(), submit, cancel: HOME }, typed);
   },
   async receive(visit, form) {
-    const { key, ...wanted } = readFields(newToken, form);
-    const call = { userId: visit.person.id, key: `console ${key}`, content: JSON.stringify([HOME, wanted]) };
-    const { answer } = await once(visit.services, call, (services) => carryOut({ ...visit, services }, wanted)).catch(inWords);
-    return tokenCreated(visit, answer);
+    const wanted = readFields(newToken, form);
+    return tokenCreated(visit, await carriedOutOnce(visit, form, [HOME, wanted], (services) => carryOut({ ...visit, services }, wanted)));
   },
 };
 
@@ -122,11 +115,6 @@ async function carryOut({ services, person, request }: Visit, { name, expires }:
   const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
   const { apiToken, value } = await createApiToken(services, { name, userId: person.id, expiresAt }, request);
   return { name: apiToken.name, value, expires: apiToken.expiresAt?.toISOString() ?? null };
-}
-
-/** A fresh value conflicts with none: what is in conflict is the key of the form. */
-function inWords(error: unknown): never {
-  throw error instanceof ApiError && error.status === 409 ? new ApiError(error.errorCode, error.status, SENT_BEFORE) : error;
 }
 
 function tokenCreated({ services: { config } }: Visit, { name, value, expires }: Told): Drawn {

@@ -106,7 +106,7 @@ function present(exported: ExportedUser, baseUrl: string): z.input<typeof userDa
     sessions: exported.sessions.map(({ signedIn, expires, applications }) => ({
       signedIn: writeTimeOrNull(signedIn),
       expires: writeTime(expires),
-      applications,
+      applications: [...applications],
     })),
     _links: { self: { href: self }, events: { href: `${self}/events` } },
   };

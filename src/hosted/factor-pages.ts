@@ -6,6 +6,7 @@ import type { Pages } from '../http/pages.ts';
 import type { PendingStep } from '../services/sign-in-steps.ts';
 import { totpUri } from '../services/totp.ts';
 import type { ApplicationFacts } from './facts.ts';
+import type { Framed, Problem } from './framed.ts';
 import { logoOf } from './links.ts';
 import type { MessageKey } from './messages.ts';
 import { pageLanguage } from './page-language.ts';
@@ -24,6 +25,8 @@ export interface StepFrame {
   readonly stateToken?: string | undefined;
   /** Path of the page that the step was begun on by somebody who is signed in. */
   readonly back?: string;
+  /** How the page is drawn there; absent: by itself, in the narrow layout. */
+  readonly framed?: Framed;
   readonly uiLocales?: string | undefined;
 }
 
@@ -40,7 +43,7 @@ const passkeyLocals = (passkey: PasskeyForm | undefined) => ({
 });
 
 /** @returns what was wrong, and the field to try again with */
-const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey) => {
+const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): Problem | undefined => {
   if (wrong === false) return undefined;
   return wrong === 'passkey' ? { field: 'passkey', message: text(passkey) } : { field: 'pass-code', message: text('factor.wrong') };
 };
@@ -52,46 +55,38 @@ async function page(
   frame: StepFrame,
   view: string,
   title: MessageKey,
-  own: (text: Text) => Record<string, unknown>,
-  wrong: Wrong = false,
+  own: (text: Text) => Record<string, unknown> & { readonly problem?: Problem | undefined },
 ): Promise<void> {
   const language = pageLanguage(ctx, frame.uiLocales);
   const { text } = language;
   const heading = text(title);
   const { logo, images } = logoOf(frame.application);
+  const asked = { cancel: frame.cancel, hidden: frame.hidden, ...own(text) };
+  const { problem } = asked;
+  if (frame.framed !== undefined) return frame.framed(view, { heading, problems: problem && [problem] }, asked);
   const locals = {
     ...language,
-    title: wrong !== false ? text('error.title-prefix', { title: heading }) : heading,
+    title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
     heading,
     logo,
     application: frame.application?.label,
-    cancel: frame.cancel,
-    hidden: frame.hidden,
-    ...own(text),
+    ...asked,
   };
-  await pages.render(ctx, view, locals, { status: wrong === false ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
+  await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
 }
 
 type FactorStep = Step & Pick<PendingStep, 'factors'>;
 
 /** Asks for a code of the app, a passkey, or a recovery code: whichever the user has. */
 export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: FactorStep, wrong: Wrong): Promise<void> =>
-  page(
-    pages,
-    ctx,
-    frame,
-    'second-factor',
-    'factor.title',
-    (text) => ({
-      action: frame.action('factor'),
-      restart: frame.action('restart'),
-      account: text('factor.account', { name: step.user.login }),
-      app: step.factors.some(({ type }) => type === 'TOTP'),
-      ...passkeyLocals(step.passkey),
-      problem: problemOf(text, wrong, 'passkey.wrong'),
-    }),
-    wrong,
-  );
+  page(pages, ctx, frame, 'second-factor', 'factor.title', (text) => ({
+    action: frame.action('factor'),
+    restart: frame.action('restart'),
+    account: text('factor.account', { name: step.user.login }),
+    app: step.factors.some(({ type }) => type === 'TOTP'),
+    ...passkeyLocals(step.passkey),
+    problem: problemOf(text, wrong, 'passkey.wrong'),
+  }));
 
 /** Asks to set an authenticator app up: by its QR code, or by the secret in groups of four. */
 export async function showEnrolment(
@@ -104,26 +99,18 @@ export async function showEnrolment(
   const secret = step.secret ?? '';
   const uri = totpUri(secret, { issuer: step.issuer, login: step.user.login });
   const code = drawn(uri);
-  await page(
-    pages,
-    ctx,
-    frame,
-    'enroll-factor',
-    step.passkey === undefined ? 'enroll.title' : 'enroll.choice',
-    (text) => ({
-      action: frame.action('enroll'),
-      restart: frame.back === undefined ? frame.action('restart') : undefined,
-      stateToken: frame.stateToken,
-      back: frame.back,
-      account: text('factor.account', { name: step.user.login }),
-      explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
-      code,
-      secret: secret.replace(/.{4}(?=.)/g, '$& '),
-      ...passkeyLocals(step.passkey),
-      problem: problemOf(text, wrong, 'passkey.not-made'),
-    }),
-    wrong,
-  );
+  await page(pages, ctx, frame, 'enroll-factor', step.passkey === undefined ? 'enroll.title' : 'enroll.choice', (text) => ({
+    action: frame.action('enroll'),
+    restart: frame.back === undefined ? frame.action('restart') : undefined,
+    stateToken: frame.stateToken,
+    back: frame.back,
+    account: text('factor.account', { name: step.user.login }),
+    explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
+    code,
+    secret: secret.replace(/.{4}(?=.)/g, '$& '),
+    ...passkeyLocals(step.passkey),
+    problem: problemOf(text, wrong, 'passkey.not-made'),
+  }));
 }
 
 /** The quiet zone around a QR code (ISO/IEC 18004 section 9.1 asks for four modules). */
@@ -140,4 +127,10 @@ function drawn(content: string): { readonly size: number; readonly outline: stri
 
 /** Shows the recovery codes. @param codes none: they were shown before, and are not shown again */
 export const showRecoveryCodes = (pages: Pages, ctx: Koa.Context, frame: StepFrame, codes: readonly string[]): Promise<void> =>
-  page(pages, ctx, frame, 'recovery-codes', 'recovery.title', () => ({ action: frame.action('enrolled'), back: frame.back, codes }));
+  page(pages, ctx, frame, 'recovery-codes', 'recovery.title', () => ({
+    action: frame.action('enrolled'),
+    back: frame.back,
+    codes,
+    // In another language the page would be another one, without them.
+    ...(codes.length > 0 && { languages: [] }),
+  }));

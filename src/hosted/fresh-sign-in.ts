@@ -8,6 +8,7 @@ import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
 import { isEnrolled } from '../services/factors.ts';
+import { findUserById } from '../store/users.ts';
 import type { House } from './house.ts';
 import type { BrowserSessions } from './sessions.ts';
 
@@ -55,19 +56,20 @@ const receiving =
   <H extends House>(isGoodEnough: (house: H, session: Session) => Promise<boolean>, run: Change<H>, page: AccountPage) =>
   async (house: H, ctx: Koa.Context): Promise<void> => {
     const form = await readForm(ctx);
-    house.formTokens.verify(ctx, form);
     const session = await house.sessions.current(ctx.req, ctx.res);
-    if (session === undefined || !(await isGoodEnough(house, session))) return seeOther(ctx, signInFor(page));
+    if (session === undefined) return seeOther(ctx, signInFor(page));
+    house.formTokens.verify(ctx, form, session.accountId);
+    if (!(await isGoodEnough(house, session))) return seeOther(ctx, signInFor(page));
     await run(house, ctx, session, form);
   };
 
 /**
- * Before each change of how somebody signs in: the form is this browser's, and its user signed in just now; else he is asked to.
+ * Before each change of how somebody signs in: the form is this browser's and his own, and he signed in just now; else he is asked to.
  * @param page that the sign-in leads back to
  */
 export const change = <H extends House>(run: Change<H>, page: AccountPage = 'security') => receiving<H>(isFresh, run, page);
 
-/** Before any other change of what is his own: the form is this browser's, and he is signed in. */
+/** Before any other change of what is his own: the form is this browser's and his, and he is signed in. */
 export const ownChange = <H extends House>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
 
 /** @returns the page of the account that the sign-in at `/signin` leads to. Noted when its address says so, for the steps that follow. */
@@ -77,6 +79,15 @@ export function pageAfterSignIn({ config }: House, ctx: Koa.Context): AccountPag
   const page = ACCOUNT_PAGES.find((each) => each === wanted);
   if (page !== undefined && typeof named === 'string') keep(ctx, config.secure, page === '' ? FIRST : page, FRESH);
   return page;
+}
+
+/** @returns who is signed in and is asked to sign in anew, for a change on a page of his own; undefined: the sign-in is asked for as any other */
+export async function askedAnew(house: House, ctx: Koa.Context): Promise<{ readonly login: string; readonly back: string } | undefined> {
+  const page = pageAfterSignIn(house, ctx);
+  const session = page === undefined ? undefined : await house.sessions.current(ctx.req, ctx.res);
+  if (page === undefined || session === undefined || (await isFresh(house, session))) return undefined;
+  const user = await findUserById(house.services.database.knex, session.accountId);
+  return user && { login: user.login, back: addressOfPage(page) };
 }
 
 /** The sign-in has led there. */

@@ -6,17 +6,10 @@ import type { PendingStep } from '../services/sign-in-steps.ts';
 import type { User } from '../store/users.ts';
 import type { House } from './house.ts';
 import { pageLanguage } from './page-language.ts';
-import { type PasskeyForm, passkeyForm, readAnswer } from './passkey-forms.ts';
-
-interface At {
-  /** Path of the place. */
-  readonly place: string;
-  /** Path that the form is posted to. */
-  readonly action: string;
-}
+import { type PasskeyForm, type PasskeyPlace, passkeyForm, readAnswer } from './passkey-forms.ts';
 
 /** On the sign-in page: whichever passkey the user chooses. @returns undefined where there are none */
-export const signInForm = (house: House, ctx: Koa.Context, at: At): Promise<PasskeyForm | undefined> => {
+export const signInForm = (house: House, ctx: Koa.Context, at: PasskeyPlace): Promise<PasskeyForm | undefined> => {
   const party = relyingParty(house.config);
   return passkeyForm(house, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
 };
@@ -25,7 +18,7 @@ export const signInForm = (house: House, ctx: Koa.Context, at: At): Promise<Pass
 export const factorForm = (
   house: House,
   ctx: Koa.Context,
-  at: At,
+  at: PasskeyPlace,
   { factors }: Pick<PendingStep, 'factors'>,
 ): Promise<PasskeyForm | undefined> => {
   const party = relyingParty(house.config);
@@ -36,7 +29,7 @@ export const factorForm = (
 };
 
 /** A new one. @returns undefined where there are none, or the user has as many as he can */
-export const creationForm = (house: House, ctx: Koa.Context, at: At, user: User): Promise<PasskeyForm | undefined> =>
+export const creationForm = (house: House, ctx: Koa.Context, at: PasskeyPlace, user: User): Promise<PasskeyForm | undefined> =>
   passkeyForm(house, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(house.services, user, challenge));
 
 /** What the form of a new passkey has brought. */

@@ -36,6 +36,16 @@ export interface PasskeyPurpose {
   readonly userId?: string;
 }
 
+/** Where a form of it stands. */
+export interface PasskeyPlace {
+  /** Path of the place. */
+  readonly place: string;
+  /** Path that the form is posted to. */
+  readonly action: string;
+  /** The signed-in user whose form it is, see FormTokens. */
+  readonly owner?: string;
+}
+
 /** The form, for views/partials/passkey.ejs. */
 export interface PasskeyForm {
   /** Path that it is posted to. */
@@ -55,13 +65,12 @@ export const CREDENTIAL = 'credential';
 const asked = ({ kind, place, userId = '' }: PasskeyPurpose, browser: string): string => JSON.stringify([kind, place, userId, browser]);
 
 /**
- * @param purpose.action path that the form is posted to
  * @param ask what the browser is asked with a challenge; undefined: nothing, there are no passkeys here
  */
 export async function passkeyForm(
   { formTokens, passkeyChallenges: seal }: House,
   ctx: Koa.Context,
-  purpose: PasskeyPurpose & { readonly action: string },
+  purpose: PasskeyPurpose & PasskeyPlace,
   ask: (challenge: string) => Promise<string | undefined>,
 ): Promise<PasskeyForm | undefined> {
   const random = randomToken();
@@ -73,7 +82,7 @@ export async function passkeyForm(
     action: purpose.action,
     ceremony: purpose.kind === 'enroll' ? 'create' : 'get',
     options,
-    hidden: [browser, { name: SEALED, value: sealed }],
+    hidden: [formTokens.field(ctx, purpose.owner), { name: SEALED, value: sealed }],
     seconds: LIFETIMES.passkeyChallenge,
   };
 }

@@ -4,6 +4,7 @@
  */
 import type Koa from 'koa';
 import type { UpstreamProblem } from '../services/upstream-failure.ts';
+import type { Framed } from './framed.ts';
 import { SECURITY_PAGE } from './fresh-sign-in.ts';
 import type { House } from './house.ts';
 import { logoOf } from './links.ts';
@@ -42,13 +43,14 @@ const WORDS = {
 const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
   place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
 
-/** @param name the provider's; undefined: it is not known which, or not offered */
+/** @param name the provider's; undefined: it is not known which, or not offered @param framed how it is drawn for somebody who is signed in */
 export async function explainProblem(
   house: House,
   ctx: Koa.Context,
   place: UpstreamPlace,
   name: string | undefined,
   problem: Problem,
+  framed?: Framed,
 ): Promise<void> {
   const details = typeof place === 'string' ? undefined : place;
   const application = details?.application;
@@ -78,6 +80,7 @@ export async function explainProblem(
         ? undefined
         : `${placeOf(details)}/cancel${carried === undefined ? '' : `?${new URLSearchParams({ application: carried })}`}`,
   };
+  if (framed !== undefined) return framed('upstream-problem', { heading, status: STATUS[problem] }, locals);
   const formAction = details?.redirectOrigins ?? [];
   await house.pages.render(ctx, 'upstream-problem', locals, { status: STATUS[problem], images, formAction });
 }

@@ -45,10 +45,13 @@ export interface HiddenField {
 
 /** Tokens that bind a form to the browser it was shown in: a random cookie, and its HMAC in a hidden field. */
 export interface FormTokens {
-  /** The hidden field for a form of this answer; gives the browser its cookie when it has none. */
-  field(ctx: Koa.Context): HiddenField;
-  /** @throws {ForgedForm} when the posted form does not carry the token of this browser */
-  verify(ctx: Koa.Context, form: URLSearchParams): void;
+  /**
+   * The hidden field for a form of this answer; gives the browser its cookie when it has none.
+   * @param owner the signed-in user that the form belongs to: it is nobody else's who signs in to the browser later
+   */
+  field(ctx: Koa.Context, owner?: string): HiddenField;
+  /** @throws {ForgedForm} when the posted form does not carry the token of this browser, and of this owner */
+  verify(ctx: Koa.Context, form: URLSearchParams, owner?: string): void;
 }
 
 const FIELD = 'csrf';
@@ -58,7 +61,7 @@ const RANDOM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
   const key = keyring.keyFor('gatehouse form tokens');
   const cookie = config.secure ? '__Host-gatehouse-form' : 'gatehouse-form';
-  const tokenOf = (random: string): Buffer => createHmac('sha256', key).update(random).digest();
+  const tokenOf = (random: string, owner = ''): Buffer => createHmac('sha256', key).update(`${random}${owner}`).digest();
   /** Given with this answer: a page may have several forms. */
   const given = new WeakMap<Koa.Context, string>();
   const browsers = (ctx: Koa.Context): string | undefined => {
@@ -67,7 +70,7 @@ export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
   };
 
   return {
-    field(ctx) {
+    field(ctx, owner) {
       const random = browsers(ctx) ?? given.get(ctx) ?? randomToken();
       given.set(ctx, random);
       // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
@@ -81,11 +84,11 @@ export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
         path: '/',
         overwrite: true,
       });
-      return { name: FIELD, value: tokenOf(random).toString('base64url') };
+      return { name: FIELD, value: tokenOf(random, owner).toString('base64url') };
     },
-    verify(ctx, form) {
+    verify(ctx, form, owner) {
       const random = browsers(ctx);
-      const expected = tokenOf(random ?? '');
+      const expected = tokenOf(random ?? '', owner);
       const posted = Buffer.from(form.get(FIELD) ?? '', 'base64url');
       if (random === undefined || posted.length !== expected.length || !timingSafeEqual(posted, expected)) throw new ForgedForm('token');
     },

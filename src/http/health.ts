@@ -1,9 +1,8 @@
 /** For whoever runs the service: is it alive, is it ready, how is it doing. `/metrics` is open to API tokens, and to this machine. */
 import type Koa from 'koa';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { isLoopbackHost } from '../config.ts';
 import { metricsOfAll } from './metrics.ts';
-import { isForwarded } from './requests.ts';
+import { isFromThisMachine } from './requests.ts';
 
 export interface HealthParts {
   readonly registry: Registry;
@@ -13,9 +12,6 @@ export interface HealthParts {
   accepting(): boolean;
   mayReadMetrics(authorization: string): Promise<boolean>;
 }
-
-const fromThisMachine = (ctx: Koa.Context): boolean =>
-  !isForwarded(ctx.headers) && isLoopbackHost((ctx.req.socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
 
 /** Answers `GET /health/live`, `/health/ready` and `/metrics`; everything else goes on. */
 export function health({ registry, ping, accepting, mayReadMetrics }: HealthParts): Koa.Middleware {
@@ -39,7 +35,7 @@ export function health({ registry, ping, accepting, mayReadMetrics }: HealthPart
       ctx.status = ready ? 200 : 503;
       ctx.body = { status: ready ? 'UP' : 'DOWN' };
     } else if (ctx.path === '/metrics') {
-      if (!fromThisMachine(ctx) && !(await mayReadMetrics(ctx.get('Authorization')))) {
+      if (!isFromThisMachine(ctx.req) && !(await mayReadMetrics(ctx.get('Authorization')))) {
         ctx.status = 401;
         ctx.set('WWW-Authenticate', 'SSWS');
         return;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { Counter, Histogram, Registry } from 'prom-client';
-import type { Config } from '../config.ts';
+import { type Config, isLoopbackHost } from '../config.ts';
 
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ids = new WeakMap<IncomingMessage, string>();
@@ -41,6 +41,10 @@ const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
 
 /** Did the request come through a proxy, so that a loopback address says nothing about who sent it? */
 export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
+
+/** Was the connection made on this machine, and by no proxy on it? Whoever is elsewhere can name this machine in `Host` as well. */
+export const isFromThisMachine = (req: IncomingMessage): boolean =>
+  !isForwarded(req.headers) && isLoopbackHost((req.socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
 
 /** A path without what varies from request to request, so that the metrics stay few. */
 function family(path: string): string {

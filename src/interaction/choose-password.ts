@@ -12,6 +12,7 @@ import { readPasswordLink, usePasswordLink } from '../services/one-time-links.ts
 import { findProblemOfChoice } from '../services/password-policy.ts';
 import { readPasswordPolicy } from '../services/settings.ts';
 import type { User } from '../store/users.ts';
+import { PASSWORD_CHOSEN, takeLeftSignIn } from './left-sign-in.ts';
 import type { House } from './routes.ts';
 
 /** The link was used, replaced, or has expired, or there never was one; which of these is not told. */
@@ -32,7 +33,7 @@ export async function receiveChosenPassword(house: House, ctx: RouterContext): P
   if (problem !== undefined) return show(house, ctx, user, problem);
   const chosen = await usePasswordLink(house.services, { token: tokenIn(ctx), password }, visitor(ctx, house.config));
   if (chosen === undefined) throw new LinkGone();
-  seeOther(ctx, '/signin?password-chosen');
+  seeOther(ctx, (await takeLeftSignIn(house, ctx)) ?? `/signin?${PASSWORD_CHOSEN}`);
 }
 
 async function userOf(house: House, ctx: RouterContext): Promise<User> {

@@ -1,13 +1,13 @@
 /**
  * The dev inbox: without a mail server, the mails of a developer's own machine can be read here, with their links. Like the playground it is there only where
- * BASE_URL is loopback, never behind a proxy (management-api.md, "How it is started and configured"); and only under that name, so that no page of another
+ * BASE_URL is loopback, never behind a proxy (management-api.md, "How it is started and configured"); only to who connects on this machine, for its mails are keys to every account; and only under that name, so that no page of another
  * site whose name leads to this machine reads it (DNS rebinding).
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { isLoopbackHost } from '../config.ts';
 import { pageLanguage } from '../hosted/page-language.ts';
-import { isForwarded } from '../http/requests.ts';
+import { isFromThisMachine } from '../http/requests.ts';
 import { type InboxMail, readInbox, readInboxMail } from '../services/dev-inbox.ts';
 import { isMailPossible } from '../services/mail.ts';
 import type { House } from './routes.ts';
@@ -15,9 +15,8 @@ import type { House } from './routes.ts';
 const PATH = '/dev/inbox';
 
 function isThere({ config }: House, ctx: Koa.Context): boolean {
-  const { smtpUrl } = config;
   const host = ctx.get('Host').replace(/:\d+$/, '');
-  return smtpUrl === undefined && isMailPossible(config, { isForwarded: isForwarded(ctx.headers) }) && isLoopbackHost(host);
+  return config.smtpUrl === undefined && isMailPossible(config) && isFromThisMachine(ctx.req) && isLoopbackHost(host);
 }
 
 /** GET /dev/inbox */

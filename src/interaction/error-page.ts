@@ -19,6 +19,8 @@ export interface ErrorFacts {
   readonly message?: MessageKey;
   /** Where the visitor came from, when known: the page offers the way back. */
   readonly application?: WayBack | undefined;
+  /** Does the start page lead on from here? */
+  readonly leadsHome?: boolean;
   /** `ui_locales` of the request. */
   readonly uiLocales?: string | undefined;
 }
@@ -53,7 +55,7 @@ export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFact
     code: facts.code,
     description: explanation(language, facts),
     application: home === undefined ? undefined : { label: facts.application?.label, home },
-    startPage: facts.code === 'not_found' || facts.code === 'verification_gone',
+    startPage: facts.leadsHome === true || facts.code === 'not_found' || facts.code === 'verification_gone',
     signIn: facts.code === 'link_gone',
   };
   await pages.render(ctx, 'error', locals, { status: facts.status });

@@ -41,6 +41,9 @@ function failureOf(error: unknown): Failure {
   return { status: 500, code: 'server_error', message: 'failure.server_error' };
 }
 
+/** Whoever is in his own pages, or on the way there, came from no application. */
+const ACCOUNT_PAGE = /^\/(account|signin)(\/|$)/;
+
 /** Seconds after which a page that failed for want of the database may be asked for again (RFC 9110 section 10.2.3). */
 const RETRY_AFTER = '10';
 
@@ -69,7 +72,7 @@ export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.
       if (status >= 500) log.error({ err: error, requestId: requestId(ctx.req) }, 'a hosted page failed');
       if (status === 503) ctx.set('Retry-After', RETRY_AFTER);
       if (error instanceof TooManyFailures) ctx.set('Retry-After', String(error.retryAfter));
-      await errorPage(pages, ctx, { status, code, message, application: await application(ctx) });
+      await errorPage(pages, ctx, { status, code, message, application: await application(ctx), leadsHome: ACCOUNT_PAGE.test(ctx.path) });
     }
   };
 }

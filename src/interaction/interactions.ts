@@ -70,6 +70,8 @@ export type InteractionResult =
   | { readonly error: 'access_denied'; readonly error_description: string };
 
 export interface Interactions {
+  /** @returns the id of the application for which a sign-in waits, whoever's browser it is; undefined when it is over */
+  waiting(serverId: string, uid: string): Promise<string | undefined>;
   /** @throws {InteractionGone} */
   details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
   /**

@@ -23,6 +23,8 @@ export interface SignInForm {
   readonly cancel?: string;
   /** Something to say above the form. */
   readonly notice?: MessageKey | undefined;
+  /** Page of the account that a user who is signed in leaves for this one, and may return to. */
+  readonly back?: string | undefined;
   /** What the user name is filled with. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
@@ -68,6 +70,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     application: form.application?.label,
     logo,
     cancel: form.cancel,
+    back: form.back,
     notice: form.notice && text(form.notice),
     username: form.username ?? '',
     nameOnly,

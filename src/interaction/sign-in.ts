@@ -13,6 +13,7 @@ import { readSettings } from '../services/settings.ts';
 import { continueByPassword, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import type { InteractionDetails } from './interactions.ts';
+import { PASSWORD_CHOSEN, rememberSignIn } from './left-sign-in.ts';
 import type { House } from './routes.ts';
 import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.ts';
 import { goStraight } from './social.ts';
@@ -42,7 +43,7 @@ export async function askToSignIn(house: House, ctx: Koa.Context, details: Inter
   const { stepUp } = details;
   if (stepUp !== undefined && (await mayStepUp(house, stepUp))) return continueSignIn(house, ctx, details, { ...stepUp, stepsUp: true });
   if (await goStraight(house, ctx, details)) return;
-  await askAnew(house, ctx, details);
+  await askAnew(house, ctx, details, PASSWORD_CHOSEN in ctx.query ? 'sign-in.password-chosen' : undefined);
 }
 
 /** Asks for user name and password, whoever is signed in. */
@@ -52,7 +53,11 @@ export const askAnew = async (
   details: InteractionDetails,
   notice?: MessageKey,
   problems: readonly SignInProblem[] = [],
-): Promise<void> => showSignIn(house.pages, ctx, { ...(await formFor(house, ctx, details)), notice }, problems);
+): Promise<void> => {
+  const form = await formFor(house, ctx, details);
+  if (form.forgotten !== undefined) rememberSignIn(house, ctx, details);
+  await showSignIn(house.pages, ctx, { ...form, notice }, problems);
+};
 
 /** A step that the sign-in has after the password: what was sent is received, and when it came too late the password is asked for again. */
 export const nextStep =

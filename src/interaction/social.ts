@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { SECURITY_PAGE } from '../hosted/fresh-sign-in.ts';
+import { askedAnew, SECURITY_PAGE } from '../hosted/fresh-sign-in.ts';
 import { addressOf, placeOf } from '../hosted/upstream-place.ts';
 import { CHOOSE_PARAMETER, explainProblem } from '../hosted/upstream-problem.ts';
 import { ANSWER, addressOut, showOnward, takeAnswer } from '../hosted/upstream-way.ts';
@@ -13,6 +13,7 @@ import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import type { Pages } from '../http/pages.ts';
 import { seeOther } from '../http/see-other.ts';
+import { canReauthenticate } from '../policy/upstream-request.ts';
 import { UpstreamFailure } from '../services/upstream-failure.ts';
 import { offeredProvider } from '../services/upstream-offers.ts';
 import { recordUpstreamFailure, signInUpstream } from '../services/upstream-sign-in.ts';
@@ -45,8 +46,11 @@ async function begin(house: House, ctx: Koa.Context, place: Place, idpId: string
   if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
   const { loginHint, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
-  const asked = { loginHint, display, uiLocales, idpScope, maxAge: wishes?.maxAge };
-  const kept = wishes?.maxAge === undefined ? {} : { maxAge: wishes.maxAge };
+  // For a change of his own: that he is still signed in there does not show that it is he.
+  const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await askedAnew(house, ctx)) !== undefined;
+  const maxAge = isAnew ? 0 : wishes?.maxAge;
+  const asked = { loginHint, display, uiLocales, idpScope, maxAge };
+  const kept = maxAge === undefined ? {} : { maxAge };
   await explaining(house, ctx, place, provider, async () =>
     seeOther(ctx, (await addressOut(house, ctx, provider, place, asked, kept)).href),
   );

@@ -1,6 +1,6 @@
 /** Signing in without an application, at `/signin`; and the way in, at `/`. */
 import type Koa from 'koa';
-import { ACCOUNT, isFresh, pageAfterSignIn } from '../hosted/fresh-sign-in.ts';
+import { ACCOUNT, askedAnew, isFresh, pageAfterSignIn } from '../hosted/fresh-sign-in.ts';
 import type { MessageKey } from '../hosted/messages.ts';
 import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { readForm } from '../http/forms.ts';
@@ -8,6 +8,7 @@ import { seeOther } from '../http/see-other.ts';
 import { readSettings } from '../services/settings.ts';
 import { afterwards, continueByPassword, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
+import { PASSWORD_CHOSEN } from './left-sign-in.ts';
 import type { House } from './routes.ts';
 import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.ts';
 import { providerLinks } from './upstream-links.ts';
@@ -15,18 +16,24 @@ import { providerLinks } from './upstream-links.ts';
 /** What has just ended here, by the parameter that says so. */
 const NOTICES = [
   ['signed-out', 'sign-in.signed-out'],
-  ['password-chosen', 'sign-in.password-chosen'],
+  [PASSWORD_CHOSEN, 'sign-in.password-chosen'],
 ] as const;
 
-export const formFor = async (house: House, ctx: Koa.Context): Promise<SignInForm> => ({
-  action: '/signin',
-  hidden: house.formTokens.field(ctx),
-  notice: NOTICES.find(([parameter]) => parameter in ctx.query)?.[1],
-  forgotten: forgottenPath(house, ctx),
-  identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
-  providers: await providerLinks(house.services, ctx, 'standalone'),
-  passkey: await signInForm(house, ctx, { place: '/signin', action: '/signin/passkey' }),
-});
+export async function formFor(house: House, ctx: Koa.Context): Promise<SignInForm> {
+  const anew = await askedAnew(house, ctx);
+  const ended = NOTICES.find(([parameter]) => parameter in ctx.query)?.[1];
+  return {
+    action: '/signin',
+    hidden: house.formTokens.field(ctx),
+    notice: anew === undefined ? ended : 'sign-in.once-more',
+    username: anew?.login,
+    back: anew?.back,
+    forgotten: forgottenPath(house, ctx),
+    identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
+    providers: await providerLinks(house.services, ctx, 'standalone'),
+    passkey: await signInForm(house, ctx, { place: '/signin', action: '/signin/passkey' }),
+  };
+}
 
 /** GET /signin; a parameter may say what has just ended here, see NOTICES. */
 export async function signInPage(house: House, ctx: Koa.Context): Promise<void> {

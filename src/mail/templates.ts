@@ -48,8 +48,10 @@ const html = ejs.compile(readFileSync(VIEW, 'utf8'));
 const primary = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0];
 
 /** As on the pages, the first subtag decides; English where a language is not spoken here. */
-const languageFor = (tag: string | undefined): readonly [string, MailMessages] =>
-  LANGUAGES.find(([known]) => tag !== undefined && primary(known) === primary(tag)) ?? ['en', en];
+const languageFor = (tags = ''): readonly [string, MailMessages] => {
+  const spoken = tags.split(' ').map((tag) => LANGUAGES.find(([known]) => primary(known) === primary(tag)));
+  return spoken.find((language) => language !== undefined) ?? ['en', en];
+};
 
 const LONGEST_VALUE = 200;
 
@@ -59,7 +61,7 @@ function plain(value: string): string {
   return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
 }
 
-/** @param language BCP 47, as wished */
+/** @param language BCP 47 tags with spaces between them, the best first */
 export function renderMail(kind: MailKind, language: string | undefined, facts: MailFacts, brand: MailBrand): Mail {
   const [lang, messages] = languageFor(language);
   const { login, values = {}, link, occurred } = facts;

@@ -4,6 +4,7 @@
  */
 import { createTransport } from 'nodemailer';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
+import { isLoopbackHost } from '../config.ts';
 
 /** One mail to one address. */
 export interface Message {
@@ -24,6 +25,7 @@ export interface Mailer {
   send(message: Message): Promise<void>;
   /** @throws when the server cannot be reached, or refuses the login */
   verify(): Promise<void>;
+  /** What is under way fails, and is another attempt's. */
   close(): void;
 }
 
@@ -34,27 +36,36 @@ export class Refused extends Error {
 
 /** Connections of one process at most, and so mails under way at once. */
 export const MOST_CONNECTIONS = 5;
-/** Milliseconds. */
-const CONNECTION_TIMEOUT = 5000;
-const SILENCE_TIMEOUT = 8000;
-/** Milliseconds for a mail from the first byte to the last: a server that answers byte by byte is given up, too. */
-const SEND_TIMEOUT = 20_000;
+/** Milliseconds that a mail server is waited for. */
+export interface Patience {
+  /** For the connection, and for the greeting. */
+  readonly connection: number;
+  /** For each answer. A server that looks into a mail before it takes it needs its time (RFC 5321 section 4.5.3.2.6), and would get it twice. */
+  readonly silence: number;
+  /** For a mail from the first byte to the last: one that answers byte by byte is given up, too. */
+  readonly mail: number;
+}
+
+const PATIENCE: Patience = { connection: 5000, silence: 30_000, mail: 60_000 };
 /** Seconds after which a mail that a process took is another's: longer than any attempt. */
-export const MAIL_TAKEN_FOR = 40;
+export const MAIL_TAKEN_FOR = 90;
 
 /**
  * @param smtpUrl `smtp://` or `smtps://`, with user and password where the server asks for them
  * @param from an address, or a name and an address in angle brackets
  */
-export function smtpMailer(smtpUrl: string, from: string): Mailer {
+export function smtpMailer(smtpUrl: string, from: string, patience: Patience = PATIENCE): Mailer {
   const options = {
     url: smtpUrl,
     pool: true as const,
     maxConnections: MOST_CONNECTIONS,
-    connectionTimeout: CONNECTION_TIMEOUT,
-    greetingTimeout: CONNECTION_TIMEOUT,
-    socketTimeout: SILENCE_TIMEOUT,
-    dnsTimeout: CONNECTION_TIMEOUT,
+    // Another attempt is the outbox's: of two hands that try again, one would send what the other one has sent.
+    maxRequeues: 0,
+    connectionTimeout: patience.connection,
+    greetingTimeout: patience.connection,
+    socketTimeout: patience.silence,
+    dnsTimeout: patience.connection,
+    ...(needsEncryption(smtpUrl) && { requireTLS: true }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -73,18 +84,31 @@ export function smtpMailer(smtpUrl: string, from: string): Mailer {
         messageId: `<${messageId}>`,
         // RFC 3834 section 5: no answering machine answers.
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language, 'X-Auto-Response-Suppress': 'All' },
+        // Ends the connection, too: one that hangs would take the place of another mail, and might send this one after all.
+        signal: AbortSignal.timeout(patience.mail),
       };
       try {
-        await inTime(transport.sendMail(mail));
+        await transport.sendMail(mail);
       } catch (error) {
         throw isFinal(error) ? new Refused((error as Error).message, { cause: error }) : error;
       }
     },
     async verify() {
-      await inTime(transport.verify());
+      await inTime(transport.verify(), patience.mail);
     },
-    close: () => transport.close(),
+    close: () => (transport as Closing).close({ force: true }),
   };
+}
+
+/** What the types of nodemailer do not tell yet. */
+interface Closing {
+  close(how: { readonly force: boolean }): void;
+}
+
+/** A password goes to a server elsewhere by TLS alone, or whoever is on the way strips STARTTLS and reads it (RFC 8314 section 3); `?requireTLS=false` says otherwise. */
+function needsEncryption(smtpUrl: string): boolean {
+  const { username, password, hostname } = new URL(smtpUrl);
+  return (username !== '' || password !== '') && !isLoopbackHost(hostname);
 }
 
 /** What `MAIL_FROM` may be; it was checked at the start. */
@@ -93,10 +117,41 @@ export function readSender(from: string): { readonly name: string; readonly addr
   return { name: name.replace(/^"(.*)"$/, '$1'), address: bracketed ?? from.trim() };
 }
 
-async function inTime<T>(attempt: Promise<T>): Promise<T> {
+/** What went wrong between us and the mail server. */
+export interface MailFailure {
+  readonly kind: 'no-such-server' | 'not-reached' | 'too-late' | 'not-secure' | 'login' | 'recipient' | 'mail' | 'other';
+  /** What the server said, or the network. */
+  readonly words: string;
+}
+
+const LONGEST_WORDS = 300;
+
+/** @param error what `send` or `verify` threw */
+export function failureOf(error: unknown): MailFailure {
+  const { code, command, response, message } = (error instanceof Refused ? error.cause : error) as Readonly<Record<string, unknown>>;
+  const words = String(response ?? message)
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  return { kind: kindOf(String(code), String(command), String(message)), words: words.slice(0, LONGEST_WORDS) };
+}
+
+/** Nodemailer's codes. */
+function kindOf(code: string, command: string, message: string): MailFailure['kind'] {
+  if (code === 'EAUTH' || code === 'ENOAUTH') return 'login';
+  if (code === 'EDNS') return 'no-such-server';
+  if (code === 'ETIMEDOUT' || code === 'EABORT' || message === TOO_LATE) return 'too-late';
+  if (code === 'ETLS' || code === 'EREQUIRETLS' || /certificate|\bSSL\b|\bTLS\b/i.test(message)) return 'not-secure';
+  if (code === 'ECONNECTION' || code === 'ESOCKET') return 'not-reached';
+  if (code === 'EENVELOPE' && command === 'RCPT TO') return 'recipient';
+  return code === 'EENVELOPE' || code === 'EMESSAGE' ? 'mail' : 'other';
+}
+
+const TOO_LATE = 'the mail server took too long';
+
+async function inTime<T>(attempt: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the mail server took too long')), SEND_TIMEOUT);
+    timer = setTimeout(() => reject(new Error(TOO_LATE)), milliseconds);
   });
   try {
     return await Promise.race([attempt, late]);

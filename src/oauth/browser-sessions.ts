@@ -1,16 +1,17 @@
 /** The browser's session outside of an authorization request: for the sign-in page that stands by itself. The session is the one all servers share. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { epochSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { digest, type Keyring, randomToken } from '../secrets.ts';
 import type { Database } from '../store/database.ts';
-import { strengthenSession } from '../store/protocol-state.ts';
+import { noteSessionDevice, renewSession, strengthenSession } from '../store/protocol-state.ts';
 import { findUserById } from '../store/users.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { cookies } from './cookies.ts';
-import { noteDevice } from './session-device.ts';
-import { providerOf, setProvider } from './session-provider.ts';
+import { deviceNow, isSeenLongAgo, noteDevice, SESSION_DEVICE, type SessionDevice } from './session-device.ts';
+import { providerOf, SESSION_PROVIDER, setProvider } from './session-provider.ts';
 import { isActive } from './tokens/account.ts';
-import { sessionLifetime } from './tokens/lifetimes.ts';
+import { longestSession, sessionLifetime } from './tokens/lifetimes.ts';
 
 export interface BrowserSessionParts {
   readonly servers: AuthorizationServers;
@@ -36,19 +37,39 @@ export interface BrowserSession {
 
 export function createBrowserSessions({ servers, database, config, keyring }: BrowserSessionParts) {
   const { names, long } = cookies(config, keyring);
+  type Read = Awaited<ReturnType<typeof read>>;
   const read = async (req: IncomingMessage, res: ServerResponse) => {
     const { provider, signIn } = await servers.builtIn();
     const ctx = provider.createContext(req, res);
     return { provider, signIn, ctx, session: await provider.Session.get(ctx as never) };
   };
 
+  /** @returns false when the session has ended meanwhile */
+  const renew = async (
+    ctx: Read['ctx'],
+    { jti }: Read['session'],
+    signIn: Read['signIn'],
+    { amr, idp }: { readonly amr: readonly string[]; readonly idp: string | undefined },
+    device: SessionDevice,
+  ): Promise<boolean> => {
+    const id = randomToken();
+    const loginTs = epochSeconds();
+    const lifetime = sessionLifetime(signIn, loginTs);
+    const members = { amr, loginTs, [SESSION_DEVICE]: device, ...(idp !== undefined && { [SESSION_PROVIDER]: idp }) };
+    const times = { expiresAt: loginTs + lifetime, endsAt: loginTs + longestSession(signIn) };
+    if (!(await renewSession(database.pool, digest(jti), { id: digest(id), members, ...times }))) return false;
+    ctx.cookies.set(names?.session ?? '', id, { ...long, maxAge: lifetime * 1000 });
+    return true;
+  };
+
   return {
-    /** @returns undefined also when its user may not sign in any more */
+    /** Who looks at a page is seen: his session notes it, at most once in some minutes. @returns undefined also when its user may not sign in any more */
     async current(req: IncomingMessage, res: ServerResponse): Promise<BrowserSession | undefined> {
       const { session } = await read(req, res);
       if (session.accountId === undefined) return undefined;
       const user = await findUserById(database.knex, session.accountId);
       if (user === undefined || !isActive(user)) return undefined;
+      if (isSeenLongAgo(session)) await noteSessionDevice(database.pool, digest(session.jti), deviceNow(servers.parts.describe(req)));
       const { uid, amr = [], loginTs: signedInAt = 0, exp: expiresAt = 0 } = session;
       return { uid, accountId: user.id, login: user.login, amr, idp: providerOf(session), signedInAt, expiresAt };
     },
@@ -60,11 +81,14 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
     },
 
     /**
-     * Begins a new session; one that was there ends as by a logout, so that no session is carried over a sign-in (session fixation).
+     * Begins a new session; another user's that was there ends as by a logout, so that no session is carried over a sign-in (session fixation). One of the same
+     * user goes on with its applications, under another id, as in an authorization request.
      * @param amr how the user was authenticated (RFC 8176) @param idp by which external provider
      */
     async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void> {
       const { provider, signIn, ctx, session: before } = await read(req, res);
+      if (before.accountId === accountId && (await renew(ctx, before, signIn, { amr, idp }, deviceNow(servers.parts.describe(req)))))
+        return;
       if (before.accountId !== undefined) await servers.parts.endSession({ uid: before.uid, userId: before.accountId }, req);
       const session = new provider.Session();
       session.loginAccount({ accountId, amr: [...amr] });

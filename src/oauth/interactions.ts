@@ -155,7 +155,12 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     delete interaction.session;
   }
 
-  return { details, finish };
+  async function waiting(serverId: string, uid: string): Promise<string | undefined> {
+    const interaction = await (await servers.get(serverId))?.provider.Interaction.find(uid);
+    return interaction?.prompt.name === 'login' ? String(interaction.params.client_id) : undefined;
+  }
+
+  return { waiting, details, finish };
 }
 
 /** What the request says of external providers. */

@@ -14,8 +14,24 @@ export interface SessionDevice {
 /** Longer ones are no browser's. */
 const LONGEST = 400;
 
-/** To be called where a session is begun or used, before it is saved. */
-export function noteDevice(session: object, { userAgent, ipAddress }: Omit<SessionDevice, 'seen'>): void {
-  const device: SessionDevice = { userAgent: userAgent.slice(0, LONGEST), ipAddress, seen: epochSeconds() };
-  (session as { [SESSION_DEVICE]?: SessionDevice })[SESSION_DEVICE] = device;
+/** Seconds for which a session that was seen counts as seen, where nothing else is to be saved of it. */
+const SEEN_FOR = 300;
+
+interface Seen {
+  [SESSION_DEVICE]?: SessionDevice;
 }
+
+/** What is to be noted of a session that is seen now. */
+export const deviceNow = ({ userAgent, ipAddress }: Omit<SessionDevice, 'seen'>): SessionDevice => ({
+  userAgent: userAgent.slice(0, LONGEST),
+  ipAddress,
+  seen: epochSeconds(),
+});
+
+/** To be called where a session is begun or used, before it is saved. */
+export function noteDevice(session: object, seen: Omit<SessionDevice, 'seen'>): void {
+  (session as Seen)[SESSION_DEVICE] = deviceNow(seen);
+}
+
+/** Is it so long since the session was seen that it is worth a statement of its own? */
+export const isSeenLongAgo = (session: object): boolean => epochSeconds() - ((session as Seen)[SESSION_DEVICE]?.seen ?? 0) > SEEN_FOR;

@@ -10,6 +10,7 @@ const ABOUT_PEOPLE = [
   'user.account.privilege.grant',
   'user.account.privilege.revoke',
   'user.account.reset_password',
+  'user.account.send_verification',
   'user.account.unlock_by_admin',
   'user.account.update_password',
   'user.account.update_profile',

@@ -2,7 +2,7 @@
 import type { EventType } from './event-types.ts';
 
 /** Mails with a link that works once, and what else somebody asked for. */
-export type AskedMail = 'invitation' | 'activation' | 'password-reset' | 'password-elsewhere' | 'email-verification';
+export type AskedMail = 'invitation' | 'activation' | 'password-reset' | 'password-elsewhere' | 'email-verification' | 'test';
 
 /** What happened to an account, so that its user notices what he has not done himself. */
 export type Notice =
@@ -13,7 +13,9 @@ export type Notice =
   | 'recovery-codes-replaced'
   | 'account-linked'
   | 'account-unlinked'
-  | 'email-changed';
+  | 'data-downloaded'
+  | 'email-changed'
+  | 'email-removed';
 
 export type MailKind = AskedMail | Notice;
 
@@ -22,12 +24,11 @@ const NOTICES: Readonly<Partial<Record<EventType, Notice>>> = {
   'user.mfa.factor.activate': 'factor-added',
   'user.mfa.factor.deactivate': 'factor-removed',
   'user.mfa.factor.reset_all': 'factor-removed',
-  'user.mfa.factor.update': 'recovery-codes-replaced',
   'user.identity_provider.link': 'account-linked',
   'user.identity_provider.unlink': 'account-unlinked',
 };
 
-/** @returns what the user is told of an event that succeeded; undefined: nothing. Sign-ins and addresses have rules of their own. */
+/** @returns what the user is told of an event that succeeded; undefined: nothing. Sign-ins, addresses, recovery codes and downloads have rules of their own. */
 export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[eventType];
 
 /** RFC 5321 section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
@@ -44,7 +45,9 @@ export function isMailable(address: string): boolean {
   return ADDRESS.test(address) && isDotted && octets(address) <= LONGEST_ADDRESS && octets(local) <= LONGEST_LOCAL_PART;
 }
 
-/** @returns a BCP 47 tag that the user has chosen for himself, else that of the page he used; undefined: neither is known */
-export const languageOf = (profile: Readonly<Record<string, string>>, page: string | undefined): string | undefined =>
+/** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for himself, that of the page he used; undefined: none is known */
+export function languageOf(profile: Readonly<Record<string, string>>, page: string | undefined): string | undefined {
+  const tags = [profile.preferredLanguage, profile.locale, page].filter((tag) => tag !== undefined && tag !== '');
   // Okta's profiles write `en_US`.
-  (profile.preferredLanguage ?? profile.locale ?? page)?.replaceAll('_', '-');
+  return tags.length === 0 ? undefined : tags.join(' ').replaceAll('_', '-');
+}

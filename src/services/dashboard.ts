@@ -17,6 +17,8 @@ import { countUsers } from '../store/users.ts';
 import type { RequestContext } from './audit.ts';
 import { listAuthorizationServers } from './authorization-servers.ts';
 import type { Services } from './dependencies.ts';
+import { isMailPossible } from './mail.ts';
+import { readMailState } from './mail-state.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 14;
@@ -131,27 +133,30 @@ export async function listExpiries(services: Services, userId: string, request: 
 }
 
 export interface Health {
-  /** Milliseconds in which the database answered; undefined: it did not. */
-  readonly databaseMs: number | undefined;
+  /** Milliseconds in which the database answered. */
+  readonly databaseMs: number;
   readonly outbox: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null };
   /** undefined: nothing was sealed yet. */
   readonly sealed: Date | undefined;
-  readonly mail: boolean;
+  /** Where mail goes, as long as there is a way. */
+  readonly mail: 'server' | 'inbox' | 'nowhere';
+  /** Mails that could not be delivered of late. */
+  readonly mailsFailed: number;
 }
 
-export async function readHealth({ database, config }: Services): Promise<Health> {
+/** @throws when the database does not answer: then there is no dashboard, but the page that says so */
+export async function readHealth(services: Services, request: RequestContext): Promise<Health> {
+  const { database, config } = services;
   const begun = performance.now();
-  const answered = await database.ping().then(
-    () => true,
-    () => false,
-  );
-  const databaseMs = answered ? performance.now() - begun : undefined;
+  await database.ping();
+  const databaseMs = performance.now() - begun;
   const { count, oldest } = await outboxLoad(database.knex, MOST_WAITING + 1);
   return {
     databaseMs,
     outbox: { count: Math.min(count, MOST_WAITING), isMore: count > MOST_WAITING, oldest },
     sealed: (await findHead(database.knex))?.sealed,
-    mail: config.smtpUrl !== undefined,
+    mail: config.smtpUrl !== undefined ? 'server' : isMailPossible(config, request) ? 'inbox' : 'nowhere',
+    mailsFailed: (await readMailState(services)).failed.count,
   };
 }
 

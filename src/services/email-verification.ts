@@ -5,6 +5,7 @@
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
+import { forbidden, wrongState } from '../errors.ts';
 import { isMailable } from '../policy/mail.ts';
 import { digest, randomToken } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
@@ -14,8 +15,8 @@ import { findTakenNames, findUserById, lockUser, type User, updateUser } from '.
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { mayMailAgain } from './failure-limits.ts';
-import { isMailPossible, queueMail, queueNotice } from './mail.ts';
-import { userTarget } from './user-reach.ts';
+import { hasMailAddress, isMailPossible, queueMail, tellFormerAddress } from './mail.ts';
+import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
 /**
  * Makes a link in place of the one the user had, and notes the mail that carries it.
@@ -62,6 +63,34 @@ export async function requestVerification(
   return 'sent';
 }
 
+/** Is there an address to be verified, of somebody who can use the link? Whether mail can be sent is not asked. */
+export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'status'>>(user: U): user is U & { readonly email: string } =>
+  hasMailAddress(user) && !user.emailVerified && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED');
+
+/**
+ * An administrator wants the address that a user has verified by him.
+ * @throws {ApiError} not found, forbidden, wrong state with the reason
+ */
+export async function sendVerification(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
+  const { database } = services;
+  const { id } = await findVisibleUser(database.knex, idOrLogin, request);
+  if (!(await mayChange(database.knex, id, request))) throw forbidden();
+  if (!isMailPossible(services.config, request)) throw wrongState('no mail can be sent');
+  if (!(await mayMailAgain(services, id))) throw wrongState('many mails were sent to this user of late: try again in an hour');
+  await database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, id, request);
+    if (!isToVerify(user)) throw wrongState('the user has no e-mail address to verify, or cannot sign in');
+    await mailVerification(trx, services, user, user.email, {});
+    await recordEvent(trx, {
+      eventType: 'user.account.send_verification',
+      displayMessage: 'Send mail to verify e-mail address of user',
+      request,
+      targets: [userTarget(user)],
+      after: { email: user.email },
+    });
+  });
+}
+
 /** Whose address a link verifies. */
 export interface Verification {
   readonly user: User;
@@ -106,8 +135,7 @@ export async function confirmEmail(services: Services, token: string, request: R
     });
     if (isNew) {
       await deleteLinksOf(trx, before.id);
-      if (before.email !== null)
-        await queueNotice(trx, before.id, 'email-changed', { to: before.email, values: { address: email } }, himself);
+      await tellFormerAddress(trx, before, email, himself);
     }
     return { user: { ...before, email, emailVerified: true }, email };
   });

@@ -12,8 +12,10 @@ const SIGN_INS: FailureLimit = { prefix: 'sign-in', most: 100, seconds: QUARTER_
 const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, seconds: QUARTER_HOUR };
 
 const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
-/** To one user, whoever asks: nobody's mailbox is to be flooded. */
+/** To one user: nobody's mailbox is to be flooded. */
 const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
+/** The same for what somebody asked for who has proved nothing: it must not use up what the user himself may ask for. */
+const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 
 type Parts = Pick<Services, 'config' | 'database'>;
 
@@ -62,6 +64,16 @@ export async function countResetRequest({ config, database }: Parts, address: st
 /** Counts a mail with a link to this user. @returns false when he has had too many of late */
 export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)).barred === undefined;
+}
+
+/**
+ * Counts a mail by which this user gets a new password. A browser in which he signed in before has a count of its own, so that nobody uses up his.
+ * @param knownDevice digest of its device cookie
+ * @returns false when there were too many of late
+ */
+export async function mayMailReset({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
+  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
+  return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
 }
 
 /** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */

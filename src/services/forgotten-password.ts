@@ -5,13 +5,15 @@
 import { z } from 'zod';
 import { present } from '../clock.ts';
 import { statusAfterChoosing } from '../policy/password-link.ts';
+import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
+import { isKnownDevice } from '../store/failed-sign-ins.ts';
 import { listLinksOf } from '../store/identity-providers.ts';
-import { insertEntry } from '../store/outbox.ts';
+import { insertEntry, laneOf } from '../store/outbox.ts';
 import { findUserByLogin, findUserByUniqueEmail, lockUser, type User } from '../store/users.ts';
 import { NOBODY, type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { countResetRequest, mayMailAgain, networkOf } from './failure-limits.ts';
+import { countResetRequest, mayMailReset, networkOf } from './failure-limits.ts';
 import { hasMailAddress, isMailPossible, queueMail } from './mail.ts';
 import { mailPasswordLink } from './one-time-links.ts';
 import type { Carrier } from './outbox.ts';
@@ -30,6 +32,8 @@ const content = z.object({
   userAgent: z.string().optional(),
   requestId: z.string().optional(),
   language: z.string().optional(),
+  /** Digest of the browser's device cookie. */
+  device: z.string().optional(),
 });
 
 const contextOf = (id: string): string => `reset request ${id}`;
@@ -45,10 +49,11 @@ export async function requestReset(services: Services, username: string, request
   await countResetRequest(services, request.ipAddress);
   const id = crypto.randomUUID();
   const { ipAddress, userAgent, requestId, language } = request;
-  const whole: z.input<typeof content> = { username: username.slice(0, LONGEST), ipAddress, userAgent, requestId, language };
+  const device = request.device === undefined ? undefined : digest(request.device);
+  const whole: z.input<typeof content> = { username: username.slice(0, LONGEST), ipAddress, userAgent, requestId, language, device };
   const sealed = services.keyring.seal(JSON.stringify(whole), contextOf(id));
-  // By network: what one sends by the thousand holds up no other.
-  const orderingKey = networkOf(ipAddress ?? '');
+  // By network: what one sends by the thousand holds up few others.
+  const orderingKey = laneOf(networkOf(ipAddress ?? ''));
   await services.database.transaction((trx) =>
     insertEntry(trx, { kind: RESET_REQUEST, orderingKey, objectKey: null, payload: { id, sealed }, created: present() }),
   );
@@ -60,19 +65,27 @@ export function resetRequests(services: Services): Carrier {
   return {
     async deliver(payload) {
       const { id, sealed } = note.parse(payload);
-      const { username, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, contextOf(id))));
-      return (await answer(services, username.trim(), { actor: NOBODY, ...defined(request) })) ? 'delivered' : 'dropped';
+      const { username, device, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, contextOf(id))));
+      return (await answer(services, { username: username.trim(), device }, { actor: NOBODY, ...defined(request) }))
+        ? 'delivered'
+        : 'dropped';
     },
     givenUp: () => ({ eventType: 'user.account.reset_password', displayMessage: 'User asked for a new password', targets: [] }),
   };
 }
 
-const defined = (request: Omit<z.output<typeof content>, 'username'>) =>
+const defined = (request: Omit<z.output<typeof content>, 'username' | 'device'>) =>
   Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
 
-async function answer(services: Services, username: string, request: RequestContext): Promise<boolean> {
-  const named = await findNamed(services.database.knex, username);
-  const isTooMany = named !== undefined && !(await mayMailAgain(services, named.id));
+async function answer(
+  services: Services,
+  { username, device }: Pick<z.output<typeof content>, 'username' | 'device'>,
+  request: RequestContext,
+): Promise<boolean> {
+  const { knex } = services.database;
+  const named = await findNamed(knex, username);
+  const isKnown = named !== undefined && device !== undefined && (await isKnownDevice(knex, named.id, device, present()));
+  const isTooMany = named !== undefined && !(await mayMailReset(services, named.id, isKnown ? device : undefined));
   return services.database.transaction(async (trx) => {
     const user = named && (await lockUser(trx, named.id));
     const limit = isTooMany ? 'TOO_MANY_REQUESTS' : undefined;
@@ -93,9 +106,11 @@ async function answer(services: Services, username: string, request: RequestCont
 async function mailAnswer(trx: Executor, services: Services, user: User, request: RequestContext): Promise<string | undefined> {
   if (statusAfterChoosing(user.status, 'reset') === undefined) return 'USER_NOT_ACTIVE';
   if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
+  const links = await listLinksOf(trx, user.id);
   const ways = await waysToSignIn(trx, user);
-  if (ways.length > 0 && ways.every(({ kind }) => kind === 'identity-provider')) {
-    const provider = (await listLinksOf(trx, user.id)).map(({ name }) => name).join(', ');
+  // Also where the provider is not active now: whom an administrator has shut out by it shall not come in by another door.
+  if (links.length > 0 && ways.every(({ kind }) => kind === 'identity-provider')) {
+    const provider = links.map(({ name }) => name).join(', ');
     await queueMail(trx, services.keyring, user, 'password-elsewhere', { to: user.email, values: { provider } }, request);
     return undefined;
   }

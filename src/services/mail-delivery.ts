@@ -1,13 +1,17 @@
 /**
  * Sends what was noted (services/mail.ts): in the user's language and in the name of the service as it is branded now. What is sent to whom is in the audit
- * log, without the link; so is what was given up. A mail whose link has ended, or whose user is gone, is not sent.
+ * log, without the link; so is what was given up. A mail whose link is of no use any more, or whose user is gone, is not sent.
  */
 import { present } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { renderMail } from '../mail/templates.ts';
-import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, Refused, smtpMailer } from '../mail/transport.ts';
+import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, type Patience, Refused, smtpMailer } from '../mail/transport.ts';
 import { browserName } from '../policy/browser-name.ts';
 import { isMailable, type MailKind } from '../policy/mail.ts';
+import { digest } from '../secrets.ts';
+import type { Executor } from '../store/database.ts';
+import { findVerification } from '../store/email-verifications.ts';
+import { findLink } from '../store/one-time-links.ts';
 import { findUserById } from '../store/users.ts';
 import { recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -18,9 +22,9 @@ import { readSettings } from './settings.ts';
 import { userTarget } from './user-reach.ts';
 
 /** @returns undefined where mail goes nowhere */
-export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>): Mailer | undefined {
+export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>, patience?: Patience): Mailer | undefined {
   const { smtpUrl, mailFrom } = services.config;
-  if (smtpUrl !== undefined && mailFrom !== undefined) return smtpMailer(smtpUrl, mailFrom);
+  if (smtpUrl !== undefined && mailFrom !== undefined) return smtpMailer(smtpUrl, mailFrom, patience);
   return isMailPossible(services.config) ? inboxMailer(services) : undefined;
 }
 
@@ -43,7 +47,8 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
       const user = await findUserById(database.knex, userId);
       if (mailer === undefined || user === undefined) return 'dropped';
       const content = letter.parse(sealed === undefined ? open : JSON.parse(keyring.open(sealed, sealContext(id))));
-      if (content.expiresAt !== undefined && new Date(content.expiresAt) <= present()) return 'dropped';
+      if (content.expiresAt !== undefined && new Date(content.expiresAt) <= present()) throw new Undeliverable('its link has ended');
+      if (content.link !== undefined && !(await isOfUse(database.knex, content.link))) return 'dropped';
       const { to } = content;
       if (!isMailable(to)) throw new Undeliverable('mail cannot be sent to this address');
 
@@ -62,17 +67,26 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
       } catch (error) {
         throw error instanceof Refused ? new Undeliverable(error.message) : error;
       }
-      await database.transaction((trx) => recordEvent(trx, { ...eventOf(kind, user), request: SYSTEM, after: { kind, to } }));
+      await database.transaction((trx) => recordEvent(trx, { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, to } }));
       return 'delivered';
     },
     givenUp(payload) {
       const { userId, login, kind } = mailNote.parse(payload);
-      return eventOf(kind as MailKind, { id: userId, login });
+      return deliveryOf(kind as MailKind, { id: userId, login });
     },
   };
 }
 
-const eventOf = (kind: MailKind, user: { readonly id: string; readonly login: string }) => ({
+/** Was a link that works once neither used nor replaced since? Whoever gets it would find it broken, and the newer one is on its way. */
+async function isOfUse(executor: Executor, link: string): Promise<boolean> {
+  const [, page, token = ''] = /\/(choose-password|verify-email)\/([\w-]+)$/.exec(link) ?? [];
+  if (page === undefined) return true;
+  const find = page === 'verify-email' ? findVerification : findLink;
+  return (await find(executor, digest(token), present())) !== undefined;
+}
+
+/** What the audit log says of a mail, sent or not. */
+export const deliveryOf = (kind: MailKind, user: { readonly id: string; readonly login: string }) => ({
   eventType: 'system.email.delivery' as const,
   displayMessage: `Send mail to user: ${kind}`,
   targets: [userTarget(user)],

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { present } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, noticeOf } from '../policy/mail.ts';
-import type { Keyring } from '../secrets.ts';
+import { digest, type Keyring } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
-import { insertEntry } from '../store/outbox.ts';
+import { insertEntry, laneOf } from '../store/outbox.ts';
 import { findUserById, type User } from '../store/users.ts';
 // Types alone: every event may be one that its user is told of.
 import type { Event, RequestContext } from './audit.ts';
@@ -20,7 +20,7 @@ export const MAIL = 'mail';
 export const letter = z.object({
   /** The address that the user has now: one that he is given a moment later is not told of what was before. */
   to: z.string(),
-  /** BCP 47. */
+  /** BCP 47 tags with spaces between them, the best first. */
   language: z.string().optional(),
   /** Placeholders of its words. */
   values: z.record(z.string(), z.string()).default({}),
@@ -71,8 +71,9 @@ async function insertNote(
   content: { open: Letter } | { id: string; sealed: string },
 ): Promise<void> {
   const payload: z.input<typeof mailNote> = { id: crypto.randomUUID(), userId, login, kind, ...content };
-  // One user's mails arrive in the order in which they were noted.
-  await insertEntry(trx, { kind: MAIL, orderingKey: userId, objectKey: userId, payload, created: present() });
+  // Notices come to a mailbox in the order in which they were noted. A link holds for an hour and waits for none of them, nor one mailbox for another.
+  const objectKey = 'open' in content ? digest(`${userId} ${content.open.to}`) : null;
+  await insertEntry(trx, { kind: MAIL, orderingKey: laneOf(userId), objectKey, payload, created: present() });
 }
 
 /**
@@ -111,6 +112,18 @@ export async function queueNotice(
   // What an administrator does, in his language, would reach the user in it.
   const language = languageOf(user.profile, isHimself ? request.language : undefined);
   await insertNote(trx, user, notice, { open: { ...content, to, language, occurred } });
+}
+
+/** The address that a user had is told that it is his no more, whoever has changed it: whoever reads it there may be the only one who minds. */
+export async function tellFormerAddress(
+  trx: Executor,
+  { id, email: former }: Pick<User, 'id' | 'email'>,
+  email: string | null,
+  request: RequestContext,
+): Promise<void> {
+  if (former === null || former === email) return;
+  const content = { to: former, ...(email !== null && { values: { address: email } }) };
+  await queueNotice(trx, id, email === null ? 'email-removed' : 'email-changed', content, request);
 }
 
 /** Notes the mail that an event makes necessary, if it does. A first password is no change of one. */

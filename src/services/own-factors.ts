@@ -4,11 +4,14 @@ import { present } from '../clock.ts';
 import { digest, randomToken } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { countRecoveryCodes, hasFactor } from '../store/factors.ts';
+import { listPasskeys, type Passkey, renamePasskey } from '../store/passkeys.ts';
 import { insertState } from '../store/sign-in-states.ts';
 import { findUserById, lockUser, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { described, listSecondFactors, removeFactor, type SecondFactor } from './factors.ts';
+import { queueNotice } from './mail.ts';
+import { passkeyName } from './passkey-enrolment.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { isPrintable } from './text.ts';
 import { newTotpSecret, sealTotpSecret } from './totp.ts';
@@ -64,10 +67,12 @@ export async function replaceOwnRecoveryCodes(
     if (user === undefined || !(await hasFactor(trx, userId))) return undefined;
     const before = await described(trx, userId);
     const codes = await newRecoveryCodes(trx, userId);
+    const himself = asUser(request, user);
+    await queueNotice(trx, userId, 'recovery-codes-replaced', {}, himself);
     await recordEvent(trx, {
       eventType: 'user.mfa.factor.update',
       displayMessage: 'Make new recovery codes for user',
-      request: asUser(request, user),
+      request: himself,
       targets: [userTarget(user)],
       before,
       after: await described(trx, userId),
@@ -82,11 +87,47 @@ async function onlyPasskey(executor: Executor, user: User): Promise<string | und
   return way?.kind === 'passkey' && others.length === 0 ? way.id : undefined;
 }
 
-/** Removes a factor of the user, if he has it and can sign in without it. */
-export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<void> {
-  await database.transaction(async (trx) => {
+/** @returns false when he has no such factor, or cannot sign in without it */
+export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<boolean> {
+  return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
-    if (user === undefined || !isPrintable(factorId) || (await onlyPasskey(trx, user)) === factorId) return;
-    await removeFactor(trx, user, factorId, asUser(request, user));
+    if (user === undefined || !isPrintable(factorId) || (await onlyPasskey(trx, user)) === factorId) return false;
+    return removeFactor(trx, user, factorId, asUser(request, user));
+  });
+}
+
+/** The user's passkey of this id; undefined: none is his. */
+export async function findOwnPasskey({ database: { knex } }: Services, userId: string, factorId: string): Promise<Passkey | undefined> {
+  return (await listPasskeys(knex, userId)).find(({ id }) => id === factorId);
+}
+
+/**
+ * Gives a passkey another name.
+ * @returns `wrong`: it cannot be stored; `none`: the user has no such passkey
+ */
+export async function renameOwnPasskey(
+  { database }: Services,
+  userId: string,
+  { id, name: typed }: { readonly id: string; readonly name: string },
+  request: RequestContext,
+): Promise<'renamed' | 'wrong' | 'none'> {
+  const name = passkeyName.safeParse(typed).data;
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    const passkey = (await listPasskeys(trx, userId)).find((each) => each.id === id);
+    if (user === undefined || passkey === undefined) return 'none';
+    if (name === undefined) return 'wrong';
+    if (name === passkey.name) return 'renamed';
+    const before = await described(trx, userId);
+    await renamePasskey(trx, userId, id, name);
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.update',
+      displayMessage: 'User named a passkey',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      before,
+      after: await described(trx, userId),
+    });
+    return 'renamed';
   });
 }

@@ -67,18 +67,19 @@ export async function connectOwn(
   });
 }
 
-/** Nothing, where there is no such link. @throws {UpstreamFailure} when it is his last way to sign in */
-export async function disconnectOwn({ database }: Services, idpId: string, userId: string, request: RequestContext): Promise<void> {
-  if (!isPrintable(idpId)) return;
-  await database.transaction(async (trx) => {
+/** @returns false when there is no such link @throws {UpstreamFailure} when it is his last way to sign in */
+export async function disconnectOwn({ database }: Services, idpId: string, userId: string, request: RequestContext): Promise<boolean> {
+  if (!isPrintable(idpId)) return false;
+  return database.transaction(async (trx) => {
     const provider = await lockIdentityProvider(trx, idpId);
     const user = await lockUser(trx, userId);
-    if (provider === undefined || user === undefined) return;
+    if (provider === undefined || user === undefined) return false;
     const link = await findLink(trx, idpId, userId);
-    if (link === undefined) return;
+    if (link === undefined) return false;
     if (await isOnlyWay(trx, user, idpId)) throw new UpstreamFailure('last-way', 'LAST_WAY_TO_SIGN_IN');
     await deleteLink(trx, idpId, userId);
     await recordLink(trx, 'unlink', provider, user, link.subject, asUser(request, user));
+    return true;
   });
 }
 

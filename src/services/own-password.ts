@@ -2,10 +2,12 @@
 import { findUserById, lockUser, type User } from '../store/users.ts';
 import type { RequestContext } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { queueNotice } from './mail.ts';
 import { endHoldings, storeChosen } from './one-time-links.ts';
 import { type FoundProblem, findProblemOfChoice } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
 import { checkPassword } from './sign-in.ts';
+import { asUser } from './user-reach.ts';
 
 export interface PasswordChange {
   readonly userId: string;
@@ -40,6 +42,8 @@ export async function changeOwnPassword(
     const before = await lockUser(trx, userId);
     // Of two at once the second knows the present password no more. A hash made anew is of the same password: the time tells.
     if (before?.status !== 'ACTIVE' || before.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
+    // A first password is a new way in, and whoever gives himself one here has been using the account.
+    if (before.passwordChanged === null) await queueNotice(trx, userId, 'password-changed', {}, asUser(request, before));
     return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed his password' }, request);
   });
   if (changed === undefined) return { problem: 'wrong-current' };

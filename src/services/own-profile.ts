@@ -10,6 +10,7 @@ import { profileOf } from './users.ts';
 /** In the order of the page. */
 export const OWN_ATTRIBUTES = [
   'firstName',
+  'middleName',
   'lastName',
   'displayName',
   'nickName',
@@ -25,6 +26,12 @@ export const OWN_ATTRIBUTES = [
 ] as const;
 
 export type OwnAttribute = (typeof OWN_ATTRIBUTES)[number];
+
+/** The zones of the IANA time zone database by their present names, for a choice. */
+export const TIME_ZONES: readonly string[] = Intl.supportedValuesOf('timeZone');
+
+/** @returns the zone as the database writes it, whatever the case that it was typed in */
+const zoneAsWritten = (zone: string): string => TIME_ZONES.find((each) => each.toLowerCase() === zone.toLowerCase()) ?? zone;
 
 /** Is it a zone of the IANA time zone database (OpenID Connect Core section 5.1, `zoneinfo`)? */
 export function isTimeZone(zone: string): boolean {
@@ -50,7 +57,7 @@ export async function changeOwnProfile(
   const wrong = new Set(profileChanges.safeParse(filled).error?.issues.map(({ path }) => path[0]));
   if (filled.zoneinfo !== undefined && !isTimeZone(filled.zoneinfo)) wrong.add('zoneinfo');
   if (wrong.size > 0) return OWN_ATTRIBUTES.filter((name) => wrong.has(name));
-  await change(services, userId, given, request);
+  await change(services, userId, { ...given, ...(filled.zoneinfo !== undefined && { zoneinfo: zoneAsWritten(filled.zoneinfo) }) }, request);
   return [];
 }
 

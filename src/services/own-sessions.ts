@@ -1,8 +1,9 @@
 /** The browser sessions of a user as he looks after them himself. The applications of an ended one are told as by a logout. */
 import { present } from '../clock.ts';
-import { endBrowserSession } from '../store/account-state.ts';
+import { endBrowserSession, endSignIns } from '../store/account-state.ts';
 import { type BrowserSession, listBrowserSessions } from '../store/browser-sessions.ts';
-import { deleteStatesOf } from '../store/sign-in-states.ts';
+import type { Executor } from '../store/database.ts';
+import { deleteWishOf } from '../store/email-verifications.ts';
 import { lockUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -29,6 +30,8 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
     const user = await lockUser(trx, userId);
     const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
     if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
+    // Whoever held the session may have asked for another address.
+    await deleteWishOf(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.session.end',
       displayMessage: 'User ended one of his sessions',
@@ -42,21 +45,29 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
 
 /** Ends all of the user's sessions but the one that asks, and his sign-ins under way. @returns how many sessions there were */
 export async function endOwnOtherSessions({ database }: Services, userId: string, uid: string, request: RequestContext): Promise<number> {
-  return database.transaction(async (trx) => {
+  const endOthers = async (executor: Executor): Promise<number> => {
+    const others = (await listBrowserSessions(executor, userId, present())).filter((session) => session.uid !== uid);
+    let ended = 0;
+    for (const other of others) if (await endBrowserSession(executor, other.uid)) ended += 1;
+    await endSignIns(executor, userId);
+    return ended;
+  };
+  const ended = await database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
     if (user === undefined) return 0;
-    const others = (await listBrowserSessions(trx, userId, present())).filter((session) => session.uid !== uid);
-    let ended = 0;
-    for (const other of others) if (await endBrowserSession(trx, other.uid)) ended += 1;
-    await deleteStatesOf(trx, userId);
-    if (ended === 0) return 0;
+    const count = await endOthers(trx);
+    await deleteWishOf(trx, userId);
+    if (count === 0) return 0;
     await recordEvent(trx, {
       eventType: 'user.session.clear',
       displayMessage: 'User ended his other sessions',
       request: asUser(request, user),
       targets: [userTarget(user)],
-      after: { ended, oauthTokensRevoked: false },
+      after: { ended: count, oauthTokensRevoked: false },
     });
-    return ended;
+    return count;
   });
+  // What was being written meanwhile.
+  await database.transaction(endOthers);
+  return ended;
 }

@@ -21,7 +21,9 @@ import { userTarget } from './user-reach.ts';
 
 /** Of one user. */
 export const MOST_PASSKEYS = 20;
-const LONGEST_NAME = 100;
+export const LONGEST_NAME = 100;
+/** What its user calls a passkey. */
+export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 
 /** A new passkey, as it was sent. */
 export interface Registration {
@@ -118,7 +120,7 @@ async function addPasskey(
     ...credential,
     id: newId('fac'),
     userId: user.id,
-    name: text({ least: 1, most: LONGEST_NAME }).safeParse(name).data ?? defaultName,
+    name: passkeyName.safeParse(name).data ?? defaultName,
     created: present(),
     lastUsed: null,
   };

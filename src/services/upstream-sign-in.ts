@@ -25,6 +25,7 @@ import { type RequestContext, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { linkUser } from './identity-provider-links.ts';
 import { identityProviderTarget } from './identity-providers.ts';
+import { tellFormerAddress } from './mail.ts';
 import type { SignedInUser } from './sign-in.ts';
 import { isPrintable } from './text.ts';
 import type { UpstreamIdentity } from './upstream-exchange.ts';
@@ -206,6 +207,7 @@ async function masterProfile(admission: Admission, before: User): Promise<User> 
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);
   if (email !== before.email) await deleteLinksOf(trx, before.id);
+  await tellFormerAddress(trx, before, email, request);
   await recordEvent(trx, {
     eventType: 'user.account.update_profile',
     displayMessage: 'Update user profile',

@@ -11,6 +11,7 @@ import { lockUser, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { listSecondFactors, type SecondFactor } from './factors.ts';
+import { queueNotice } from './mail.ts';
 import { asUser, findVisibleUser, userTarget } from './user-reach.ts';
 
 /** Consents in one answer; nobody has given more. */
@@ -36,10 +37,12 @@ export async function exportOwnData({ database }: Services, userId: string, requ
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
     if (user === undefined) return undefined;
+    const himself = asUser(request, user);
+    await queueNotice(trx, userId, 'data-downloaded', {}, himself);
     await recordEvent(trx, {
       eventType: 'user.account.export_data',
       displayMessage: 'User downloaded his data',
-      request: asUser(request, user),
+      request: himself,
       targets: [userTarget(user)],
     });
     return gather(trx, user);

@@ -87,7 +87,7 @@ export async function deleteUser(services: Services, idOrLogin: string, request:
   const user = await services.database.transaction(async (trx) => {
     await lockSuperAdmins(trx);
     const before = await lockChangeableUser(trx, idOrLogin, request);
-    if (before.status !== 'DEPROVISIONED') return change(trx, before, 'deactivate', request);
+    if (before.status !== 'DEPROVISIONED') return applyStep(trx, before, 'deactivate', request);
     await endEverything(trx, before.id);
     await takeOutPerson(services, trx, 'user', before.id, request);
     await deleteRow(trx, before.id);
@@ -115,7 +115,7 @@ async function carryOut<T>(
   const { id, result } = await services.database.transaction(async (trx) => {
     if (locksOut(step)) await lockSuperAdmins(trx);
     const before = await lockChangeableUser(trx, idOrLogin, request);
-    const user = await change(trx, before, step, request);
+    const user = await applyStep(trx, before, step, request);
     return { id: user.id, result: await also(trx, user) };
   });
   // What was being written meanwhile. In a repeatable call this is not after the commit yet: then the return to ACTIVE ends the rest.
@@ -123,7 +123,12 @@ async function carryOut<T>(
   return result;
 }
 
-async function change(trx: Executor, before: User, step: LifecycleStep, request: RequestContext): Promise<User> {
+/**
+ * One step as a part of another change.
+ * @param before the user, locked in the transaction
+ * @throws {ApiError} wrong state with the reason
+ */
+export async function applyStep(trx: Executor, before: User, step: LifecycleStep, request: RequestContext): Promise<User> {
   const now = present();
   const status = statusAt(before, now);
   const decision = decideStep(step, {

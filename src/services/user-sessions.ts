@@ -4,22 +4,17 @@ import { forbidden, notFound } from '../errors.ts';
 import { reachOf } from '../policy/administration.ts';
 import { digest } from '../secrets.ts';
 import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
-import { listBrowserSessions } from '../store/browser-sessions.ts';
+import { type BrowserSession, listBrowserSessions } from '../store/browser-sessions.ts';
 import type { Executor } from '../store/database.ts';
+import { deleteWishOf } from '../store/email-verifications.ts';
 import { inPages, type Page, type Window } from '../store/paging.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
 /** A session as it is told: its id is neither the cookie's value nor the name under which the service keeps it. */
-export interface UserSession {
+export interface UserSession extends Omit<BrowserSession, 'uid'> {
   readonly id: string;
-  readonly signedIn: Date | null;
-  readonly expires: Date;
-  /** How the user proved who he is (RFC 8176). */
-  readonly amr: readonly string[];
-  /** The client_ids of those that he went to with it. */
-  readonly applications: readonly string[];
 }
 
 /** The name of a session outside: neither the cookie's value nor the name under which the service keeps it. */
@@ -51,6 +46,7 @@ export async function endSession(services: Services, idOrLogin: string, id: stri
     const user = await lockChangeableUser(trx, idOrLogin, request);
     const found = (await listBrowserSessions(trx, user.id, present())).find(({ uid }) => sessionId(uid) === id);
     if (found === undefined || !(await endBrowserSession(trx, found.uid))) throw notFound(id, 'Session');
+    await deleteWishOf(trx, user.id);
     await recordEvent(trx, {
       eventType: 'user.session.clear',
       displayMessage: 'End user session',

@@ -18,10 +18,11 @@ import type { Services } from './dependencies.ts';
 import { mailVerification } from './email-verification.ts';
 import { parseFilter } from './filter.ts';
 import { joinGroups } from './groups.ts';
-import { hasMailAddress, isMailPossible } from './mail.ts';
+import { hasMailAddress, isMailPossible, tellFormerAddress } from './mail.ts';
 import { mailPasswordLink } from './one-time-links.ts';
 import { type PasswordOwner, refusePoorPassword, rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
+import { applyStep } from './user-lifecycle.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
 import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
@@ -114,6 +115,8 @@ export async function listUsers(services: Services, query: UserQuery & Window, r
 export interface UserChange extends GivenPassword {
   /** The whole profile, or some of its attributes; null removes one. */
   readonly profile?: { readonly replaceBy: UserProfile } | { readonly merge: ProfileChanges } | undefined;
+  /** true: the new password is good for one sign-in, at which the user chooses another one. Without effect on who may not sign in now. */
+  readonly expirePassword?: boolean | undefined;
 }
 
 /**
@@ -145,6 +148,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
         before: { profile: profileOf(before) },
         after: { profile: profileOf(after) },
       });
+      await tellFormerAddress(trx, before, after.email, request);
     }
     if (passwordHash !== null) {
       await rememberReplaced(trx, before);
@@ -157,6 +161,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
         before: { status: before.status, passwordChanged: before.passwordChanged },
         after: { status: after.status, passwordChanged: after.passwordChanged },
       });
+      if (change.expirePassword === true && after.status === 'ACTIVE') return applyStep(trx, after, 'expire_password', request);
     }
     return after;
   });

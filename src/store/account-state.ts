@@ -5,6 +5,7 @@
 import { present } from '../clock.ts';
 import type { ConsentKey } from './consents.ts';
 import type { Executor } from './database.ts';
+import { deleteWishOf } from './email-verifications.ts';
 import { endingSessions, lockingSessions, MODELS } from './protocol-state.ts';
 import { deleteStatesOf } from './sign-in-states.ts';
 
@@ -13,8 +14,8 @@ const LOCK_SESSION = lockingSessions('uid = ?');
 const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
 
 /**
- * Ends the user's browser sessions on all authorization servers, and the sign-ins of which one would come; his tokens live on. The sessions' applications
- * are told of it.
+ * Ends the user's browser sessions on all authorization servers, the sign-ins of which one would come, and the link by which one of them would give him
+ * another address; his tokens live on. The sessions' applications are told of it.
  */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
   await executor.transaction(async (trx) => {
@@ -26,10 +27,11 @@ export async function endBrowserSessions(executor: Executor, userId: string): Pr
     }
   });
   await endSignIns(executor, userId);
+  await deleteWishOf(executor, userId);
 }
 
-/** Those that wait for a step, and those that are done and wait for their browser. After the sessions' own transaction: a step under way holds its state, and may end sessions itself. */
-async function endSignIns(executor: Executor, userId: string): Promise<void> {
+/** Ends the sign-ins under way: those that wait for a step, and those that are done and wait for their browser. After the sessions' own transaction: a step under way holds its state, and may end sessions itself. */
+export async function endSignIns(executor: Executor, userId: string): Promise<void> {
   await deleteStatesOf(executor, userId);
   await executor('oidc_payload').where({ account_id: userId }).whereIn('model', [MODELS.Interaction, MODELS.SessionToken]).delete();
 }

@@ -120,6 +120,7 @@ export function listApplicationsOpenTo(executor: Executor, userId: string, windo
   const query = executor('applications')
     .where({ status: 'ACTIVE', system: false })
     .whereRaw(`coalesce(settings->>'initiate_login_uri', settings->>'client_uri') IS NOT NULL`)
+    .whereRaw(`(settings->'grant_types' @> '["authorization_code"]' OR settings->'grant_types' @> '["implicit"]')`)
     .whereRaw(OPEN_TO_USER, { userId });
   return readPage(query, APPLICATION, window);
 }

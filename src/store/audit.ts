@@ -1,5 +1,6 @@
 /** Audit events. The only SQL on that table; nothing here changes or removes one. */
 import { randomUUID } from 'node:crypto';
+import type { EventType } from '../policy/event-types.ts';
 import type { Columns } from './columns.ts';
 import type { Executor } from './database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from './filter.ts';
@@ -113,6 +114,24 @@ export async function countFailureReasons(
     [since, limit],
   );
   return rows;
+}
+
+export interface Failures {
+  readonly count: number;
+  /** The last of them; null: there is none. */
+  readonly last: { readonly uuid: string; readonly published: string; readonly reason: string | null } | null;
+}
+
+/** Events of the type that failed since then, among the last so many: those of the type are read, the newest first, and no others. */
+export async function countFailures(executor: Executor, type: EventType, since: Date, among: number): Promise<Failures> {
+  const { rows } = await executor.raw<{ rows: [Failures] }>(
+    `SELECT count(*)::int AS count,
+        (array_agg(jsonb_build_object('uuid', uuid, 'published', published, 'reason', outcome->>'reason') ORDER BY seq DESC))[1] AS last
+      FROM (SELECT uuid, seq, published, outcome FROM audit_events WHERE event_type = :type ORDER BY seq DESC LIMIT :among) newest
+      WHERE outcome->>'result' = 'FAILURE' AND published >= :since`,
+    { type, since, among },
+  );
+  return rows[0];
 }
 
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });

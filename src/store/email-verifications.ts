@@ -29,6 +29,12 @@ export async function replaceVerification(trx: Executor, verification: EmailVeri
   await trx('email_verifications').insert(toRow(COLUMNS, verification));
 }
 
+/** Ends the link by which a user would have another address: whoever asked for it may have been another one. That of the address which he has stays. */
+export async function deleteWishOf(executor: Executor, userId: string): Promise<void> {
+  const present = executor('users').where({ id: userId }).whereRaw('users.email = email_verifications.email');
+  await executor('email_verifications').where({ user_id: userId }).whereNotExists(present).delete();
+}
+
 /** @returns the link, if it has neither been used nor expired */
 export async function findVerification(executor: Executor, id: string, now: Date): Promise<EmailVerification | undefined> {
   return executor('email_verifications').where({ id }).where('expires_at', '>', now).first<EmailVerification | undefined>(COLUMNS);

@@ -77,6 +77,12 @@ export async function isNewDevice(trx: Executor, userId: string, deviceHash: str
   return told.length === 1;
 }
 
+/** Has the user signed in with this browser before? */
+export async function isKnownDevice(executor: Executor, userId: string, deviceHash: string, now: Date): Promise<boolean> {
+  const known = executor('user_devices').where({ user_id: userId, device_hash: deviceHash }).where('expires_at', '>', now);
+  return (await known.first('user_id')) !== undefined;
+}
+
 /** Ends every lock of the user's password and begins all its counts anew; his browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
 export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
   const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };

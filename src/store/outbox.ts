@@ -6,6 +6,7 @@
  * transactions of which one began to write after the other one's commit, as two do that lock the object, the order is theirs; of two that wrote at
  * the same time it is either.
  */
+import { hash } from 'node:crypto';
 import type { Executor } from './database.ts';
 
 export interface OutboxEntry {
@@ -38,6 +39,12 @@ export async function insertEntry(
   const row = { kind, ordering_key: orderingKey, object_key: objectKey, payload: JSON.stringify(payload), created, due: created };
   await trx('outbox').insert(row);
 }
+
+/** What tells no receivers apart stands in as many lanes: each look goes by all that have something waiting, and they must be few. */
+const LANES = 16;
+
+/** @param name whoever is not to be held up by others more than need be @returns an ordering key */
+export const laneOf = (name: string): string => String(Number.parseInt(hash('sha256', name).slice(0, 8), 16) % LANES);
 
 const RECEIVERS = `WITH RECURSIVE receivers AS (
     (SELECT kind, ordering_key FROM outbox ORDER BY kind, ordering_key LIMIT 1)
@@ -166,5 +173,23 @@ const WAITING = `SELECT count(*)::int AS count, min(created) AS oldest, min(due)
 
 export async function waitingFor(executor: Executor, { kind, orderingKey }: Receiver): Promise<Waiting> {
   const { rows } = await executor.raw<{ rows: [Waiting] }>(WAITING, { kind, orderingKey });
+  return rows[0];
+}
+
+export interface KindLoad {
+  readonly count: number;
+  readonly oldest: Date | null;
+  /** Why the last attempt of one of them failed, as far as that is known. */
+  readonly lastError: string | null;
+}
+
+/** How much of one kind is still to be told: how many up to a number. */
+export async function kindLoad(executor: Executor, kind: string, most: number): Promise<KindLoad> {
+  const { rows } = await executor.raw<{ rows: [KindLoad] }>(
+    `SELECT count(*)::int AS count, min(created) AS oldest,
+        (array_agg(last_error ORDER BY due DESC) FILTER (WHERE last_error IS NOT NULL))[1] AS "lastError"
+      FROM (SELECT created, due, last_error FROM outbox WHERE kind = ? LIMIT ?) waiting`,
+    [kind, most],
+  );
   return rows[0];
 }

@@ -72,6 +72,11 @@ export async function noteUse(executor: Executor, id: string, { signCount, backe
   return (await ahead.update({ sign_count: signCount, backed_up: backedUp, last_used: now })) === 1;
 }
 
+/** Gives a passkey of the user another name. */
+export async function renamePasskey(executor: Executor, userId: string, id: string, name: string): Promise<void> {
+  await executor('passkeys').where({ user_id: userId, id }).update({ name });
+}
+
 /** @returns false when there is no such passkey of the user */
 export async function deletePasskey(executor: Executor, userId: string, id: string): Promise<boolean> {
   return (await executor('passkeys').where({ user_id: userId, id }).delete()) === 1;

@@ -1,6 +1,6 @@
 /** What the database holds about one user, read across its tables for the one whose data it is. Without secrets and their hashes; reads only. */
+import { type BrowserSession, listBrowserSessions } from './browser-sessions.ts';
 import type { Executor } from './database.ts';
-import { MODELS } from './protocol-state.ts';
 
 export interface UserData {
   readonly memberships: readonly { orgId: string; orgName: string; depId: string | null; depName: string | null; created: Date }[];
@@ -15,7 +15,7 @@ export interface UserData {
     lastUsed: Date | null;
   }[];
   readonly apiTokens: readonly { id: string; name: string; created: Date; expiresAt: Date | null; lastUsed: Date | null }[];
-  readonly sessions: readonly { signedIn: Date | null; expires: Date; applications: string[] }[];
+  readonly sessions: readonly Omit<BrowserSession, 'uid'>[];
 }
 
 const MEMBERSHIPS = `SELECT m.org_id AS "orgId", o.name AS "orgName", m.dep_id AS "depId", d.name AS "depName", m.created
@@ -33,9 +33,6 @@ const IDENTITY_PROVIDERS = `SELECT p.id, p.name, l.subject, l.known_as AS "known
   WHERE l.user_id = :userId ORDER BY l.seq`;
 const API_TOKENS =
   'SELECT id, name, created, expires_at AS "expiresAt", last_used AS "lastUsed" FROM api_tokens WHERE user_id = :userId ORDER BY seq';
-const SESSIONS = `SELECT to_timestamp((s.payload->>'loginTs')::float8) AS "signedIn", s.expires_at AS expires,
-    ARRAY(SELECT DISTINCT c.client_id::text FROM browser_session_clients c WHERE c.session_uid = s.uid ORDER BY 1) AS applications
-  FROM oidc_payload s WHERE s.account_id = :userId AND s.model = ${MODELS.Session} AND s.expires_at > :now ORDER BY 1`;
 
 /** @param now sessions that have ended by then are left out */
 export async function readUserData(executor: Executor, userId: string, now: Date): Promise<UserData> {
@@ -46,6 +43,6 @@ export async function readUserData(executor: Executor, userId: string, now: Date
     applications: await rows(APPLICATIONS),
     identityProviders: await rows(IDENTITY_PROVIDERS),
     apiTokens: await rows(API_TOKENS),
-    sessions: await rows(SESSIONS),
+    sessions: (await listBrowserSessions(executor, userId, now)).map(({ uid: _, ...session }) => session),
   };
 }

@@ -188,7 +188,8 @@ export async function readUsers(
   return readPage<User>(query, USER, window);
 }
 
+/** As they are listed where nothing else is asked for: without those who are deactivated. */
 export async function countUsers(executor: Executor): Promise<number> {
-  const row = await executor('users').count<{ count: number }[]>({ count: '*' }).first();
+  const row = await executor('users').whereNot({ status: 'DEPROVISIONED' }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
 }

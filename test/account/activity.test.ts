@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { en } from '../../src/hosted/messages/en.ts';
 import { OWN_EVENT_TYPES } from '../../src/services/own-activity.ts';
+import { createClient, tokensFor } from '../oauth/relying-party.ts';
 import { moveClock } from '../support/clock.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -54,14 +55,23 @@ test('what the user is told of his account', async (t) => {
   await t.test('the data as JSON: all that is there, no secret, noted; after a fresh sign-in', async (t) => {
     const user = await service.createUser({ email: 'data@example.com', nickName: 'דנה' });
     const { browser, page } = await arriveAt(service, '/account/data', user);
+    await tokensFor(service, browser, user, await createClient(service, { consent_method: 'TRUSTED' }));
     const file = await browser.submit(page, 'data-form');
     assert.match(file.headers.get('content-disposition') ?? '', /^attachment; filename="account-\d{4}-\d\d-\d\d\.json"$/);
     assert.match(file.headers.get('content-type') ?? '', /^application\/json/);
     const data = JSON.parse(file.text);
     assert.deepEqual([data.user.id, data.user.profile.nickName, data.sessions.length], [user.id, 'דנה', 1]);
+    const [session] = data.sessions;
+    assert.match(session.ipAddress, /127\.0\.0\.1$/);
+    assert.ok(Date.parse(session.lastSeen) && 'userAgent' in session && 'amr' in session, file.text);
+    assert.doesNotMatch(JSON.stringify(session), /"(uid|jti|id)"/);
     assert.ok(data.activity.some((event: { eventType: string }) => event.eventType === 'user.session.start'));
     const [created] = data.activity.filter((event: { byOther: boolean }) => event.byOther);
     assert.deepEqual([created.eventType, created.ipAddress, created.userAgent], ['user.lifecycle.create', undefined, undefined]);
+    assert.deepEqual(
+      data.permissions.map(({ label, scopes }: { label: string; scopes: string[] }) => [label, scopes.toSorted()]),
+      [['Test application', ['email', 'offline_access', 'openid', 'profile']]],
+    );
     assert.doesNotMatch(file.text, /argon2|passwordHash|sealed/i);
     const filter = encodeURIComponent(`eventType eq "user.account.export_data" and actor.id eq "${user.id}"`);
     assert.equal((await service.api('GET', `/logs?filter=${filter}`)).body.length, 1);

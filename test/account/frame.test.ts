@@ -15,6 +15,9 @@ const FORMS = [
   '/account/sessions/end-others',
   '/account/permissions/end',
   '/account/data',
+  ...['app', 'enroll', 'passkey', 'enroll-passkey', 'passkey/fac_1', 'recovery-codes', 'remove', 'connect', 'disconnect'].map(
+    (step) => `/account/security/${step}`,
+  ),
 ];
 
 test('the frame of the account', async (t) => {
@@ -112,4 +115,44 @@ test('the frame of the account', async (t) => {
       assert.doesNotMatch(page.text, /For others/);
     },
   );
+
+  await t.test('applications that no user signs in to have no tile; the others are in the order of their names', async () => {
+    const one = await service.createUser();
+    const redirect_uris = ['https://tiles.example/cb'];
+    const client_uri = 'https://tiles.example/';
+    for (const label of ['zeta', 'Äther', '👩‍💻 Code', 'alpha']) await createLabelled(service, label, { redirect_uris, client_uri });
+    const machine = { application_type: 'service', grant_types: ['client_credentials'], response_types: [], client_uri };
+    await createLabelled(service, 'Nightly job', machine);
+    const { page } = await arriveAt(service, '/account', one);
+    assert.doesNotMatch(page.text, /Nightly job/);
+    const words = wordsOf(page);
+    const places = ['alpha', 'Äther', 'zeta'].map((label) => words.indexOf(label));
+    assert.ok(
+      places.every((place, at) => place > (places[at - 1] ?? 0)),
+      words,
+    );
+    assert.match(page.text, /<span class="initial" aria-hidden="true">👩‍💻<\/span>/, 'one sign, not its half');
+  });
+
+  await t.test('a form of one user does nothing to another who has signed in since, in the same browser', async () => {
+    const [first, second] = [await service.createUser(), await service.createUser()];
+    const { browser, page } = await arriveAt(service, '/account/profile', first);
+    await browser.visit('/oauth/v1/logout');
+    const logout = await browser.visit('/oauth/v1/logout');
+    await browser.submit(logout, 'logout-form');
+    await arriveAt(service, '/account/profile', second, browser);
+    const refused = await browser.submit(page, 'profile-form', { firstName: 'of the first' });
+    assert.equal(refused.status, 403);
+    assert.match(refused.text, /id="error-code">form_refused</);
+    assert.match(refused.text, /<a class="button main" href="\/">/, 'and leads on');
+    assert.equal((await service.api('GET', `/users/${second.id}`)).body.profile.firstName ?? null, null);
+    assert.equal((await browser.submit(await browser.visit('/account/profile'), 'profile-form', { firstName: 'own' })).status, 200);
+  });
+
+  await t.test('the logo is the brand’s', async () => {
+    const logoUrl = 'https://cdn.example/brand.svg';
+    assert.equal((await service.api('PUT', '/settings/branding', { logoUrl })).status, 200);
+    const { page } = await arriveAt(service, '/account', user);
+    assert.match(page.text, /<a class="product"[^>]*><img class="brand-logo" src="https:\/\/cdn.example\/brand.svg"/);
+  });
 });

@@ -77,4 +77,16 @@ test('the profile', async (t) => {
     const answer = await postForm(browser, '/account/email', { ...fieldsOf(page, 'email-form'), email: 'late@profile.example' });
     assert.equal(answer.headers.get('location'), '/signin?account=profile');
   });
+
+  await t.test('the middle name is his to say, and a time zone is written as the database of zones has it', async () => {
+    const user = await service.createUser();
+    const { browser, page } = await arriveAt(service, '/account/profile', user);
+    assert.match(page.text, /<option value="Europe\/Berlin">/, 'zones to choose from');
+    const saved = await browser.submit(page, 'profile-form', { middleName: 'Augusta', zoneinfo: 'europe/berlin' });
+    assert.match(saved.text, /value="Europe\/Berlin" autocomplete/);
+    const profile = await profileOf(user.id);
+    assert.deepEqual([profile.middleName, profile.zoneinfo], ['Augusta', 'Europe/Berlin']);
+    const days = await browser.submit(saved, 'profile-form', { zoneinfo: 'Pacific/Kiritimati' });
+    assert.equal(days.status, 200);
+  });
 });

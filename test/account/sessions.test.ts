@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { receiver, signInAt, told } from '../oauth/logout-receiver.ts';
+import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { moveClock } from '../support/clock.ts';
+import { onServer } from '../support/database.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { type Account, arriveAt, fieldsOf, postForm, wordsOf } from './arrival.ts';
@@ -88,5 +91,51 @@ test('the sessions of a user', async (t) => {
     const { browser, page } = await arriveAt(service, '/account/sessions', user);
     const pages = await Promise.all(Array.from({ length: 20 }, () => browser.window().submit(page, 'end-session-1')));
     assert.equal(pages.filter(({ url }) => url.search === '?done=session-ended').length, 1);
+  });
+
+  await t.test('a session is seen where the account is looked at, too: from where, and at most once in five minutes', async (t) => {
+    const user = await service.createUser();
+    const { browser, page } = await arriveAt(service, '/account/sessions', user);
+    const seen = async () => {
+      const { rows } = await onServer(service.database.url, (sql) =>
+        sql.query(`SELECT payload->'device' AS device FROM oidc_payload WHERE account_id = $1 AND payload ? 'device'`, [user.id]),
+      );
+      assert.equal(rows.length, 1);
+      return rows[0].device;
+    };
+    const first = await seen();
+    assert.match(wordsOf(page), /Unknown browser/);
+    moveClock(t, 200);
+    await browser.visit('/account/profile');
+    assert.deepEqual(await seen(), first);
+    moveClock(t, 400);
+    await browser.visit('/account/profile', { headers: { 'user-agent': FIREFOX } });
+    const later = await seen();
+    assert.ok(later.seen >= first.seen + 400, `${later.seen} after ${first.seen}`);
+    assert.equal(later.userAgent, FIREFOX);
+    assert.match(wordsOf(await browser.visit('/account/sessions')), /Firefox, Linux This browser/);
+  });
+
+  await t.test('with all others end the sign-ins that are done and wait for their browser (sessionToken)', async () => {
+    const user = await service.createUser();
+    const client = await createClient(service);
+    const tokenOf = async () => {
+      const body = JSON.stringify({ username: user.login, password: user.password });
+      const answer = await fetch(`${service.baseUrl}/api/v1/authn`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      return ((await answer.json()) as { sessionToken: string }).sessionToken;
+    };
+    const sessionToken = await tokenOf();
+    await another(user);
+    const { browser, page } = await arriveAt(service, '/account/sessions', user);
+    await browser.submit(page, 'end-others-form');
+    const request = (token: string) =>
+      authorizeUrl(service, 'built-in', { client_id: client.clientId, prompt: 'none', sessionToken: token });
+    const thief = new UserAgent(service.baseUrl);
+    assert.equal(answerOf(await thief.visit(request(sessionToken))).error, 'login_required');
+    assert.ok(answerOf(await thief.visit(request(await tokenOf()))).code, 'a later one is good');
   });
 });

@@ -43,7 +43,8 @@ export const wordsOf = ({ text }: Page): string =>
 
 /** The value of a form's field, hidden or not. */
 export const typedIn = ({ text }: Page, name: string): string | undefined =>
-  new RegExp(`<input[^>]*name="${name}"[^>]*value="([^"]*)"`).exec(text)?.[1];
+  (new RegExp(`<input[^>]*name="${name}"[^>]*value="([^"]*)"`).exec(text) ??
+    new RegExp(`<textarea[^>]*name="${name}"[^>]*>\n?([^<]*)<`).exec(text))?.[1];
 
 /** Creates a token through the console. @returns the page that tells it */
 export async function createToken(agent: UserAgent, name: string, expires = '90'): Promise<{ page: Page; token: string }> {

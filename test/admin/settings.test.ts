@@ -1,4 +1,4 @@
-/** Security → Sign-in policy and Passwords, Settings → Branding and Mail, without JavaScript: each with its effect where people sign in. */
+/** Security → Sign-in policy and Passwords, Settings → Branding, without JavaScript: each with its effect where people sign in. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/accessibility.ts';
@@ -155,19 +155,6 @@ test('an application’s sign-in page is previewed in its own colour, with its l
   assert.match(preview.headers.get('content-security-policy') ?? '', /img-src 'self' data: https:\/\/logos\.example;/);
   assert.match((await agent.visit(`${BRANDING}/preview`)).text, /brand-preview\.css\?light=7a1f5c/);
   assert.equal((await agent.visit(`${BRANDING}/applications/none`)).status, 404);
-});
-
-test('the page of mail tells the server without its password, and pretends nothing', async (t) => {
-  const env = { SMTP_URL: 'smtps://mailer:top-secret@smtp.example:465', MAIL_FROM: 'Gatehouse <id@example.com>' };
-  const { agent } = await enter(await startService(t, { env }));
-  const page = await agent.visit('/admin/settings/mail');
-  assert.match(
-    wordsOf(page),
-    /smtp\.example:465, TLS from the beginning.*user name and password are not shown.*This version sends no mail yet/,
-  );
-  for (const secret of ['top-secret', 'mailer']) assert.ok(!page.text.includes(secret), secret);
-  const { agent: without } = await enter(await startService(t));
-  assert.match(wordsOf(await without.visit('/admin/settings/mail')), /There is no mail server, and none is needed to try it/);
 });
 
 test('who may only read sees all of it, and no way to change it', async (t) => {

@@ -32,6 +32,11 @@ test('organizations and groups of a user: joined, moved, left', async (t) => {
     (await service.api('GET', `/users/${user.id}/groups`)).body.map(({ id }: { id: string }) => id),
     [group.id],
   );
+  const removal = /href="([^"]+\/groups\/[^"]+\/remove)"/.exec(added.text)?.[1] ?? assert.fail(added.text);
+  const removed = await agent.submit(await agent.visit(removal), 'console-form');
+  assert.equal(removed.url.pathname, `${home}/groups`, 'he stays with the user');
+  assert.match(wordsOf(removed), /The user is no longer in the group/);
+  assert.deepEqual((await service.api('GET', `/users/${user.id}/groups`)).body, []);
 });
 
 test('applications of a user: assigned, by a group, taken away', async (t) => {
@@ -55,11 +60,19 @@ test('applications of a user: assigned, by a group, taken away', async (t) => {
   assert.equal((await agent.visit(`${home}/${shared.clientId}/remove`)).status, 404, 'that of a group is not his own');
 });
 
+class Firefox extends UserAgent {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('user-agent', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0');
+    return super.send(address, { ...init, headers });
+  }
+}
+
 test('sessions: one ended, then all with the tokens', async (t) => {
   const service = await startService(t);
   const user = await service.createUser();
   const client = await createClient(service);
-  const [here, there] = [new UserAgent(service.baseUrl), new UserAgent(service.baseUrl)];
+  const [here, there] = [new UserAgent(service.baseUrl), new Firefox(service.baseUrl)];
   const { refresh_token: token } = (await tokensFor(service, here, user, client)).body;
   await tokensFor(service, there, user, client);
   const { agent } = await enter(service);
@@ -67,7 +80,9 @@ test('sessions: one ended, then all with the tokens', async (t) => {
   const ends = (page: Page) => [...page.text.matchAll(/href="([^"]+\/sessions\/[\w-]+\/end)"/g)].map(([, href = '']) => href);
   const list = await agent.visit(home);
   assert.equal(ends(list).length, 2);
-  assert.match(wordsOf(list), /Password Test application/);
+  assert.match(wordsOf(list), /UTC Password \d+ \w+ \d{4}, \d\d:\d\d UTC Test application/);
+  assert.match(wordsOf(list), /Firefox, Windows 127\.0\.0\.1 \d+ \w+ \d{4}/, 'which browser, from where, and when it was seen');
+  assert.match(wordsOf(list), /Not known 127\.0\.0\.1/);
   const isIn = async (browser: UserAgent) => !/sign-in-form/.test((await browser.visit('/account/security')).text);
   const active = async () => (await post(service, 'built-in', 'introspect', client, { token })).body.active;
   assert.deepEqual([await isIn(here), await isIn(there)], [true, true]);

@@ -83,7 +83,9 @@ test('the list is searched by names, by status and by an expression, and has pag
   assert.doesNotMatch(found.text, /crowd-08/);
   const wrong = await agent.visit('/admin/users?expression=city');
   assert.equal(wrong.status, 200);
-  assert.match(wordsOf(wrong), /The expression cannot be read/);
+  assert.match(wrong.text, /id="expression-problem">[^<]+</);
+  assert.match(wrong.text, /id="expression"[^>]*value="city"[^>]*aria-invalid="true"/);
+  assert.match(wrong.text, /id="error-summary"[\s\S]*<a href="#expression">Expression: /);
   assert.match(wordsOf(await agent.visit('/admin/users?q=%00')), /Nobody fits/);
   assert.match(wordsOf(await agent.visit('/admin/users?q=%25')), /Nobody fits/);
 });

@@ -96,6 +96,10 @@ class MemoryInteractions implements Interactions {
     return details;
   }
 
+  async waiting(_serverId: string, uid: string): Promise<string | undefined> {
+    return [...this.underWay.values()].find((details) => details.uid === uid)?.application.id;
+  }
+
   async finish(_req: IncomingMessage, _res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string> {
     this.results.push({ uid, result });
     return `/oauth/v1/${serverId}/authorize/${uid}`;

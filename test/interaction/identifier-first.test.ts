@@ -36,7 +36,7 @@ test('first the user name, then the password, at an application and without one;
     assert.equal(wrong.status, 400);
     assert.ok(asksForPassword(wrong));
     const done = await agent.submit(wrong, 'sign-in-form', { password: user.password });
-    if (start === '/signin') assert.equal(done.url.pathname, '/');
+    if (start === '/signin') assert.equal(done.url.pathname, '/account');
     else assert.ok(answerOf(done).code);
   }
   const hinted = await new UserAgent(service.baseUrl).visit(
@@ -45,7 +45,7 @@ test('first the user name, then the password, at an application and without one;
   assert.ok(asksForPassword(hinted));
   const both = new UserAgent(service.baseUrl);
   const atOnce = await both.submit(await both.visit('/signin'), 'sign-in-form', { username: user.login, password: user.password });
-  assert.equal(atOnce.url.pathname, '/', 'a password manager that fills in both is not sent back');
+  assert.equal(atOnce.url.pathname, '/account', 'a password manager that fills in both is not sent back');
 });
 
 test('the second page is the same for whoever there is and whoever there is not', async (t) => {
@@ -91,6 +91,6 @@ browserTest('both steps in Chromium: the focus is where one types next', async (
   assert.equal(await page.locator(':focus').getAttribute('id'), 'password');
   await page.keyboard.type(user.password);
   await page.keyboard.press('Enter');
-  await page.waitForURL(`${service.baseUrl}/`);
+  await page.waitForURL(`${service.baseUrl}/account`);
   window.assertQuiet();
 });

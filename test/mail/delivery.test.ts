@@ -108,8 +108,10 @@ test('a mail whose link has ended before it could be sent is not sent', async (t
   moveClock(t, 3601);
   const beside = { database: service.database, secretKey: STARTED.SECRET_KEY };
   await startService(t, { beside, env: { ...server.env, BASE_URL: service.baseUrl }, sendsOutbox: true });
-  await eventually(async () => (await waiting(service.database)).length === 0, 'it is dropped');
+  await eventually(async () => (await waiting(service.database)).length === 0, 'it is given up');
   assert.equal(server.mails.length, 0);
+  const [lost] = await events(service, 'FAILURE');
+  assert.deepEqual([lost?.target[0]?.id, lost?.outcome.reason], [user.id, 'its link has ended']);
 });
 
 test('two processes send each mail once, and one user’s in order', async (t) => {
@@ -119,19 +121,53 @@ test('two processes send each mail once, and one user’s in order', async (t) =
   const service = await startService(t, { beside, env: server.env });
   const users = await Promise.all([1, 2, 3, 4].map((n) => service.createUser({ email: `user${n}@example.com` })));
   for (const { id } of users) {
+    // Ended by the new password before it is sent.
     await reset(service, id);
-    await service.api('POST', `/users/${id}`, { credentials: { password: { value: 'another good password' } } });
-    await service.api('POST', `/users/${id}`, { profile: { preferredLanguage: 'de' } });
-    await reset(service, id);
+    for (const [turn, preferredLanguage] of ['de', 'es', 'en'].entries()) {
+      await service.api('POST', `/users/${id}`, { profile: { preferredLanguage } });
+      await service.api('POST', `/users/${id}`, { credentials: { password: { value: `another good password, ${turn}` } } });
+    }
   }
   for (const _ of [1, 2]) await startService(t, { beside, env: { ...server.env, BASE_URL: service.baseUrl }, sendsOutbox: true });
   await eventually(async () => (await waiting(service.database)).length === 0, 'all are sent');
   for (const n of [1, 2, 3, 4]) {
     const subjects = server.mails.filter(({ to }) => to === `user${n}@example.com`).map(({ subject }) => subject);
     assert.deepEqual(subjects, [
-      'Choose a new password for Gatehouse',
+      'Ihr Passwort für Gatehouse wurde geändert',
+      'Se ha cambiado su contraseña de Gatehouse',
       'Your password for Gatehouse was changed',
-      'Wählen Sie ein neues Passwort für Gatehouse',
     ]);
   }
+});
+
+test('a link waits for no notice, and one mailbox for no other: who takes none of his mail hides nothing from whom he robs', async (t) => {
+  const server = await startMailServer(t, (address) => (address.startsWith('never') ? 450 : undefined));
+  const service = await startService(t, { env: server.env, sendsOutbox: true });
+  const user = await service.createUser({ email: 'never@example.com' });
+  const setPassword = (value: string) => service.api('POST', `/users/${user.id}`, { credentials: { password: { value } } });
+  const setEmail = (email: string) => service.api('POST', `/users/${user.id}`, { profile: { email } });
+  await setPassword('another good password');
+  await eventually(async () => (await waiting(service.database))[0]?.last_error, 'the notice waits');
+  await setEmail('ada@example.com');
+  assert.match((await server.mail('ada@example.com')).link, /verify-email/);
+  await setPassword('yet another good password');
+  assert.match((await server.mail('ada@example.com', 2)).link, /forgot-password/);
+  await reset(service, user.id);
+  assert.match((await server.mail('ada@example.com', 3)).link, /choose-password/);
+  const left = (await waiting(service.database)).map(({ payload }) => payload.kind);
+  assert.deepEqual(new Set(left), new Set(['password-changed', 'email-changed']));
+});
+
+test('however many users have mail to come, whoever looks for what is due goes by few', async (t) => {
+  const server = await startMailServer(t);
+  const service = await startService(t, { env: server.env });
+  const invited = Array.from({ length: 100 }, (_, n) => ({ profile: { login: `user${n}`, email: `user${n}@example.com` } }));
+  for (const user of invited) await service.api('POST', '/users?sendEmail=true', user);
+  const count = (what: string) =>
+    onServer(service.database.url, async (sql) =>
+      Number((await sql.query(`SELECT count(${what}) FROM outbox WHERE kind = 'mail'`)).rows[0].count),
+    );
+  assert.equal(await count('*'), 100);
+  const lanes = await count('DISTINCT ordering_key');
+  assert.ok(lanes > 10 && lanes <= 64, String(lanes));
 });

@@ -1,6 +1,7 @@
 /** The dev inbox (management-api.md, "SMTP_URL"), and the pages around mail in Chromium. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/store/database.ts';
 import { removeExpired } from '../../src/store/expiry.ts';
@@ -82,6 +83,25 @@ test('the dev inbox is not there behind a proxy, under another name (DNS rebindi
     }
     assert.equal(await statusOf(withServer.listensAt, path, {}), 404);
   }
+});
+
+test('the dev inbox is not there for whoever names this machine but comes from elsewhere', async (t) => {
+  const service = await startService(t, { env: { HOST: '0.0.0.0' } });
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((each) => each?.family === 'IPv4' && !each.internal)?.address;
+  const statusFrom = (localAddress: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request(`${service.listensAt}/dev/inbox`, { localAddress }, (res) => {
+        res.resume();
+        resolve(res.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+  assert.equal(await statusFrom('127.0.0.1'), 200);
+  // A machine without a network has nobody elsewhere.
+  if (outside !== undefined) assert.equal(await statusFrom(outside), 404);
 });
 
 browserTest(

@@ -88,7 +88,7 @@ test('changes of password, factors and connected accounts are told, whoever make
   await service.api('POST', `/users/${fresh.id}`, { credentials: { password: { value: 'another good password' } } });
   const rows = await onServer(
     service.database.url,
-    async (sql) => (await sql.query('SELECT 1 FROM outbox WHERE ordering_key = $1', [fresh.id])).rowCount,
+    async (sql) => (await sql.query("SELECT 1 FROM outbox WHERE payload->>'userId' = $1", [fresh.id])).rowCount,
   );
   assert.equal(rows, 0);
 });

@@ -76,17 +76,18 @@ test('the same user signs in again for an application, or with a sessionToken: t
   await isSignedIn(user);
 });
 
-test('a sign-in at the page that stands by itself begins a new session, whoever it is', async (t) => {
-  const { opened, user, other, browser, sids, ends, toTell, isSignedIn } = await signedIn(t);
+test('at the page that stands by itself the same user goes on too, under another cookie; another one ends the session', async (t) => {
+  const { opened, user, other, browser, sids, url, ends, toTell, isSignedIn } = await signedIn(t);
+  const thief = browser.window();
+  await browser.signIn(opened, user);
+  assert.deepEqual([await toTell(), await ends()], [[], []]);
+  await isSignedIn(user);
+  assert.notEqual(browser.cookie('gatehouse-session'), thief.cookie('gatehouse-session'));
+  assert.equal((await thief.visit('/account')).url.pathname, '/signin', 'whoever has the former cookie is out (session fixation)');
+  assert.ok(answerOf(await browser.visit(url({ prompt: 'none' }))).code);
   // The page was opened before the session began: with one it leads on.
   await browser.signIn(opened, other);
   assert.deepEqual(await toTell(), [...sids].sort());
   assert.deepEqual(await ends(), [{ actor: user.id, target: user.id }]);
-  await isSignedIn(other);
-  await browser.signIn(opened, other);
-  assert.deepEqual(
-    (await ends()).map(({ actor }) => actor),
-    [user.id, other.id],
-  );
   await isSignedIn(other);
 });

@@ -24,7 +24,13 @@ export function hookFields(hook?: EventHook): readonly Field[] {
   const channel = hook?.channel;
   return [
     { name: 'name', label: 'Name', required: true, value: hook?.name },
-    { name: 'description', label: 'Description', value: hook?.description, hint: 'What receives the events, and whom to ask about it.' },
+    {
+      name: 'description',
+      label: 'Description',
+      kind: 'description',
+      value: hook?.description,
+      hint: 'What receives the events, and whom to ask about it.',
+    },
     {
       name: 'uri',
       label: 'Address',

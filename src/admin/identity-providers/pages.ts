@@ -14,6 +14,7 @@ import { upstreamRedirectUri } from '../../services/upstream-exchange.ts';
 import type { IdentityProvider } from '../../store/identity-providers.ts';
 import { groupsIn, organizationsIn } from '../candidates.ts';
 import { formPage } from '../form.ts';
+import { carriedOutOnce, formKey } from '../once.ts';
 import type { ConsolePage, Visit } from '../page.ts';
 import { afterIn, LIMIT, pagerOf } from '../paging.ts';
 import { type Content, listPage, type Piece, sheetPage } from '../sheet.ts';
@@ -127,7 +128,7 @@ const create: ConsolePage = {
         facts: KINDS[type].steps,
         copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, id) }],
         fields: await providerFields(visit, presetOf(type), true, typed),
-        hidden: { id },
+        hidden: { id, ...formKey() },
         submit: 'Add identity provider',
         cancel: HOME,
       },
@@ -138,7 +139,13 @@ const create: ConsolePage = {
     const type = demandType(visit);
     const fields = await providerFields(visit, presetOf(type), true, { values: form, problems: [] });
     const input = await providerInput(visit, type, fields, form);
-    const { id } = await createIdentityProvider(visit.services, { ...input, id: idTyped(form) }, visit.request);
+    const provider = { ...input, id: idTyped(form) };
+    const id = await carriedOutOnce(
+      visit,
+      form,
+      [HOME, provider],
+      async (services) => (await createIdentityProvider(services, provider, visit.request)).id,
+    );
     return { goTo: addressOf(id), notice: 'idp-created' };
   },
 };

@@ -1,5 +1,6 @@
 /** What narrows the system log: the fields of its search, and the question that they make. */
 import { present } from '../../clock.ts';
+import type { FieldProblem } from '../../errors.ts';
 import { EVENT_GROUPS } from '../../policy/event-types.ts';
 import type { LogQuery } from '../../services/logs.ts';
 import { type Field, type Option, typedValues } from '../form.ts';
@@ -54,11 +55,17 @@ export interface LogSearch {
   readonly isNarrowed: boolean;
   /** Since when, where the search does not say it. */
   readonly lookedBackTo: Date | undefined;
+  /** What cannot be asked for. */
+  readonly problems: readonly FieldProblem[];
 }
 
-/** What the address asks for; a moment that is none is left out. */
+const NO_MOMENT = 'is no date with a time, such as 2026-11-21T09:30';
+const isMoment = (typed: unknown): typed is Date => typed instanceof Date && !Number.isNaN(typed.getTime());
+
+/** What the address asks for. */
 export function searchIn(query: URLSearchParams): LogSearch {
-  const { since, until } = typedValues(searchFields(query), query) as Record<string, unknown>;
+  const { since, until } = typedValues(searchFields(query), query);
+  const typed = { since, until };
   const word = (name: string): string => (query.get(name) ?? '').trim();
   const [q, type, outcome, actor, target] = [word('q'), word('type'), word('outcome'), word('actor'), word('target')];
   const filters = [
@@ -67,7 +74,7 @@ export function searchIn(query: URLSearchParams): LogSearch {
     ...(actor === '' ? [] : [party('actor', actor)]),
     ...(target === '' ? [] : [party('target', target)]),
   ];
-  const [from, to] = [since, until].map((moment) => (moment instanceof Date ? moment : undefined));
+  const [from, to] = [since, until].map((moment) => (isMoment(moment) ? moment : undefined));
   const lookedBackTo = from === undefined ? new Date((to ?? present()).getTime() - LOOK_BACK_MS) : undefined;
   return {
     question: {
@@ -77,7 +84,10 @@ export function searchIn(query: URLSearchParams): LogSearch {
       filter: filters.length === 0 ? undefined : filters.join(' and '),
       newestFirst: true,
     },
-    isNarrowed: [q, type, outcome, actor, target].some((one) => one !== '') || from !== undefined || to !== undefined,
+    isNarrowed: [q, type, outcome, actor, target].some((one) => one !== '') || since !== undefined || until !== undefined,
     lookedBackTo,
+    problems: Object.entries(typed).flatMap(([field, moment]) =>
+      moment === undefined || isMoment(moment) ? [] : [{ field, message: NO_MOMENT }],
+    ),
   };
 }

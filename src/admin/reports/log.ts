@@ -1,5 +1,5 @@
 /** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
-import { ApiError } from '../../errors.ts';
+import { ApiError, validation } from '../../errors.ts';
 import { mayCall } from '../../policy/administration.ts';
 import { describeEvent } from '../../services/log-events.ts';
 import { readLogs } from '../../services/logs.ts';
@@ -17,21 +17,28 @@ import { tellDecision } from './told-decision.ts';
 /** Entries of a file at most. */
 const MOST_KEPT = 1000;
 
-/** Beside the field where it has one. */
-const told = ({ field, message }: Problem): string => (field === undefined || field === 'filter' ? message : `${field} ${message}`);
+const BUSY = 'Others are searching just now. Search again in a moment.';
+
+interface Found {
+  readonly page: Page<StoredEvent>;
+  readonly problems: readonly Problem[];
+}
 
 /** A search that cannot be carried out finds nothing, and says why. */
-async function find({ services, query }: Visit, { question }: LogSearch): Promise<{ page: Page<StoredEvent>; problem?: string }> {
+async function find({ services, query }: Visit, { question, problems }: LogSearch): Promise<Found> {
+  const nothing = { items: [], next: undefined };
+  if (problems.length > 0) return { page: nothing, problems };
   try {
-    return { page: await readLogs(services, question, { limit: LIMIT, after: afterIn(query) }) };
+    return { page: await readLogs(services, question, { limit: LIMIT, after: afterIn(query) }), problems };
   } catch (error) {
-    const busy =
-      error instanceof ApiError && error.status === 429
-        ? [{ message: 'Others are searching just now. Search again in a moment.' }]
-        : undefined;
-    const problems = busy ?? problemsOf(error);
-    if (problems === undefined) throw error;
-    return { page: { items: [], next: undefined }, problem: problems.map(told).join('; ') };
+    const isBusy = error instanceof ApiError && error.status === 429;
+    const told = isBusy ? [{ message: BUSY }] : problemsOf(error);
+    if (told === undefined) throw error;
+    // The filter is made of several fields.
+    return {
+      page: nothing,
+      problems: told.map(({ field, message }) => (field === undefined || field === 'filter' ? { message } : { field, message })),
+    };
   }
 }
 
@@ -70,7 +77,7 @@ export const log: ConsolePage = {
   async show(visit) {
     const { query } = visit;
     const search = searchIn(query);
-    const { page, problem } = await find(visit, search);
+    const { page, problems } = await find(visit, search);
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after' && name !== 'notice'));
     const file = `${LOG}/download${kept.size === 0 ? '' : `?${kept}`}`;
@@ -84,21 +91,20 @@ export const log: ConsolePage = {
         ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Retention', href: `${LOG}/retention` }] : []),
       ],
       parts: [
-        ...(problem === undefined
-          ? []
-          : [{ kind: 'words', tone: 'bad', paragraphs: [`The search could not be carried out: ${problem}`] } as const]),
         {
           kind: 'table',
           name: 'System log',
           columns: COLUMNS,
           rows: page.items.map(rowOf),
-          empty: `${isNarrowed ? 'Nothing fits.' : 'Nothing happened.'}${span}`,
+          empty:
+            problems.length > 0 ? 'The search could not be carried out.' : `${isNarrowed ? 'Nothing fits.' : 'Nothing happened.'}${span}`,
           search: {
             label: 'Search',
             q: query.get('q') ?? '',
             hint: 'Words of the event, names, ids; all must be found. “Who” and “To what”: an id, or part of a name.',
             fields: searchFields(query),
             isNarrowed,
+            problems,
           },
           pager: pagerOf(LOG, query, page.next),
         },
@@ -107,7 +113,9 @@ export const log: ConsolePage = {
     });
   },
   async download({ services, query }) {
-    const { items } = await readLogs(services, searchIn(query).question, { limit: MOST_KEPT, after: undefined });
+    const { question, problems } = searchIn(query);
+    if (problems.length > 0) throw validation(problems);
+    const { items } = await readLogs(services, question, { limit: MOST_KEPT, after: undefined });
     return { name: 'system-log.json', type: 'application/json', content: JSON.stringify(items.map(describeEvent), null, 2) };
   },
 };

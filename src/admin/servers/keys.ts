@@ -1,14 +1,12 @@
 /** The keys that an authorization server signs with, how each stands, and rotating them at once. */
 
-import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { nextRotation } from '../../policy/key-rotation.ts';
-import { randomToken } from '../../secrets.ts';
-import { once } from '../../services/idempotency.ts';
 import { keysInUse, listServerKeys, rotateSigningKeys } from '../../services/signing-keys.ts';
 import { inPages } from '../../store/paging.ts';
 import type { SigningKey } from '../../store/signing-keys.ts';
-import { formPage, readFields } from '../form.ts';
+import { formPage } from '../form.ts';
+import { carriedOutOnce, formKey } from '../once.ts';
 import type { ConsolePage } from '../page.ts';
 import { afterIn, LIMIT, pagerOf } from '../paging.ts';
 import type { Piece } from '../sheet.ts';
@@ -69,8 +67,6 @@ const keys: ConsolePage = {
   },
 };
 
-const sentOnce = z.object({ key: z.string().regex(/^[\w-]{43}$/, 'of the form is missing: open the page again') });
-
 const rotate: ConsolePage = {
   path: '/api/servers/:serverId/keys/rotate',
   access: 'service',
@@ -89,7 +85,7 @@ const rotate: ConsolePage = {
         title: 'Rotate the keys now?',
         crumbs,
         facts,
-        hidden: { key: randomToken() },
+        hidden: formKey(),
         submit: 'Rotate keys',
         danger: true,
         cancel: `${subject.home}/keys`,
@@ -99,10 +95,8 @@ const rotate: ConsolePage = {
   },
   async receive(visit, form) {
     const { server, home } = await subjectOf(visit);
-    const { key } = readFields(sentOnce, form);
-    const call = { userId: visit.person.id, key: `console ${key}`, content: home };
     // A key that was announced a moment ago is known to nobody: the form sent twice rotates once.
-    await once(visit.services, call, async (services) => {
+    await carriedOutOnce(visit, form, [home, 'rotate'], async (services) => {
       await rotateSigningKeys(services, server.id, visit.request);
       return null;
     });

@@ -130,7 +130,7 @@ async function fieldsFor(visit: Visit, now: Policy | undefined): Promise<readonl
   const isForAll = now === undefined || now.clients.includes(ALL_CLIENTS);
   return [
     { name: 'name', label: 'Name', required: true, value: now?.name },
-    { name: 'description', label: 'Description', hint: 'For administrators.', value: now?.description },
+    { name: 'description', label: 'Description', kind: 'description', hint: 'For administrators.', value: now?.description },
     {
       name: 'for',
       label: 'For which applications',

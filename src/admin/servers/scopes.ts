@@ -105,7 +105,13 @@ function fieldsFor(now: Scope | undefined): readonly Field[] {
   return [
     ...(now?.system === true ? [] : [name]),
     { name: 'displayName', label: 'Display name', hint: 'How the consent page calls it, e.g. “See your orders”.', value: now?.displayName },
-    { name: 'description', label: 'Description', hint: 'Stands below it on the consent page.', value: now?.description },
+    {
+      name: 'description',
+      label: 'Description',
+      kind: 'description',
+      hint: 'Stands below it on the consent page.',
+      value: now?.description,
+    },
     ...(now?.name === 'openid' ? [] : [consent]),
     {
       name: 'optional',

@@ -87,7 +87,13 @@ const fieldsFor = ({ server, isBuiltIn }: Subject): readonly Field[] => [
     ? []
     : [
         { ...NAME, value: server.name } as Field,
-        { name: 'description', label: 'Description', hint: 'For administrators; nobody else sees it.', value: server.description },
+        {
+          name: 'description',
+          label: 'Description',
+          kind: 'description' as const,
+          hint: 'For administrators; nobody else sees it.',
+          value: server.description,
+        },
         ...fieldsOfTokens(server),
       ]),
   ...fieldsOfLifetimes(server),

@@ -2,42 +2,64 @@
 import { z } from 'zod';
 import { validation } from '../../errors.ts';
 import { reachOf } from '../../policy/administration.ts';
+import { hasMailAddress } from '../../services/mail.ts';
 import { parse } from '../../services/parsing.ts';
 import { activateUser } from '../../services/user-lifecycle.ts';
 import { userProfile } from '../../services/user-profile.ts';
 import { createUser, type NewUser } from '../../services/users.ts';
 import { type Field, formPage, type Option, typedValues } from '../form.ts';
 import { formKey } from '../once.ts';
-import type { ConsolePage } from '../page.ts';
+import type { ConsolePage, Visit } from '../page.ts';
+import { passwordRules } from './password-rules.ts';
 import { placeFields, placeIn } from './place.ts';
 import { ATTRIBUTE_GROUPS, attributeField, givenAttributes } from './profile-fields.ts';
-import { linkOnce } from './secret-link.ts';
+import { arrivalOf, BY_LINK, linkOnce, mayMail, NO_MAIL } from './secret-link.ts';
 import { addressOfUser, USERS, USERS_HOME } from './user.ts';
 
-const WAYS: readonly Option[] = [
-  { value: 'link', label: 'By a link', hint: 'You get a link, shown once, and hand it over. The user chooses the password.' },
-  { value: 'password', label: 'With a password that you set', hint: 'Type it below.' },
-  { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' },
-];
+const byMail = (visit: Visit): Option => ({
+  value: 'mail',
+  label: 'By mail',
+  hint: `An invitation with a link goes to ${arrivalOf(visit, 'the email address above')}. The user chooses the password.`,
+});
+const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'Type it below.' };
+const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
+
+const waysFor = (visit: Visit): readonly Option[] =>
+  mayMail(visit) ? [byMail(visit), BY_LINK, BY_PASSWORD, LATER] : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
 
 const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
 const PROFILE = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
   .filter(({ name }) => FIRST.has(name))
   .map((attribute) => attributeField(attribute, undefined));
 
-const SIGN_IN: readonly Field[] = [
-  { name: 'way', label: 'How will the user sign in first?', kind: 'radios', options: WAYS, value: 'link', group: 'First sign-in' },
+const signInFields = (ways: readonly Option[], rules: string): readonly Field[] => [
+  {
+    ...{ name: 'way', label: 'How will the user sign in first?', kind: 'radios', group: 'First sign-in' },
+    ...{ options: ways, value: ways[0]?.value },
+  },
   {
     name: 'password',
     label: 'Password',
     kind: 'secret',
     alias: 'credentials.password.value',
-    hint: 'Only with a password that you set. The rules stand under Security, Passwords.',
+    hint: `Only with a password that you set. ${rules}`,
     group: 'First sign-in',
   },
 ];
 
-const way = z.object({ way: z.enum(['link', 'password', 'later']), password: z.string().max(1024) });
+const chosenWay = z.object({ way: z.enum(['mail', 'link', 'password', 'later']), password: z.string().max(1024) });
+type Chosen = z.output<typeof chosenWay>;
+
+/** @throws {ApiError} validation: what was chosen and what was typed do not go together */
+function refuseContradiction(visit: Visit, { way, password }: Chosen, email: string | null = null): void {
+  const refused = (field: string, message: string) => validation([{ field, message }]);
+  if (way === 'mail' && !mayMail(visit)) throw refused('way', 'by mail is not possible: no mail can be sent from here');
+  if (way === 'mail' && email === null) throw refused('profile.email', 'is required: the link goes there');
+  if (way === 'mail' && !hasMailAddress({ email })) throw refused('profile.email', 'is no address that mail can be sent to');
+  if (way === 'password' && password === '') throw refused('password', 'must not be empty');
+  if (way !== 'password' && password !== '')
+    throw refused('password', `was typed, but “${BY_PASSWORD.label}” is not chosen: choose that, or leave this empty`);
+}
 
 export const create: ConsolePage = {
   path: '/users/new',
@@ -45,29 +67,33 @@ export const create: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const mayBeNone = reachOf(visit.request.roles, 'write') === 'everything';
-    const fields = [...PROFILE, ...(await placeFields(visit, typed, { mayBeNone })), ...SIGN_IN];
+    const signIn = signInFields(waysFor(visit), await passwordRules(visit));
+    const fields = [...PROFILE, ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
     const submit = 'Create user';
     return formPage({ title: submit, crumbs: USERS, fields, hidden: formKey(), submit, cancel: USERS_HOME }, typed);
   },
   async receive(visit, form) {
     const profile = parse(userProfile, givenAttributes(typedValues(PROFILE, form)));
-    const chosen = parse(way, typedValues(SIGN_IN, form));
-    if (chosen.way === 'password' && chosen.password === '') throw validation([{ field: 'password', message: 'must not be empty' }]);
+    const chosen = parse(chosenWay, typedValues(signInFields([], ''), form));
+    const { way, password } = chosen;
+    refuseContradiction(visit, chosen, profile.email);
     const user: NewUser = {
       profile,
       ...(await placeIn(visit, form)),
-      activate: chosen.way === 'password',
-      ...(chosen.way === 'password' && { password: chosen.password }),
+      activate: way === 'password' || way === 'mail',
+      sendEmail: way === 'mail',
+      ...(way === 'password' && { password }),
     };
-    if (chosen.way === 'link') {
-      return linkOnce(visit, form, [USERS_HOME, user], async (services) => {
+    return linkOnce(
+      visit,
+      form,
+      [USERS_HOME, way, user],
+      async (services) => {
         const { id, login } = await createUser(services, user, visit.request);
-        const url = await activateUser(services, id, { sendEmail: false }, visit.request);
-        if (url === undefined) throw new Error('a user without a password got no link');
+        const url = way === 'link' ? await activateUser(services, id, { sendEmail: false }, visit.request) : undefined;
         return { userId: id, login, url };
-      });
-    }
-    const { id } = await createUser(visit.services, user, visit.request);
-    return { goTo: addressOfUser(id), notice: 'user-created' };
+      },
+      ({ userId }) => ({ goTo: addressOfUser(userId), notice: way === 'mail' ? 'user-invited' : 'user-created' }),
+    );
   },
 };

@@ -1,10 +1,10 @@
 /** The groups of a user. */
 import { validation } from '../../errors.ts';
 import { mayCall } from '../../policy/administration.ts';
-import { addGroupMember, listUserGroups } from '../../services/groups.ts';
+import { addGroupMember, getGroup, listUserGroups, removeGroupMember } from '../../services/groups.ts';
 import { groupsIn } from '../candidates.ts';
 import { formPage } from '../form.ts';
-import { addressOfGroup } from '../group.ts';
+import { addressOfGroup, LEAVING_FACTS } from '../group.ts';
 import type { ConsolePage } from '../page.ts';
 import { afterIn, LIMIT, pagerOf } from '../paging.ts';
 import { picked, pickField } from '../pick.ts';
@@ -27,7 +27,7 @@ const list: ConsolePage = {
       columns: ['Group', 'Description'],
       rows: items.map(({ id, name, description }) => ({
         cells: [{ text: name, href: addressOfGroup(id) }, description],
-        actions: isChangeable ? [{ label: 'Remove', href: `${addressOfGroup(id)}/members/${subject.user.id}/remove` }] : [],
+        actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(id)}/remove` }] : [],
       })),
       empty: 'This user is in no group. Groups open applications, and tokens can tell them.',
       pager: pagerOf(home, query, next),
@@ -54,4 +54,26 @@ const add: ConsolePage = {
   },
 };
 
-export const userGroups: readonly ConsolePage[] = [list, add];
+/** As from the group's own page, but that one comes back here. */
+const remove: ConsolePage = {
+  path: '/users/:id/groups/:groupId/remove',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectOf(visit);
+    const group = await getGroup(visit.services, visit.params.groupId ?? '');
+    const title = `Remove ${name} from “${group.name}”?`;
+    const below = [...crumbs, { label: 'Groups', href: homeOf(user.id) }];
+    return formPage(
+      { title, crumbs: below, facts: LEAVING_FACTS, submit: 'Remove from group', danger: true, cancel: homeOf(user.id) },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await removeGroupMember(visit.services, visit.params.groupId ?? '', user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'group-member-removed' };
+  },
+};
+
+export const userGroups: readonly ConsolePage[] = [list, add, remove];

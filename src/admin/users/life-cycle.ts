@@ -1,6 +1,6 @@
 /** The life of a user's account: how it stands, the steps that this offers, another password, and its end. */
 import { z } from 'zod';
-import { forbidden, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { type LifecycleStep, possibleSteps } from '../../policy/user-lifecycle.ts';
 import { parse } from '../../services/parsing.ts';
 import { activateUser, deleteUser, resetPassword, takeStep } from '../../services/user-lifecycle.ts';
@@ -12,7 +12,8 @@ import type { ConsolePage, Visit } from '../page.ts';
 import type { Fact } from '../sheet.ts';
 import { momentOf, momentOrNull } from '../times.ts';
 import { statusPiece } from '../user-status.ts';
-import { type Link, linkOnce } from './secret-link.ts';
+import { passwordRules } from './password-rules.ts';
+import { isByMail, linkOnce, waysTo } from './secret-link.ts';
 import { addressOfUser, type Subject, subjectOf, subjectToChange, USERS_HOME, userPage } from './user.ts';
 
 interface Step {
@@ -26,7 +27,7 @@ interface Step {
 const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   activate: {
     label: 'Activate',
-    does: 'Lets the user sign in. Whoever has no password gets a link to choose one.',
+    does: 'Lets the user sign in. Whoever has no password chooses one by a link.',
     notice: 'user-activated',
   },
   unlock: { label: 'Unlock', does: 'Lets the user sign in again who typed a wrong password or code too often.', notice: 'user-unlocked' },
@@ -39,8 +40,8 @@ const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   },
   reset_password: {
     label: 'Reset the password',
-    does: 'The present password is worth nothing any more. You get a link, shown once, by which the user chooses a new one. Sessions end.',
-    notice: 'password-expired',
+    does: 'The present password is worth nothing any more. The user chooses a new one by a link. Sessions end.',
+    notice: 'password-reset-by-mail',
     danger: true,
   },
   suspend: {
@@ -59,6 +60,9 @@ const STEPS: Readonly<Record<LifecycleStep, Step>> = {
 
 const ORDER = Object.keys(STEPS) as LifecycleStep[];
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/life-cycle`;
+/** Does the step make a link by which the user chooses a password? */
+const makesLink = (step: LifecycleStep, { passwordHash }: Subject['user']): boolean =>
+  step === 'reset_password' || (step === 'activate' && passwordHash === null);
 const never = (date: Date | null) => (date === null ? { text: 'Never', soft: true } : { moment: momentOrNull(date) });
 
 function stepsOf({ user, status }: Subject): readonly LifecycleStep[] {
@@ -118,40 +122,33 @@ const takeOne: ConsolePage = {
     const { user, name, crumbs } = await subjectToChange(visit);
     const step = stepIn(visit);
     const { label, does, danger = false } = STEPS[step];
-    const title = `${label}: ${name}?`;
-    return formPage({ title, crumbs, facts: [does], hidden: formKey(), submit: label, danger, cancel: homeOf(user.id) }, typed);
+    const ways = makesLink(step, user) ? waysTo(visit, user) : { fields: [], facts: [] };
+    const page = { title: `${label}: ${name}?`, crumbs, facts: [does, ...ways.facts], fields: ways.fields, hidden: formKey() };
+    return formPage({ ...page, submit: label, danger, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectToChange(visit);
     const step = stepIn(visit);
     const home = homeOf(user.id);
-    const linked = (url: string): Link => ({ userId: user.id, login: user.login, url });
-    if (step === 'reset_password') {
-      return linkOnce(visit, form, [home, step], async (services) =>
-        linked((await resetPassword(services, user.id, { sendEmail: false }, visit.request)) ?? ''),
+    if (makesLink(step, user)) {
+      const sendEmail = isByMail(visit, user, form);
+      const make = step === 'activate' ? activateUser : resetPassword;
+      return linkOnce(
+        visit,
+        form,
+        [home, step, sendEmail],
+        async (services) => ({ userId: user.id, login: user.login, url: await make(services, user.id, { sendEmail }, visit.request) }),
+        // Activated without a link, and not by mail: he was given a password meanwhile.
+        () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : STEPS[step].notice }),
       );
-    }
-    if (step === 'activate' && user.passwordHash === null) {
-      return linkOnce(visit, form, [home, step], async (services) => {
-        const url = await activateUser(services, user.id, { sendEmail: false }, visit.request);
-        if (url === undefined) throw forbidden();
-        return linked(url);
-      });
     }
     await takeStep(visit.services, user.id, step, visit.request);
     return { goTo: home, notice: STEPS[step].notice };
   },
 };
 
-const PASSWORD: readonly Field[] = [
-  {
-    name: 'password',
-    label: 'New password',
-    kind: 'secret',
-    required: true,
-    alias: 'credentials.password.value',
-    hint: 'The rules stand under Security, Passwords.',
-  },
+const passwordFields = (rules: string): readonly Field[] => [
+  { name: 'password', label: 'New password', kind: 'secret', required: true, alias: 'credentials.password.value', hint: rules },
   {
     name: 'expire',
     label: 'The user chooses another one at the next sign-in',
@@ -170,13 +167,13 @@ const setPassword: ConsolePage = {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = `Set a password for ${name}`;
     const facts = ['Sessions and tokens of the user end.'];
-    return formPage({ title, crumbs, facts, fields: PASSWORD, submit: 'Set password', cancel: homeOf(user.id) }, typed);
+    const fields = passwordFields(await passwordRules(visit));
+    return formPage({ title, crumbs, facts, fields, submit: 'Set password', cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectToChange(visit);
-    const { password, expire } = parse(newPassword, typedValues(PASSWORD, form));
-    const changed = await changeUser(visit.services, user.id, { password }, visit.request);
-    if (expire && changed.status === 'ACTIVE') await takeStep(visit.services, user.id, 'expire_password', visit.request);
+    const { password, expire } = parse(newPassword, typedValues(passwordFields(''), form));
+    await changeUser(visit.services, user.id, { password, expirePassword: expire }, visit.request);
     return { goTo: homeOf(user.id), notice: 'password-set' };
   },
 };

@@ -1,21 +1,21 @@
 /** Directory → Users: the list, searched by the beginning of names, by status and by an expression (RFC 7644 section 3.4.2.2). */
 import { present } from '../../clock.ts';
-import { ApiError } from '../../errors.ts';
 import { mayCall } from '../../policy/administration.ts';
 import { fullName } from '../../policy/claims.ts';
 import { statusAt, type UserStatus } from '../../policy/user-lifecycle.ts';
 import { isPrintable } from '../../services/text.ts';
 import { listUsers, type UserQuery } from '../../services/users.ts';
-import type { ConsolePage, Visit } from '../page.ts';
+import type { ConsolePage, Problem, Visit } from '../page.ts';
 import { afterIn, LIMIT, pagerOf } from '../paging.ts';
 import { problemsOf } from '../refusals.ts';
-import { listPage, type Part, sheetPage } from '../sheet.ts';
+import { listPage } from '../sheet.ts';
 import { momentOrNull } from '../times.ts';
 import { STATUSES, statusPiece } from '../user-status.ts';
 import { addressOfUser, USERS_HOME } from './user.ts';
 
 const STATUS_NAMES = Object.keys(STATUSES) as UserStatus[];
 const ANY = 'any';
+const NOT_SEARCHED = 'The search could not be carried out.';
 const NOBODY: Awaited<ReturnType<typeof listUsers>> = { items: [], next: undefined };
 
 /** What the address asks for. */
@@ -29,20 +29,15 @@ function askedIn({ query }: Visit) {
 }
 
 /** @returns what is wrong with the expression instead, where it is */
-async function found(visit: Visit, asked: UserQuery) {
+async function found(visit: Visit, asked: UserQuery): Promise<{ page: typeof NOBODY; problems?: readonly Problem[] }> {
   const words = [asked.q, asked.search].filter((one) => one !== undefined);
   if (!words.every(isPrintable)) return { page: NOBODY };
   try {
     return { page: await listUsers(visit.services, { ...asked, limit: LIMIT, after: afterIn(visit.query) }, visit.request) };
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 400) throw error;
-    return {
-      page: NOBODY,
-      problem:
-        problemsOf(error)
-          ?.map(({ message }) => message)
-          .join('; ') ?? error.summary,
-    };
+    const problems = problemsOf(error);
+    if (problems === undefined) throw error;
+    return { page: NOBODY, problems };
   }
 }
 
@@ -51,7 +46,7 @@ export const list: ConsolePage = {
   access: 'organizations',
   async show(visit) {
     const { q, status, search, asked, isNarrowed } = askedIn(visit);
-    const { page, problem } = await found(visit, asked);
+    const { page, problems = [] } = await found(visit, asked);
     const now = present();
     const mayCreate = mayCall(visit.request.roles, 'organizations', 'write');
     const create = { label: 'Create user', href: `${USERS_HOME}/new`, main: true };
@@ -73,7 +68,12 @@ export const list: ConsolePage = {
           user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) },
         ],
       })),
-      empty: isNarrowed ? 'Nobody fits. Search for the beginning of a name, or show all again.' : 'There is no user yet.',
+      empty:
+        problems.length > 0
+          ? NOT_SEARCHED
+          : isNarrowed
+            ? 'Nobody fits. Search for the beginning of a name, or show all again.'
+            : 'There is no user yet.',
       emptyAction: mayCreate && !isNarrowed ? create : undefined,
       search: {
         label: 'Search',
@@ -90,14 +90,13 @@ export const list: ConsolePage = {
               ...STATUS_NAMES.map((name) => ({ value: name, label: STATUSES[name][0] })),
             ],
           },
-          { name: 'expression', label: 'Expression', value: search },
+          { name: 'expression', label: 'Expression', value: search, alias: 'search' },
         ],
         isNarrowed,
+        problems,
       },
       pager: pagerOf(USERS_HOME, visit.query, page.next),
     };
-    if (problem === undefined) return listPage({ ...head, list });
-    const wrong: Part = { kind: 'words', tone: 'bad', paragraphs: [`The expression cannot be read: it ${problem}.`] };
-    return sheetPage({ ...head, parts: [wrong, { ...list, kind: 'table' }] });
+    return listPage({ ...head, list });
   },
 };

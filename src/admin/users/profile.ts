@@ -1,4 +1,5 @@
 /** The profile of a user: shown, and changed. */
+import { isToVerify, sendVerification } from '../../services/email-verification.ts';
 import { parse } from '../../services/parsing.ts';
 import { userProfile } from '../../services/user-profile.ts';
 import { changeUser, profileOf } from '../../services/users.ts';
@@ -8,6 +9,7 @@ import type { Fact, Part } from '../sheet.ts';
 import { momentOf, momentOrNull } from '../times.ts';
 import { statusPiece } from '../user-status.ts';
 import { ATTRIBUTE_GROUPS, attributeField, givenAttributes } from './profile-fields.ts';
+import { mayMail } from './secret-link.ts';
 import { addressOfUser, type Subject, subjectOf, subjectToChange, userPage } from './user.ts';
 
 const valuesOf = ({ user }: Subject): Readonly<Record<string, string | undefined>> => profileOf(user);
@@ -38,7 +40,30 @@ const show: ConsolePage = {
       return { kind: 'facts', title: group, facts: group === 'Account' ? [...facts, ...account] : facts };
     });
     const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
-    return userPage(visit, subject, told, subject.isChangeable ? [{ label: 'Edit profile', href: `${home}/edit`, main: true }] : []);
+    const verify = mayMail(visit) && isToVerify(user) ? [{ label: 'Send mail to confirm the address', href: `${home}/verify-email` }] : [];
+    const actions = [...verify, { label: 'Edit profile', href: `${home}/edit`, main: true }];
+    return userPage(visit, subject, told, subject.isChangeable ? actions : []);
+  },
+};
+
+const verify: ConsolePage = {
+  path: '/users/:id/verify-email',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, home, crumbs } = await subjectToChange(visit);
+    const title = 'Send mail to confirm the address';
+    const address = user.email ?? 'the user';
+    const facts = [
+      `A link goes to ${address}. Whoever opens it and says yes has shown that the address is his; applications are told so then.`,
+      'It works once, for one day. A link sent before does not work any more.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Send mail', cancel: home }, typed);
+  },
+  async receive(visit) {
+    const { user, home } = await subjectToChange(visit);
+    await sendVerification(visit.services, user.id, visit.request);
+    return { goTo: home, notice: 'verification-sent' };
   },
 };
 
@@ -64,4 +89,4 @@ const edit: ConsolePage = {
   },
 };
 
-export const profile: readonly ConsolePage[] = [show, edit];
+export const profile: readonly ConsolePage[] = [show, edit, verify];

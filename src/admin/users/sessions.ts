@@ -1,5 +1,6 @@
 /** What a user is signed in with: his browser sessions, one ended or all. */
 import { z } from 'zod';
+import { browserName } from '../../policy/browser-name.ts';
 import { parse } from '../../services/parsing.ts';
 import { clearSessions, endSession, listSessions } from '../../services/user-sessions.ts';
 import { type Field, formPage, typedValues } from '../form.ts';
@@ -38,12 +39,13 @@ const list: ConsolePage = {
       kind: 'table' as const,
       lead: 'A session is one browser in which the user is signed in.',
       name: 'Sessions',
-      columns: ['Signed in', 'Ends at the latest', 'By', 'Applications'],
-      rows: items.map(({ id, signedIn, expires, amr, applications }) => ({
+      columns: ['Browser', 'Last seen', 'Signed in', 'Ends at the latest', 'Applications'],
+      rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
         cells: [
-          { moment: momentOrNull(signedIn) },
+          [{ text: browserName(userAgent ?? '') ?? 'Not known' }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
+          lastSeen === null ? { text: 'Not noted', soft: true } : { moment: momentOf(lastSeen) },
+          [{ moment: momentOrNull(signedIn) }, { text: amr.map((method) => METHODS[method] ?? method).join(', '), soft: true }],
           { moment: momentOf(expires) },
-          amr.map((method) => METHODS[method] ?? method).join(', '),
           applications.map((one) => labels.get(one) ?? one).join(', '),
         ],
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],

@@ -376,6 +376,20 @@ export const en = {
   'account.event.user.identity_provider.unlink': 'Account elsewhere disconnected',
   'account.event.app.oauth2.as.consent.grant': 'Access given to an application',
   'account.event.app.oauth2.as.consent.revoke': 'Access of an application ended',
+  'passkey.rename': 'Rename',
+  'passkey.rename-one': 'Rename {name}',
+  'passkey.rename-submit': 'Save name',
+  'passkey.name-wrong': 'Enter a name of at most {most} characters, on one line',
+  'sign-in.once-more': 'Sign in once more to show that it is you.',
+  'sign-in.back': 'Back without signing in',
+  'account.profile.middleName': 'Middle name',
+  'account.done.factor-added': 'Set up.',
+  'account.done.factor-removed': 'Removed.',
+  'account.done.factor-gone': 'It was removed already.',
+  'account.done.passkey-named': 'The name is saved.',
+  'account.done.connected': 'Connected.',
+  'account.done.disconnected': 'Disconnected.',
+  'account.done.disconnected-already': 'It was disconnected already.',
 } as const;
 
 /** The texts of one language: all keys, or it does not compile. */

@@ -102,12 +102,36 @@ export const de: MailMessages = {
       action: 'Konto öffnen',
       closing: NOT_YOU,
     },
+    'data-downloaded': {
+      subject: 'Ihre Daten bei {service} wurden heruntergeladen',
+      heading: 'Die Daten Ihres Kontos wurden heruntergeladen',
+      paragraphs: [
+        'Jemand hat eine Datei mit allem heruntergeladen, was dieser Dienst über Sie gespeichert hat. Sie enthält kein Passwort.',
+      ],
+      action: 'Konto öffnen',
+      closing: NOT_YOU,
+    },
     'email-changed': {
       subject: 'Ihre E-Mail-Adresse bei {service} wurde geändert',
       heading: 'Ihre E-Mail-Adresse wurde geändert',
       paragraphs: ['Ihr Konto hat jetzt die Adresse {address}. Dies ist die letzte Nachricht an die frühere Adresse.'],
       action: 'Konto öffnen',
       closing: NOT_YOU,
+    },
+    'email-removed': {
+      subject: 'Ihre E-Mail-Adresse bei {service} wurde entfernt',
+      heading: 'Ihre E-Mail-Adresse wurde entfernt',
+      paragraphs: ['Ihr Konto hat keine E-Mail-Adresse mehr. Dies ist die letzte Nachricht an diese.'],
+      action: 'Konto öffnen',
+      closing: NOT_YOU,
+    },
+    test: {
+      subject: 'Eine Testnachricht von {service}',
+      heading: 'E-Mails von {service} erreichen Sie',
+      paragraphs: [
+        'Diese Nachricht wurde in der Verwaltungskonsole mit Ihrem Konto angefordert. Dass Sie sie lesen, zeigt, dass E-Mails ankommen.',
+      ],
+      closing: 'Waren Sie es nicht, verwendet jemand anders Ihr Konto: Ändern Sie Ihr Passwort.',
     },
   },
 };

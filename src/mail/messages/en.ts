@@ -117,12 +117,32 @@ export const en: MailMessages = {
       action: 'Open your account',
       closing: NOT_YOU,
     },
+    'data-downloaded': {
+      subject: 'Your data at {service} was downloaded',
+      heading: 'The data of your account was downloaded',
+      paragraphs: ['Somebody downloaded a file with all that this service holds about you. It holds no password.'],
+      action: 'Open your account',
+      closing: NOT_YOU,
+    },
     'email-changed': {
       subject: 'Your e-mail address at {service} was changed',
       heading: 'Your e-mail address was changed',
       paragraphs: ['Your account now has the address {address}. This is the last message to the address before.'],
       action: 'Open your account',
       closing: NOT_YOU,
+    },
+    'email-removed': {
+      subject: 'Your e-mail address at {service} was removed',
+      heading: 'Your e-mail address was removed',
+      paragraphs: ['Your account has no e-mail address any more. This is the last message to this one.'],
+      action: 'Open your account',
+      closing: NOT_YOU,
+    },
+    test: {
+      subject: 'A test message from {service}',
+      heading: 'Mail from {service} reaches you',
+      paragraphs: ['Somebody asked for this message in the admin console with your account. That you read it shows that mail arrives.'],
+      closing: 'If it was not you, somebody else uses your account: change your password.',
     },
   },
 };

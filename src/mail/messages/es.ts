@@ -101,12 +101,32 @@ export const es: MailMessages = {
       action: 'Abrir su cuenta',
       closing: NOT_YOU,
     },
+    'data-downloaded': {
+      subject: 'Se han descargado sus datos de {service}',
+      heading: 'Se han descargado los datos de su cuenta',
+      paragraphs: ['Alguien ha descargado un archivo con todo lo que este servicio guarda sobre usted. No contiene ninguna contraseña.'],
+      action: 'Abrir su cuenta',
+      closing: NOT_YOU,
+    },
     'email-changed': {
       subject: 'Se ha cambiado su dirección de correo en {service}',
       heading: 'Se ha cambiado su dirección de correo',
       paragraphs: ['Su cuenta tiene ahora la dirección {address}. Este es el último mensaje a la dirección anterior.'],
       action: 'Abrir su cuenta',
       closing: NOT_YOU,
+    },
+    'email-removed': {
+      subject: 'Se ha quitado su dirección de correo en {service}',
+      heading: 'Se ha quitado su dirección de correo',
+      paragraphs: ['Su cuenta ya no tiene dirección de correo. Este es el último mensaje a esta dirección.'],
+      action: 'Abrir su cuenta',
+      closing: NOT_YOU,
+    },
+    test: {
+      subject: 'Un mensaje de prueba de {service}',
+      heading: 'El correo de {service} le llega',
+      paragraphs: ['Este mensaje se pidió en la consola de administración con su cuenta. Si lo lee, el correo llega.'],
+      closing: 'Si no fue usted, otra persona usa su cuenta: cambie su contraseña.',
     },
   },
 };

@@ -97,12 +97,32 @@ export const zh: MailMessages = {
       action: '打开您的账号',
       closing: NOT_YOU,
     },
+    'data-downloaded': {
+      subject: '您在 {service} 的数据已被下载',
+      heading: '您账户的数据已被下载',
+      paragraphs: ['有人下载了一个文件，其中包含本服务保存的有关您的全部数据。文件中没有密码。'],
+      action: '打开您的账号',
+      closing: NOT_YOU,
+    },
     'email-changed': {
       subject: '您在 {service} 的邮箱地址已更改',
       heading: '您的邮箱地址已更改',
       paragraphs: ['您的账号现在使用地址 {address}。这是发往旧地址的最后一封邮件。'],
       action: '打开您的账号',
       closing: NOT_YOU,
+    },
+    'email-removed': {
+      subject: '您在 {service} 的邮箱地址已移除',
+      heading: '您的邮箱地址已移除',
+      paragraphs: ['您的账号不再有邮箱地址。这是发往此地址的最后一封邮件。'],
+      action: '打开您的账号',
+      closing: NOT_YOU,
+    },
+    test: {
+      subject: '来自 {service} 的测试邮件',
+      heading: '您能收到 {service} 的邮件',
+      paragraphs: ['有人用您的账号在管理控制台中请求了这封邮件。您能读到它，说明邮件可以送达。'],
+      closing: '如果不是您本人，说明有人在使用您的账号：请更改密码。',
     },
   },
 };

@@ -52,6 +52,11 @@ export const security: Tour = async (service) => {
   };
   assert.equal((await service.api('PUT', '/settings/branding', branding)).status, 200);
   const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'], brand_color: '#1a5fb4' });
+  // To whom a test mail would go.
+  assert.equal(
+    (await service.api('POST', '/users/admin', { profile: { email: `${'a'.repeat(60)}@${'b'.repeat(60)}.example` } })).status,
+    200,
+  );
 
   const providers = '/security/identity-providers';
   const hooks = '/api/event-hooks';
@@ -80,5 +85,6 @@ export const security: Tour = async (service) => {
     '/settings/branding/applications',
     `/settings/branding/applications/${clientId}`,
     '/settings/mail',
+    '/settings/mail/test',
   ];
 };

@@ -19,6 +19,10 @@ export const userForms: Tour = async (service) => {
   const secured = await enrolledUser(service);
   const [factor] = (await api('GET', `/users/${secured.id}/factors`)).body as { id: string }[];
 
+  const mailed = await service.createUser({ email: `${'a'.repeat(60)}@${'b'.repeat(60)}.example` });
+  const group = (await api('POST', '/groups', { profile: { name: `${LONG} of forms`, description: 'Kept' } })).body;
+  await api('PUT', `/groups/${group.id}/users/${mailed.id}`);
+
   const user = `/users/${someone.id}`;
   return [
     '/users/new',
@@ -28,6 +32,9 @@ export const userForms: Tour = async (service) => {
     `${user}/organizations/${orgId}`,
     `${user}/organizations/${orgId}/remove`,
     `${user}/groups/new`,
+    `/users/${mailed.id}/groups/${group.id}/remove`,
+    `/users/${mailed.id}/verify-email`,
+    `/users/${mailed.id}/life-cycle/reset_password`,
     `${user}/applications/new`,
     `${user}/applications/${clientId}/remove`,
     `${user}/sessions/end`,
