@@ -72,6 +72,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...browserSession,
 ];
 
+let described: string | undefined;
+/** Made when it is first asked for: it takes longer than all else that a start does. The same for every installation. */
+function description(): string {
+  described ??= JSON.stringify(describeApi(ENDPOINTS));
+  return described;
+}
+
 export interface ManagementApiOptions {
   /** Draws the readable description. */
   readonly pages: Pages;
@@ -106,13 +113,15 @@ export function managementApi(
       ],
     );
   }
-  const description = JSON.stringify(describeApi(ENDPOINTS));
   router.register(OPENAPI_PATH, ['GET'], (ctx) => {
-    ctx.body = description;
+    ctx.body = description();
     ctx.type = 'application/json';
   });
-  const docs = docsPage(JSON.parse(description) as ApiDescription, `${services.config.baseUrl}${BASE}`);
-  router.register(DOCS_PATH, ['GET'], (ctx) => pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] }));
+  let docs: ReturnType<typeof docsPage> | undefined;
+  router.register(DOCS_PATH, ['GET'], (ctx) => {
+    docs ??= docsPage(JSON.parse(description()) as ApiDescription, `${services.config.baseUrl}${BASE}`);
+    return pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] });
+  });
   // The router itself adds what its type asks of the context.
   const routes = router.routes() as Middleware;
 

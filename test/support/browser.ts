@@ -3,7 +3,7 @@
  * is answered as unknown. Where Chromium is missing its tests are skipped by name; in CI they fail instead.
  */
 import { existsSync } from 'node:fs';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -30,15 +30,26 @@ export function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** A test with a browser of its own, which is closed with everything in it when the test ends. */
+/** One for all tests of the process: to start it takes longer than most of them. It is closed after the last one. */
+let shared: Promise<Browser> | undefined;
+after(async () => (await shared?.catch(() => undefined))?.close());
+
+async function sharedBrowser(): Promise<Browser> {
+  const browser = await shared?.catch(() => undefined);
+  if (browser?.isConnected()) return browser;
+  shared = launchBrowser();
+  return shared;
+}
+
+/** A test with a browser that knows nothing: all that the test opens in it is closed with it, cookies, cache and storage included. */
 export function browserTest(title: string, run: (browser: Browser, t: TestContext) => Promise<void>): void {
   const skip = hasChromium || inCI ? false : `Chromium is missing at ${executablePath}; on Debian: apt-get install chromium`;
   test(title, { skip }, async (t) => {
-    const browser = await launchBrowser();
+    const browser = await sharedBrowser();
     try {
       await run(browser, t);
     } finally {
-      await browser.close();
+      for (const context of browser.contexts()) await context.close();
     }
   });
 }

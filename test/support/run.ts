@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { Keyring } from '../../src/secrets.ts';
@@ -17,6 +17,13 @@ import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
 import { databaseUrl, dropDatabase, onServer } from './database.ts';
 import { STARTED } from './service.ts';
+
+/** Processes: one more than a small machine has cores, as each waits at times. */
+const AT_ONCE = 3;
+/** More would spare little, and the last ones would end far apart. */
+const FILES_OF_A_PROCESS = 6;
+/** The last resort, for a process that is too busy to notice that a test does not end (group.ts). */
+const GROUP_LIMIT_MS = 1_800_000;
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
@@ -44,7 +51,11 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-test-'));
   chmodSync(dataDir, 0o711); // as root, the server's user has to pass
   // Thrown away afterwards: nothing has to survive a power cut.
-  const server = await startEmbeddedPostgres({ dataDir, say: () => {}, settings: { fsync: 'off', full_page_writes: 'off' } });
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    say: () => {},
+    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
+  });
   const { host, port, user, password } = server.connection;
   const url = `postgres://${user}:${password}@localhost:${port}/postgres?host=${encodeURIComponent(host ?? '')}`;
   const stop = async () => {
@@ -52,6 +63,39 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { url, stop };
+}
+
+/**
+ * Most of what a short file costs is to load the service and to warm it up, so several files share a process. A file with hooks beyond
+ * its own suites has one of its own: there they would be those of all files.
+ */
+function grouped(files: readonly string[]): string[][] {
+  const isAlone = (file: string) => /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
+  const alone = files.filter(isAlone);
+  const others = files.filter((file) => !alone.includes(file));
+  const size = Math.min(FILES_OF_A_PROCESS, Math.ceil(others.length / AT_ONCE));
+  const groups = alone.map((file) => [file]);
+  for (let at = 0; at < others.length; at += size) groups.push(others.slice(at, at + size));
+  return groups.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+}
+
+/** Writes what `node --test` is to run: a file for each process, named after the first and the last of its tests. */
+function writeGroups(directory: string, groups: readonly string[][]): string[] {
+  const nameOf = (file = '') =>
+    file
+      .replace(/^dist\/test\//, '')
+      .replace(/\.test\.js$/, '')
+      .replaceAll('/', '_');
+  return groups.map((files, index) => {
+    const names = [...new Set([nameOf(files[0]), nameOf(files.at(-1))])].join('-to-');
+    const file = path.join(directory, `${String(index + 1).padStart(2, '0')}-${names}.mjs`);
+    const urls = files.map((name) => pathToFileURL(path.join(root, name)).href);
+    writeFileSync(
+      file,
+      `import { runGroup } from ${JSON.stringify(new URL('group.js', import.meta.url).href)};\nawait runGroup(${JSON.stringify(urls, null, 2)});\n`,
+    );
+    return file;
+  });
 }
 
 /** Closed to connections, so that it can be cloned at any time. @param fill brings it from what `from` is to what it is to be */
@@ -80,7 +124,8 @@ function runTests(files: readonly string[], env: Record<string, string>): Promis
     const refusal = new URL('refuse-skipped.js', import.meta.url).href;
     reporters.push(`--test-reporter=${refusal}`, '--test-reporter-destination=stderr');
   }
-  child = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=180000', ...reporters, ...options, ...files], {
+  const limits = [`--test-concurrency=${AT_ONCE}`, `--test-timeout=${GROUP_LIMIT_MS}`];
+  child = spawn(process.execPath, ['--test', ...limits, ...reporters, ...options, ...files], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: 'inherit',
@@ -108,14 +153,16 @@ if (files.length === 0) {
   process.exit(1);
 }
 const server = await provideServer();
+const groups = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-tests-'));
 const template = `gatehouse_template_${randomBytes(8).toString('hex')}`;
 const started = `${template}_started`;
 try {
   await makeTemplate(server.url, template, 'template0', migrate);
   await makeTemplate(server.url, started, template, (database) => start(databaseUrl(server.url, started), database));
   const env = { GATEHOUSE_TEST_SERVER: server.url, GATEHOUSE_TEST_TEMPLATE: template, GATEHOUSE_TEST_STARTED: started };
-  process.exitCode = interrupted ? 1 : await runTests(files, env);
+  process.exitCode = interrupted ? 1 : await runTests(writeGroups(groups, grouped(files)), env);
 } finally {
+  rmSync(groups, { recursive: true });
   for (const name of [started, template]) await dropDatabase(server.url, name);
   await server.stop();
 }
