@@ -32,7 +32,8 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/activate',
-    summary: 'Activate a user; one without a password gets a link to choose it by mail, or, with sendEmail=false, in the answer',
+    summary:
+      'Activate a user; one without a password gets a link to choose it by mail, or, with sendEmail=false or where it cannot be mailed, in the answer',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ activationUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({ activationUrl: await activateUser(services, params.id, query, request) }),

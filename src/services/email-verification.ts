@@ -16,7 +16,7 @@ import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { mayMailAgain } from './failure-limits.ts';
 import { hasMailAddress, isMailPossible, queueMail, tellFormerAddress } from './mail.ts';
-import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
+import { asUser, findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
 /**
  * Makes a link in place of the one the user had, and notes the mail that carries it.
@@ -59,9 +59,19 @@ export async function requestVerification(
     const user = await lockUser(trx, userId);
     if (user?.status !== 'ACTIVE') return;
     await mailVerification(trx, services, user, email, request);
+    await recordRequest(trx, user, email, asUser(request, user));
   });
   return 'sent';
 }
+
+const recordRequest = (trx: Executor, user: User, email: string, request: RequestContext): Promise<void> =>
+  recordEvent(trx, {
+    eventType: 'user.account.send_verification',
+    displayMessage: 'Send mail to verify e-mail address of user',
+    request,
+    targets: [userTarget(user)],
+    after: { email },
+  });
 
 /** Is there an address to be verified, of somebody who can use the link? Whether mail can be sent is not asked. */
 export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'status'>>(user: U): user is U & { readonly email: string } =>
@@ -81,13 +91,7 @@ export async function sendVerification(services: Services, idOrLogin: string, re
     const user = await lockChangeableUser(trx, id, request);
     if (!isToVerify(user)) throw wrongState('the user has no e-mail address to verify, or cannot sign in');
     await mailVerification(trx, services, user, user.email, {});
-    await recordEvent(trx, {
-      eventType: 'user.account.send_verification',
-      displayMessage: 'Send mail to verify e-mail address of user',
-      request,
-      targets: [userTarget(user)],
-      after: { email: user.email },
-    });
+    await recordRequest(trx, user, user.email, request);
   });
 }
 

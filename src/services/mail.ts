@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { present } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { wrongState } from '../errors.ts';
 import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, noticeOf } from '../policy/mail.ts';
 import { digest, type Keyring } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
@@ -61,6 +62,16 @@ export function isMailPossible(
 /** Has the user an address that mail can be sent to? */
 export const hasMailAddress = <U extends Pick<User, 'email'>>(user: U): user is U & { readonly email: string } =>
   user.email !== null && isMailable(user.email);
+
+/** A link that somebody asks to be mailed would otherwise be nobody's. @throws {ApiError} wrong state where it cannot be mailed */
+export function requireMail<U extends Pick<User, 'email'>>(
+  config: Config,
+  user: U,
+  request: RequestContext,
+): asserts user is U & { readonly email: string } {
+  if (!isMailPossible(config, request)) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
+  if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
+}
 
 type Recipient = Pick<User, 'id' | 'login' | 'profile'>;
 

@@ -17,7 +17,7 @@ import { isLastSuperAdmin, lockSuperAdmins } from '../store/roles.ts';
 import { deleteUser as deleteRow, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { hasMailAddress, isMailPossible } from './mail.ts';
+import { hasMailAddress, isMailPossible, requireMail } from './mail.ts';
 import { createPasswordLink, mailPasswordLink } from './one-time-links.ts';
 import { rememberReplaced } from './password-policy.ts';
 import { takeOutPerson } from './policy-names.ts';
@@ -42,8 +42,8 @@ export async function takeStep(services: Services, idOrLogin: string, step: Life
 }
 
 /**
- * A user without a password gets a link to choose one: by mail, where that is possible and he has an address.
- * @returns the link, where no mail is to be sent
+ * A user without a password gets a link to choose one: by mail, where that is wished, possible, and he has an address.
+ * @returns the link, where it is not mailed: otherwise nobody would have it
  * @throws {ApiError} as `takeStep`
  */
 export async function activateUser(
@@ -54,8 +54,9 @@ export async function activateUser(
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'activate', request, async (trx, user) => {
     if (user.passwordHash !== null) return undefined;
-    if (!sendEmail) return createPasswordLink(trx, services, user.id, 'activation');
-    if (isMailPossible(services.config, request) && hasMailAddress(user)) await mailPasswordLink(trx, services, user, 'activation', {});
+    const isMailed = sendEmail && isMailPossible(services.config, request) && hasMailAddress(user);
+    if (!isMailed) return createPasswordLink(trx, services, user.id, 'activation');
+    await mailPasswordLink(trx, services, user, 'activation', {});
     return undefined;
   });
 }
@@ -72,8 +73,7 @@ export async function resetPassword(
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
     if (!sendEmail) return createPasswordLink(trx, services, user.id, 'reset');
-    if (!isMailPossible(services.config, request)) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
-    if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
+    requireMail(services.config, user, request);
     await mailPasswordLink(trx, services, user, 'password-reset', {});
     return undefined;
   });

@@ -18,7 +18,7 @@ import type { Services } from './dependencies.ts';
 import { mailVerification } from './email-verification.ts';
 import { parseFilter } from './filter.ts';
 import { joinGroups } from './groups.ts';
-import { hasMailAddress, isMailPossible, tellFormerAddress } from './mail.ts';
+import { hasMailAddress, isMailPossible, requireMail, tellFormerAddress } from './mail.ts';
 import { mailPasswordLink } from './one-time-links.ts';
 import { type PasswordOwner, refusePoorPassword, rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
@@ -258,10 +258,14 @@ function withPassword({ status, statusChanged }: User, passwordHash: string | nu
   };
 }
 
-/** Nothing, where no mail can be sent, or the user may not sign in yet: he is invited when he is activated. */
+/**
+ * Who may not sign in yet is invited when he is activated.
+ * @throws {ApiError} wrong state where the invitation cannot be mailed
+ */
 async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
   if (user.passwordHash !== null) return askToVerify(trx, services, user, request);
-  if (user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
+  if (user.status !== 'ACTIVE') return;
+  requireMail(services.config, user, request);
   await mailPasswordLink(trx, services, user, 'invitation', {});
 }
 

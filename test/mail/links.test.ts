@@ -133,6 +133,21 @@ test('links come from BASE_URL, whatever host a request names', async (t) => {
   assert.ok(!mail.raw.includes('evil'));
 });
 
+test('no link is lost where there is no mail, or no address: activation tells it, an invitation is refused', async (t) => {
+  const service = await startService(t, { env: { BASE_URL: 'https://id.example' } });
+  const profile = { login: 'ada', email: 'ada@example.com' };
+  const staged = await service.api('POST', '/users?activate=false', { profile });
+  assert.match((await service.api('POST', `/users/${staged.body.id}/lifecycle/activate`)).body.activationUrl, /\/choose-password\//);
+  const refused = await service.api('POST', '/users?sendEmail=true', { profile: { login: 'grace', email: 'grace@example.com' } });
+  assert.equal(refused.status, 403);
+  assert.match(refused.body.errorSummary, /mail is not set up/);
+  assert.equal((await service.api('GET', '/users/grace')).status, 404, 'not half of it');
+
+  const reachable = await startService(t);
+  const nameless = await reachable.api('POST', '/users?activate=false', { profile: { login: 'ada' } });
+  assert.match((await reachable.api('POST', `/users/${nameless.body.id}/lifecycle/activate`)).body.activationUrl, /\/choose-password\//);
+});
+
 test('a link that has expired, or whose user has another address since, is of no use', async (t) => {
   const { service, server } = await start(t);
   const user = await service.createUser({ email: 'ada@example.com' });
