@@ -106,6 +106,7 @@ export class AuthorizationServers {
       tellMethods(res, methods);
       return true;
     }
+    if (await built.answerShortly(req, res, destination.path)) return true;
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     // oidc-provider finds its mount path here, as express would leave it.

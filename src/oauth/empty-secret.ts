@@ -5,9 +5,12 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { randomToken } from '../secrets.ts';
 
+const COLON = ':'.charCodeAt(0);
+
 export function fillEmptySecret({ req }: KoaContextWithOIDC): void {
   const [, encoded = ''] = /^basic (\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
   const decoded = Buffer.from(encoded, 'base64');
+  if (decoded.at(-1) !== COLON) return;
   // What is no base64 stays what it is: malformed.
   if (![decoded.toString('base64'), decoded.toString('base64').replace(/=+$/, '')].includes(encoded)) return;
   const credentials = decoded.toString('utf8');

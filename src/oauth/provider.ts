@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
+import { USER_CLAIMS } from '../policy/claims.ts';
 import { announcedClaims } from '../policy/custom-claims.ts';
 import { ACR_VALUES } from '../policy/second-factor.ts';
 import { issuerOf } from '../policy/server-id.ts';
@@ -43,6 +44,8 @@ import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
 import { noteRefusals } from './refusals.ts';
+import { shortPath } from './short-path.ts';
+import { SigningKeyInProcess } from './signing-key.ts';
 import { stepsAround } from './steps.ts';
 import { accessRules } from './tokens/access.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
@@ -64,6 +67,8 @@ export interface BuiltServer extends ServerFoundation {
   readonly provider: Provider;
   readonly state: ServerState;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+  /** Answers what is plainly right without oidc-provider. @returns whether it did */
+  readonly answerShortly: ReturnType<typeof shortPath>;
 }
 
 export function buildServer(parts: ServerFoundation, deps: ProviderParts): BuiltServer {
@@ -71,7 +76,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
   const state = new ServerState(database.pool, server.key, issuer);
-  const keys = openSigningKeys(parts.keys, keyring);
+  const keys = openSigningKeys(parts.keys, keyring).map((jwk) => new SigningKeyInProcess(jwk));
   const keyOf = verificationKeys(parts.keys, async (kid) =>
     isPrintable(kid) ? state.read(() => findSigningKey(database.knex, server.id, kid)) : undefined,
   );
@@ -98,6 +103,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     deps.describe,
     refused,
   );
+  const announced = announcedClaims(parts.claims);
   const accounts = findAccount(server.profile, readAccount, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server, access, signIn);
@@ -113,11 +119,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
     },
     fetch: deps.outbound as unknown as NonNullable<Configuration['fetch']>,
-    jwks: { keys: keys as NonNullable<Configuration['jwks']>['keys'] },
+    jwks: { keys },
     routes: ROUTES,
     scopes: [...scopeNames],
     acrValues: [...ACR_VALUES],
-    claims: claimsByScope(announcedClaims(parts.claims)),
+    claims: claimsByScope(announced),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg },
@@ -146,6 +152,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
         },
       },
       userinfo: { enabled: true },
+      externalSigningSupport: { enabled: true, ack: 'experimental-01' },
       rpInitiatedLogout: { enabled: true },
       // Announced, and `sid` given; told of is the end of a session from the outbox (backchannel-logout.ts), not by the library.
       backchannelLogout: { enabled: true },
@@ -203,7 +210,10 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
   provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, format, claims, ...deps }));
-  return { ...parts, issuer, provider, state, callback: provider.callback() };
+  const { wrongSecrets } = deps;
+  const userinfoClaims = [...USER_CLAIMS, ...announced];
+  const answerShortly = shortPath({ provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets });
+  return { ...parts, issuer, provider, state, callback: provider.callback(), answerShortly };
 }
 
 /**

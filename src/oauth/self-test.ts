@@ -16,7 +16,13 @@ const ISSUER = 'https://self-test.example/oauth/v1';
 /** Takes what is saved and keeps nothing. */
 class Nowhere {
   async upsert(): Promise<void> {}
+  async find(): Promise<object> {
+    return FOUND;
+  }
 }
+
+/** A client's metadata, the same object at each look-up. */
+const FOUND = { client_id: 'found', client_secret: 'secret', redirect_uris: ['https://self-test.example/callback'] };
 
 const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'ES256' } as AuthorizationServer;
 
@@ -78,6 +84,10 @@ export async function selfTest(): Promise<void> {
   );
 
   assert.throws(() => client.responseTypeAllowed('code'), errors.UnauthorizedClient, 'oidc-provider: response types are judged elsewhere');
+
+  const found = await provider.Client.find('found');
+  Object.assign(FOUND, { client_name: 'the object decides, not what is in it' });
+  assert.ok(found !== undefined && (await provider.Client.find('found')) === found, 'oidc-provider: clients are looked up elsewhere');
 
   const Context = (provider as unknown as { OIDCContext: new (ctx: object) => { urlFor(name: string): string } }).OIDCContext;
   const spoofed = {

@@ -21,12 +21,13 @@ import { withholdScopes } from './discovery.ts';
 import { fillEmptySecret } from './empty-secret.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
+import { isPlainForm, readForm } from './form.ts';
 import { withholdUnpublished } from './keys.ts';
 import { answerLogout } from './logout.ts';
 import { showError } from './pages.ts';
 import type { AccessTokenFormat } from './tokens/access-token-format.ts';
 import { completeIntrospection } from './tokens/introspection.ts';
-import { prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
+import { handOver, prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
 import type { ServerClaims } from './tokens/server-claims.ts';
 
 export interface StepsParts extends ProviderParts {
@@ -64,6 +65,8 @@ function programEndpoint({ state, format, claims, log, database, wrongSecrets }:
     ctx.req.headers.accept = 'application/json';
     if (ctx.path !== ROUTES.userinfo) fillEmptySecret(ctx);
     if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
+    // oidc-provider would read it piece by piece, which costs more.
+    else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readForm(ctx));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection);
     return undefined;
   }

@@ -29,6 +29,8 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
   readonly Session: { readonly IN_PAYLOAD: readonly string[] };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
   readonly Client: {
+    readonly adapter: { find(id: string): Promise<object | undefined> };
+    find(id: string): Promise<object | undefined>;
     readonly prototype: {
       readonly clientId: string;
       compareClientSecret(actual: string): boolean;
@@ -80,6 +82,18 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
   Client.prototype.compareClientSecret = function compareEach(actual) {
     beforeSecret(this.clientId);
     return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
+  };
+
+  // A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out.
+  const { find } = Client;
+  const clients = new WeakMap<object, object>();
+  Client.find = async function byMetadata(id) {
+    const metadata = typeof id === 'string' ? await this.adapter.find(id) : undefined;
+    const known = metadata && clients.get(metadata);
+    if (known !== undefined) return known;
+    const client = await find.call(this, id);
+    if (metadata !== undefined && client !== undefined) clients.set(metadata, client);
+    return client;
   };
 
   // RFC 6749 section 4.1.2.1: a response type that the application may not use is not the request's mistake but the application's.

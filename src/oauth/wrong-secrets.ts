@@ -24,13 +24,17 @@ export class WrongSecrets {
 
   constructor(readonly parts: WrongSecretsParts) {}
 
+  /** Nearly always: to tell addresses apart costs more than the look. */
+  get isNobodyBarred(): boolean {
+    return this.#barred.size === 0;
+  }
+
   /**
    * To be asked before a secret is compared, so that a barred application learns nothing of it, and nothing is carried out for it.
    * @throws {TooManyFailuresHere}
    */
   refuseBarred(ctx: Context, clientId: string): void {
-    // Nearly always: to tell addresses apart costs more than the look.
-    if (this.#barred.size === 0) return;
+    if (this.isNobodyBarred) return;
     const until = this.#barred.get(this.#keyOf(ctx, clientId));
     if (until !== undefined && until > Date.now()) throw refusal(ctx, Math.ceil((until - Date.now()) / 1000));
   }

@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { PreparingClient } from './prepared.ts';
 
 export interface Database {
   /** For the hot path: named prepared statements. */
@@ -46,6 +47,7 @@ export async function openDatabase(options: {
   onError(error: Error): void;
 }): Promise<Database> {
   const pool = new pg.Pool({
+    Client: PreparingClient,
     application_name: 'gatehouse',
     ...options.connection,
     max: options.poolSize ?? 10,

@@ -4,6 +4,7 @@
  * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
+import { together } from './together.ts';
 
 /** Numbers in the column `model`. Never reuse one. */
 export const MODELS = {
@@ -90,32 +91,68 @@ function accountOf(row: ModelRow): Account | undefined {
   return { id, login, email, emailVerified: row.email_verified, status, profile, lastUpdated: row.last_updated };
 }
 
+/** What is looked up at the same moment is looked up by one statement: each in a subquery of its own, so that each goes by the primary key. */
 const FIND = {
-  name: 'find-model',
-  text: `SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT}
-    FROM oidc_payload p LEFT JOIN users u ON u.id = p.account_id
-    WHERE p.id = $1 AND p.server_key = $2 AND p.expires_at > to_timestamp($3)`,
+  name: 'find-models',
+  text: `SELECT asked.place::integer, found.*
+    FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS asked (id, server_key, moment, place)
+    CROSS JOIN LATERAL (
+      SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT}
+        FROM oidc_payload p LEFT JOIN users u ON u.id = p.account_id
+        WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`,
 };
 
-/** Looks a value up whatever its model is: an access token and a refresh token are told apart by the row, not by asking twice. */
-export async function findModel(pool: pg.Pool, id: string, serverKey: number, now: number): Promise<FoundModel | undefined> {
-  const { rows } = await pool.query<ModelRow>({ ...FIND, values: [id, serverKey, now] });
-  const [row] = rows;
-  const model = row && NAME_OF.get(row.model);
-  if (row === undefined || model === undefined) return undefined;
-  return { model, payload: row.payload, consumedAt: row.consumed ?? undefined, expiresAt: row.expires, account: accountOf(row) };
+/** One look-up of a hashed value. */
+interface Look {
+  readonly value: string;
+  readonly serverKey: number;
+  readonly now: number;
 }
 
-const findSessionBy = (name: string, condition: string) => ({
-  name,
-  text: `SELECT s.payload, extract(epoch FROM s.expires_at)::float8 AS expires, ${ACCOUNT},
-      (SELECT jsonb_object_agg(c.client_id, c.authorization_state) FROM browser_session_clients c
-        WHERE c.session_uid = s.uid AND c.server_key = $2) AS clients
-    FROM oidc_payload s LEFT JOIN users u ON u.id = s.account_id
-    WHERE ${condition} AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS} AND s.expires_at > to_timestamp($3)`,
-});
-const FIND_SESSION = findSessionBy('find-session', 's.id = $1');
-const FIND_SESSION_BY_UID = findSessionBy('find-session-by-uid', 's.uid = $1');
+const MOST_TOGETHER = 100;
+const columnsOf = (looks: readonly Look[]) => [
+  looks.map(({ value }) => value),
+  looks.map(({ serverKey }) => serverKey),
+  looks.map(({ now }) => now),
+];
+
+const findModels = together(async (pool, looks: readonly Look[]) => {
+  const { rows } = await pool.query<ModelRow & { readonly place: number }>({ ...FIND, values: columnsOf(looks) });
+  const found: (FoundModel | undefined)[] = looks.map(() => undefined);
+  for (const row of rows) {
+    const model = NAME_OF.get(row.model);
+    if (model === undefined) continue;
+    const { payload, consumed, expires } = row;
+    found[row.place - 1] = { model, payload, consumedAt: consumed ?? undefined, expiresAt: expires, account: accountOf(row) };
+  }
+  return found;
+}, MOST_TOGETHER);
+
+/** Looks a value up whatever its model is: an access token and a refresh token are told apart by the row, not by asking twice. */
+export const findModel = (pool: pg.Pool, id: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
+  findModels(pool, { value: id, serverKey, now });
+
+const findSessionsBy = (column: 'id' | 'uid') => {
+  const text = `SELECT asked.place::integer, found.*
+    FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS asked (value, server_key, moment, place)
+    CROSS JOIN LATERAL (
+      SELECT s.payload, extract(epoch FROM s.expires_at)::float8 AS expires, ${ACCOUNT},
+          (SELECT jsonb_object_agg(c.client_id, c.authorization_state) FROM browser_session_clients c
+            WHERE c.session_uid = s.uid AND c.server_key = asked.server_key) AS clients
+        FROM oidc_payload s LEFT JOIN users u ON u.id = s.account_id
+        WHERE s.${column} = asked.value AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS}
+          AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
+  return together(async (pool, looks: readonly Look[]) => {
+    const query = { name: `find-sessions-by-${column}`, text, values: columnsOf(looks) };
+    const { rows } = await pool.query<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(query);
+    const found: (FoundSession | undefined)[] = looks.map(() => undefined);
+    for (const row of rows)
+      found[row.place - 1] = { payload: row.payload, expiresAt: row.expires, account: accountOf(row), clients: row.clients ?? {} };
+    return found;
+  }, MOST_TOGETHER);
+};
+const findSessionsById = findSessionsBy('id');
+const findSessionsByUid = findSessionsBy('uid');
 
 /** @param by the hashed id of the cookie's value, or the session's uid */
 export async function findSession(
@@ -124,13 +161,7 @@ export async function findSession(
   serverKey: number,
   now: number,
 ): Promise<FoundSession | undefined> {
-  const [statement, value] = 'id' in by ? [FIND_SESSION, by.id] : [FIND_SESSION_BY_UID, by.uid];
-  const { rows } = await pool.query<ModelRow & { clients: FoundSession['clients'] | null }>({
-    ...statement,
-    values: [value, serverKey, now],
-  });
-  const [row] = rows;
-  return row && { payload: row.payload, expiresAt: row.expires, account: accountOf(row), clients: row.clients ?? {} };
+  return 'id' in by ? findSessionsById(pool, { value: by.id, serverKey, now }) : findSessionsByUid(pool, { value: by.uid, serverKey, now });
 }
 
 /**

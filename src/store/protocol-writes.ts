@@ -4,12 +4,7 @@
  */
 import type pg from 'pg';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.ts';
-
-/** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
-export interface Use extends StoredKey {
-  /** Seconds after the first use during which a further one still succeeds; 0: exactly one succeeds. */
-  readonly leeway: number;
-}
+import { hour, inserting, isUsable, listed, type Use, writeShared } from './shared-writes.ts';
 
 /** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
 export interface Extension extends StoredKey {
@@ -43,9 +38,6 @@ export interface WriteSet {
   readonly bySession: boolean;
 }
 
-/** The epoch hour that a row is swept in: a coarse bucket, so that a re-save seldom touches its index. */
-const hour = (epochSeconds: number): number => Math.ceil(epochSeconds / 3600);
-
 /** A code or refresh token was used before, has expired or is gone: nothing was written. */
 export class AlreadyUsed extends Error {
   override readonly name = 'AlreadyUsed';
@@ -63,6 +55,11 @@ export class SessionEnded extends Error {
  * @throws {SessionEnded} when the session was ended that the request answers for; then nothing was written
  */
 export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
+  if (isShareable(set)) {
+    const { inserts, uses } = set;
+    if (await writeShared(pool, { inserts, use: uses[0], now })) return;
+    throw new AlreadyUsed();
+  }
   const statement = compose(set, now);
   if (statement === undefined) return;
   const { rows } = await pool.query<{ conditions: number; held: number }>(statement);
@@ -70,7 +67,9 @@ export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<
   if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
 }
 
-const COLUMNS = 'id, model, server_key, payload, account_id, client_id, grant_id, uid, expires_at, exp_hour';
+/** New rows, at most one use, and nothing else: that may share its statement and its commit with what other requests write. */
+const isShareable = ({ inserts, sessions, uses, extensions, deletes, sessionClients }: WriteSet): boolean =>
+  inserts.length + uses.length > 0 && uses.length < 2 && [sessions, extensions, deletes, sessionClients].every((list) => list.length === 0);
 
 function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const values: unknown[] = [];
@@ -84,8 +83,8 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   for (const use of set.uses) {
     const name = `condition${conditions.push('use')}`;
     parts.push(
-      `${name} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, ${time(now)}) WHERE ${where(use)} AND expires_at > ${time(now)}
-        AND (consumed_at IS NULL OR (${put(use.leeway, 'integer')} > 0 AND consumed_at > ${time(now - use.leeway)})) RETURNING 1)`,
+      `${name} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, ${time(now)})
+        WHERE ${where(use)} AND ${isUsable(put(now, 'float8'), put(use.leeway, 'integer'))} RETURNING 1)`,
     );
   }
   for (const extension of set.extensions) {
@@ -106,20 +105,10 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
   const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
   const whileAnswering = set.bySession ? whileHeld : [];
-  const gate = onlyIf([...whileMet, ...whileAnswering]);
 
   if (set.inserts.length > 0) {
-    const rows = set.inserts.map(
-      (row) =>
-        `(${put(row.id, 'text')}, ${put(MODELS[row.model], 'smallint')}, ${put(row.serverKey, 'integer')}, ${put(JSON.stringify(row.payload), 'jsonb')},
-          ${put(row.accountId ?? null, 'text')}, ${put(row.clientId ?? null, 'text')}, ${put(row.grantId ?? null, 'text')}, ${put(row.uid ?? null, 'text')},
-          ${time(row.expiresAt)}, ${put(hour(row.expiresAt), 'integer')})`,
-    );
-    parts.push(
-      `inserted AS (INSERT INTO oidc_payload (${COLUMNS}) SELECT * FROM (VALUES ${rows.join(', ')}) AS v${gate}
-        ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, account_id = excluded.account_id,
-          expires_at = excluded.expires_at, exp_hour = excluded.exp_hour)`,
-    );
+    const rows = put(JSON.stringify(set.inserts.map((row) => listed(row))), 'text');
+    parts.push(`inserted AS (${inserting(rows, [...whileMet, ...whileAnswering].join(' AND ') || 'true')})`);
   }
   set.sessions.forEach((row, index) => {
     parts.push(
@@ -140,7 +129,9 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     );
   });
   if (parts.length === 0) return undefined;
-  const counts = [set.inserts, set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map((list) => list.length);
+  const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map(
+    (list) => list.length,
+  );
   const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
   return { name: `write-${counts.join('-')}${set.bySession ? '-by-session' : ''}`, text, values };
 }

@@ -114,6 +114,9 @@ export interface ServerOffer {
  * not sign with gives way to its own, and a grant type that it does not know is left out.
  */
 export class ClientAdapter extends NoAdapter {
+  /** What was made of the metadata, as long as the directory holds the same. */
+  readonly #seen = new WeakMap<AdapterPayload, AdapterPayload>();
+
   constructor(
     readonly server: ServerState,
     readonly directory: ClientDirectory,
@@ -125,6 +128,12 @@ export class ClientAdapter extends NoAdapter {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const metadata = await this.server.read(() => this.directory.find(id));
     if (metadata === undefined) return undefined;
+    const seen = this.#seen.get(metadata) ?? this.#present(metadata);
+    this.#seen.set(metadata, seen);
+    return seen;
+  }
+
+  #present(metadata: AdapterPayload): AdapterPayload {
     const { id_token_signed_response_alg: alg, grant_types: grantTypes = [], ...rest } = metadata;
     return {
       ...rest,

@@ -2,11 +2,13 @@
  * What one request has read and will write. Reads are remembered, so that oidc-provider's several questions about one value cost one
  * statement; writes are collected and committed together before the answer leaves ("one read and one write per request").
  */
+import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { Provider } from 'oidc-provider';
 import type { Belongings } from '../../store/claims.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from '../../store/protocol-state.ts';
-import type { Extension, SessionClient, SessionSave, Use, WriteSet } from '../../store/protocol-writes.ts';
+import type { Extension, SessionClient, SessionSave, WriteSet } from '../../store/protocol-writes.ts';
+import type { Use } from '../../store/shared-writes.ts';
 
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
 
@@ -71,10 +73,17 @@ export class RequestState {
 }
 
 const KEY = 'gatehouseRequest';
+const looked = new WeakMap<IncomingMessage, { readonly id: string; readonly found: Promise<FoundModel | undefined> }>();
+
+/** What was looked up before the request's state began: it is not looked up again. @param id the hashed one */
+export const noteLook = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
+  void looked.set(req, { id, found });
 
 /** Begins the state of a request. Call once, before the library sees the request. */
 export function beginRequest(ctx: Koa.Context): RequestState {
   const state = new RequestState();
+  const known = looked.get(ctx.req);
+  if (known !== undefined) state.models.set(known.id, known.found);
   ctx.state[KEY] = state;
   return state;
 }

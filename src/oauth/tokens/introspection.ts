@@ -2,8 +2,8 @@
 import { decodeJwt } from 'jose';
 import type { AccessToken, Client, ClientCredentials, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
 import { digest } from '../../secrets.ts';
-import type { Account } from '../../store/protocol-state.ts';
-import { type RequestState, requestStateOf } from '../adapter/request-state.ts';
+import type { Account, FoundModel } from '../../store/protocol-state.ts';
+import { requestStateOf } from '../adapter/request-state.ts';
 import { clientSettings } from '../client-settings.ts';
 import { type AccessTokenFormat, isJwtHandle, jtiOfHandle } from './access-token-format.ts';
 import { isActive } from './account.ts';
@@ -15,13 +15,20 @@ type Token = AccessToken | ClientCredentials | RefreshToken;
  * A confidential application may introspect any token of the server unless it is set to its own; a public one only its own. The tokens of
  * an application that was deactivated or deleted are dead for everyone.
  */
-export async function mayIntrospect(
-  ctx: KoaContextWithOIDC,
-  client: Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>,
-  token: Pick<Token, 'clientId'>,
+export async function mayIntrospect(ctx: KoaContextWithOIDC, client: Asking, token: Pick<Token, 'clientId'>): Promise<boolean> {
+  return mayAskAbout(client, token.clientId, (id) => ctx.oidc.provider.Client.find(id));
+}
+
+type Asking = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
+
+/** @param owner the application that the token was issued to */
+export async function mayAskAbout(
+  client: Asking,
+  owner: string | undefined,
+  findClient: (id: string) => Promise<object | undefined>,
 ): Promise<boolean> {
-  if (token.clientId === client.clientId) return true;
-  if (token.clientId === undefined || (await ctx.oidc.provider.Client.find(token.clientId)) === undefined) return false;
+  if (owner === client.clientId) return true;
+  if (owner === undefined || (await findClient(owner)) === undefined) return false;
   return client.tokenEndpointAuthMethod !== 'none' && clientSettings(client).introspectAny;
 }
 
@@ -37,7 +44,22 @@ export interface IntrospectionParts {
   readonly format: Pick<AccessTokenFormat, 'idTokenClaims'>;
   findUser(id: string): Promise<Account | undefined>;
   /** What the server adds to an access token by itself; an opaque one holds nothing, so its claims are of the present. */
-  claimsOf(token: ClaimedToken): Promise<Readonly<Record<string, unknown>>>;
+  claimsOf(token: ClaimedToken, account?: Account): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** What of a token is told on, whichever way it was found. */
+interface Described extends ClaimedToken {
+  readonly kind: string;
+  /** The value that it is stored under. */
+  readonly jti: string;
+  readonly iat?: number | undefined;
+  readonly extra?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What is known of whose it is. */
+interface Known {
+  readonly account: Account | undefined;
+  readonly deviceId: string | undefined;
 }
 
 /**
@@ -54,7 +76,9 @@ export async function completeIntrospection(
   const request = requestStateOf(ctx);
   const token = entities.AccessToken ?? entities.RefreshToken ?? entities.ClientCredentials;
   if (answer.active === true && token !== undefined) {
-    const described = describe(answer, token, ctx.oidc.issuer, request);
+    const accountId = 'accountId' in token ? token.accountId : undefined;
+    const known = { account: accountId === undefined ? undefined : request?.accounts.get(accountId), deviceId: request?.deviceId };
+    const described = describe(answer, token, ctx.oidc.issuer, known);
     ctx.body = described === INACTIVE ? INACTIVE : { ...(await claimsIn(token, presented, claimsOf)), ...described };
     return;
   }
@@ -68,9 +92,40 @@ export async function completeIntrospection(
 }
 
 /** What a token says beyond its fields. A JWT was verified when its row was looked for. */
-async function claimsIn(token: Token, presented: string | undefined, claimsOf: IntrospectionParts['claimsOf']) {
+async function claimsIn(token: Described, presented: string | undefined, claimsOf: IntrospectionParts['claimsOf'], account?: Account) {
   if (token.kind === 'RefreshToken') return {};
-  return presented === undefined ? claimsOf(token) : decodeJwt(presented);
+  return presented === undefined ? claimsOf(token, account) : decodeJwt(presented);
+}
+
+/**
+ * The answer about a token that was found without oidc-provider, valid and of its owner: what that one says of it, completed.
+ * @param handle the value that it is stored under
+ * @param presented the token as it came when it is a JWT
+ */
+export async function describeFound(
+  { model, payload, expiresAt, account }: FoundModel,
+  handle: string,
+  issuer: string,
+  presented: string | undefined,
+  claimsOf: IntrospectionParts['claimsOf'],
+): Promise<object> {
+  const token = { ...payload, kind: model, jti: handle } as Described & { readonly sid?: string; readonly deviceId?: string };
+  const answer = {
+    active: true,
+    ...(token.accountId === undefined ? {} : { sub: token.accountId }),
+    ...token.extra,
+    client_id: token.clientId,
+    exp: Math.floor(expiresAt),
+    iat: token.iat,
+    sid: token.sid,
+    iss: issuer,
+    jti: handle,
+    aud: undefined,
+    scope: token.scope || undefined,
+    token_type: 'Bearer',
+  };
+  const described = describe(answer, token, issuer, { account, deviceId: token.deviceId });
+  return { ...(await claimsIn(token, presented, claimsOf, account)), ...described };
 }
 
 function describeIdToken(claims: Record<string, unknown>, user: Account | undefined) {
@@ -79,11 +134,10 @@ function describeIdToken(claims: Record<string, unknown>, user: Account | undefi
 }
 
 /** A JWT access token keeps the audience it was issued for; an opaque token is for the server itself. */
-const audienceOf = (token: Token): unknown => ('extra' in token ? token.extra?.aud : undefined);
+const audienceOf = (token: Described): unknown => token.extra?.aud;
 
-function describe(answer: Record<string, unknown>, token: Token, issuer: string, request: RequestState | undefined) {
-  const accountId = 'accountId' in token ? token.accountId : undefined;
-  const account = accountId === undefined ? undefined : request?.accounts.get(accountId);
+function describe(answer: Record<string, unknown>, token: Described, issuer: string, { account, deviceId }: Known) {
+  const { accountId } = token;
   // A token of a user who was deleted or deactivated is dead at once.
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
   return defined({
@@ -94,7 +148,7 @@ function describe(answer: Record<string, unknown>, token: Token, issuer: string,
     aud: audienceOf(token) ?? issuer,
     username: account?.login,
     uid: token.kind === 'AccessToken' ? accountId : undefined,
-    device_id: token.kind === 'RefreshToken' ? request?.deviceId : undefined,
+    device_id: token.kind === 'RefreshToken' ? deviceId : undefined,
     jti: publicJti(token.jti),
   });
 }

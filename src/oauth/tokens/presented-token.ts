@@ -9,7 +9,7 @@ import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
 
 /** oidc-provider takes a body that was read before from here, and parses it itself. */
-function handOver(ctx: Context, body: string): void {
+export function handOver(ctx: Context, body: string): void {
   (ctx.req as typeof ctx.req & { body?: string }).body = body;
 }
 

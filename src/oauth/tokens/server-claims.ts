@@ -29,8 +29,8 @@ export interface ClaimedToken {
 type Values = Readonly<Record<string, unknown>>;
 
 export interface ServerClaims {
-  /** The claims of an access token, all of them. */
-  ofAccessToken(token: ClaimedToken): Promise<Values>;
+  /** The claims of an access token, all of them. @param known its user, where he was read already */
+  ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
   /** Those that fit into a JWT access token. @param payload what it says without them */
   forAccessToken(token: ClaimedToken, payload: object): Promise<Values>;
   /** @param standard what userinfo tells without them @param scope granted @returns what it tells */
@@ -83,9 +83,10 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     return held;
   }
 
-  async function ofAccessToken({ accountId, scope }: ClaimedToken): Promise<Values> {
+  async function ofAccessToken({ accountId, scope }: ClaimedToken, known?: Account): Promise<Values> {
     if (!hasResourceClaims) return {};
-    const account = accountId === undefined ? undefined : (currentRequest()?.accounts.get(accountId) ?? (await readAccount(accountId)));
+    const account =
+      accountId === undefined ? undefined : (known ?? currentRequest()?.accounts.get(accountId) ?? (await readAccount(accountId)));
     return (await decide(account, { claimType: 'RESOURCE', scopes: words(scope) })).claims;
   }
 

@@ -1,0 +1,107 @@
+/**
+ * Writes that several requests can share: new rows, and for each request at most one use of a code or refresh token that its rows depend on. They
+ * travel as one statement and are committed once; each learns for itself whether its use succeeded. What else is written is in protocol-writes.ts.
+ */
+import type pg from 'pg';
+import { MODELS, type StoredKey, type StoredModel } from './protocol-state.ts';
+import { together } from './together.ts';
+
+/** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
+export interface Use extends StoredKey {
+  /** Seconds after the first use during which a further one still succeeds; 0: exactly one succeeds. */
+  readonly leeway: number;
+}
+
+export interface SharedWrite {
+  readonly inserts: readonly StoredModel[];
+  /** Without it the rows are new whatever happens. */
+  readonly use: Use | undefined;
+  /** Epoch seconds. */
+  readonly now: number;
+}
+
+/** So many requests at most: as many forms of the statement are prepared. */
+const MOST = 16;
+
+/** The epoch hour that a row is swept in: a coarse bucket, so that a re-save seldom touches its index. */
+export const hour = (epochSeconds: number): number => Math.ceil(epochSeconds / 3600);
+
+const COLUMNS = 'id, model, server_key, payload, account_id, client_id, grant_id, uid';
+/** Inserts the rows that a parameter lists as JSON. @param condition of a row */
+export const inserting = (rows: string, condition: string): string =>
+  `INSERT INTO oidc_payload (${COLUMNS}, expires_at, exp_hour) SELECT ${COLUMNS}, to_timestamp(expires), exp_hour
+    FROM jsonb_to_recordset(${rows}::jsonb) AS row (request integer, id text, model smallint, server_key integer, payload jsonb, account_id text,
+      client_id text, grant_id text, uid text, expires float8, exp_hour integer) WHERE ${condition}
+    ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, account_id = excluded.account_id,
+      expires_at = excluded.expires_at, exp_hour = excluded.exp_hour`;
+
+/** A row as `inserting` reads it. @param request the number of the use that it depends on, from 1 */
+export const listed = ({ model, serverKey, accountId, clientId, grantId, expiresAt, ...row }: StoredModel, request?: number): object => ({
+  ...row,
+  request,
+  model: MODELS[model],
+  server_key: serverKey,
+  account_id: accountId,
+  client_id: clientId,
+  grant_id: grantId,
+  expires: expiresAt,
+  exp_hour: hour(expiresAt),
+});
+
+/** A use succeeds once, and again within its leeway. @param now @param leeway placeholders */
+export const isUsable = (now: string, leeway: string): string =>
+  `expires_at > to_timestamp(${now}) AND (consumed_at IS NULL OR (${leeway} > 0 AND consumed_at > to_timestamp(${now} - ${leeway})))`;
+
+/** Each use by the primary key, in an update of its own. */
+function using(uses: number): { readonly name: string; readonly text: string } {
+  const numbers = Array.from({ length: uses }, (_, index) => index + 1);
+  const updates = numbers.map((number) => {
+    const [id, model, server, leeway] = [0, 1, 2, 3].map((field) => `$${4 * number - 1 + field}`);
+    return `used${number} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, to_timestamp($2::float8))
+      WHERE id = ${id}::text AND model = ${model}::smallint AND server_key = ${server}::integer AND ${isUsable('$2::float8', `${leeway}::integer`)}
+      RETURNING ${number} AS request)`;
+  });
+  const used = numbers.map((number) => `SELECT request FROM used${number}`).join(' UNION ALL ');
+  return {
+    name: `use-models-${uses}`,
+    text: `WITH ${updates.join(',\n')}, used AS (${used}),
+      inserted AS (${inserting('$1', 'request IS NULL OR request IN (SELECT request FROM used)')}) SELECT request FROM used`,
+  };
+}
+
+const USE = Array.from({ length: MOST + 1 }, (_, uses) =>
+  uses === 0 ? { name: 'insert-models', text: inserting('$1', 'true') } : using(uses),
+);
+
+async function send(pool: pg.Pool, requests: readonly SharedWrite[]): Promise<boolean[]> {
+  const uses = requests.flatMap(({ use }) => use ?? []);
+  // In one order everywhere, so that no two statements wait for each other's rows.
+  uses.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = requests.flatMap(({ inserts, use }) => inserts.map((row) => listed(row, use && uses.indexOf(use) + 1)));
+  const [now] = requests.map((request) => request.now);
+  const values = uses.flatMap(({ id, model, serverKey, leeway }) => [id, MODELS[model], serverKey, leeway]);
+  const { rows: met } = await pool.query<{ readonly request: number }>({
+    name: USE[uses.length]?.name,
+    text: USE[uses.length]?.text ?? '',
+    values: [JSON.stringify(rows), ...(uses.length === 0 ? [] : [now, ...values])],
+  });
+  const succeeded = new Set(met.map(({ request }) => request));
+  return requests.map(({ use }) => use === undefined || succeeded.has(uses.indexOf(use) + 1));
+}
+
+const sendTogether = together(send, MOST);
+
+/** Accounts of which a use travels with others'. */
+const underWay = new Set<string>();
+
+/** @returns whether the use succeeded, and the rows with it; without one, true */
+export async function writeShared(pool: pg.Pool, request: SharedWrite): Promise<boolean> {
+  const { use, inserts } = request;
+  if (use === undefined) return sendTogether(pool, request);
+  // Of one account no two uses share a statement: the second of one value must see the first, and whoever ends all that an account holds locks its
+  // rows one after the other. It goes by itself instead.
+  const account = inserts[0]?.accountId;
+  if (account === undefined || underWay.has(account)) return (await send(pool, [request]))[0] === true;
+  underWay.add(account);
+  return sendTogether(pool, request).finally(() => underWay.delete(account));
+}

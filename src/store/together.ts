@@ -1,0 +1,95 @@
+/**
+ * Statements that travel together: what several requests ask of the database in one turn of the event loop becomes one statement, for the
+ * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
+ */
+import type pg from 'pg';
+import { isUnavailable } from './failures.ts';
+
+/** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
+const HELD_UP = 20;
+const MOST_UNDER_WAY = 4;
+
+interface Waiting<Question, Answer> {
+  readonly question: Question;
+  resolve(answer: Answer): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * @param ask answers the questions in their order; what it refuses for several, each is asked alone, so that no one bears another's mistake
+ * @param most questions in one statement
+ * @returns what asks one question
+ */
+export function together<Question, Answer>(
+  ask: (pool: pg.Pool, questions: readonly Question[]) => Promise<readonly Answer[]>,
+  most: number,
+): (pool: pg.Pool, question: Question) => Promise<Answer> {
+  const queues = new WeakMap<pg.Pool, (question: Question) => Promise<Answer>>();
+  return (pool, question) => {
+    let enqueue = queues.get(pool);
+    if (enqueue === undefined) {
+      enqueue = queue((questions) => ask(pool, questions), most);
+      queues.set(pool, enqueue);
+    }
+    return enqueue(question);
+  };
+}
+
+function queue<Question, Answer>(
+  ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+  most: number,
+): (question: Question) => Promise<Answer> {
+  const waiting: Waiting<Question, Answer>[] = [];
+  let underWay = 0;
+  let heldUp = 0;
+  let isDue = false;
+  const isFree = (): boolean => underWay === heldUp && underWay < MOST_UNDER_WAY;
+
+  function schedule(): void {
+    if (isDue || waiting.length === 0 || !isFree()) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      if (isFree()) void send(waiting.splice(0, most));
+    });
+  }
+
+  async function send(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
+    underWay += 1;
+    let isHeldUp = false;
+    const patience = setTimeout(() => {
+      isHeldUp = true;
+      heldUp += 1;
+      schedule();
+    }, HELD_UP);
+    try {
+      const answers = await ask(batch.map(({ question }) => question));
+      batch.forEach(({ resolve }, index) => {
+        resolve(answers[index] as Answer);
+      });
+    } catch (error) {
+      // Where the database is away it would be so for each of them, and what became of a statement whose answer was lost is not known.
+      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await alone(one);
+    } finally {
+      clearTimeout(patience);
+      underWay -= 1;
+      if (isHeldUp) heldUp -= 1;
+      schedule();
+    }
+  }
+
+  async function alone({ question, resolve, reject }: Waiting<Question, Answer>): Promise<void> {
+    try {
+      resolve((await ask([question]))[0] as Answer);
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  return (question) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ question, resolve, reject });
+      schedule();
+    });
+}

@@ -1,0 +1,28 @@
+/** Frequent statements are prepared (PostgreSQL manual, "PREPARE"), whoever sends them, and only those that a later migration cannot break. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/store/database.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { testDatabase } from '../support/database.ts';
+
+test('a statement that knex sends again and again is prepared, and outlives a new column', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await openDatabase({ connection: own.connection, poolSize: 2, onError: () => {} });
+  afterwards(t, () => database.close());
+
+  await database.transaction(async (trx) => {
+    const named = () => trx('settings').where({ name: 'none' }).select({ settingName: 'name' });
+    const starred = () => trx('settings').where({ name: 'none' }).select('*');
+    for (let times = 0; times < 60; times += 1) {
+      await named();
+      await starred();
+    }
+    const { rows } = await trx.raw<{ rows: { statement: string }[] }>('SELECT statement FROM pg_prepared_statements');
+    const statements = rows.map(({ statement }) => statement);
+    assert.ok(statements.some((text) => text.includes('settingName')));
+    assert.ok(!statements.some((text) => text.includes('select *')));
+    await trx.raw('ALTER TABLE settings ADD COLUMN added_later text');
+    assert.deepEqual([await named(), await starred()], [[], []]);
+  });
+});

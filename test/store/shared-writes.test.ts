@@ -1,0 +1,112 @@
+/** Statements that requests share (design: one read and one write a request): fewer of them, and each request answered as if it had been alone. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { findModel, type StoredModel } from '../../src/store/protocol-state.ts';
+import { AlreadyUsed, type WriteSet, write } from '../../src/store/protocol-writes.ts';
+import { together } from '../../src/store/together.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { countingProxy } from '../support/counting-proxy.ts';
+import { testDatabase } from '../support/database.ts';
+
+const NOW = 2_000_000_000;
+const NOTHING: WriteSet = { inserts: [], sessions: [], uses: [], extensions: [], deletes: [], sessionClients: [], bySession: false };
+
+const row = (id: string, accountId?: string, payload: StoredModel['payload'] = {}): StoredModel => ({
+  model: 'RefreshToken',
+  id,
+  serverKey: 1,
+  payload: { kind: 'RefreshToken', ...payload },
+  accountId,
+  clientId: 'app',
+  grantId: `grant of ${id}`,
+  uid: undefined,
+  expiresAt: NOW + 60,
+});
+const use = (id: string, leeway = 0) => ({ model: 'RefreshToken' as const, id, serverKey: 1, leeway });
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+/** A database, what asks for a row in it, and what tells the statements that it was sent since the last call. */
+async function opened(t: TestContext) {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const counted = await countingProxy(t, own);
+  const database: Database = await openDatabase({ connection: counted.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const { pool } = database;
+  return {
+    pool,
+    taken: () => counted.taken().filter((text) => text.includes('oidc_payload')),
+    find: (id: string) => findModel(pool, id, 1, NOW),
+  };
+}
+
+test('rows of many requests are written, and looked up, by fewer statements', async (t) => {
+  const { pool, taken, find } = await opened(t);
+  await Promise.all(numbers(40).map((n) => write(pool, { ...NOTHING, inserts: [row(`row ${n}`, undefined, { n })] }, NOW)));
+  assert.ok(taken().length < 10);
+  const found = await Promise.all(numbers(40).map((n) => find(`row ${n}`)));
+  assert.deepEqual(
+    found.map((one) => one?.payload.n),
+    numbers(40),
+  );
+  assert.ok(taken().length < 10);
+  assert.deepEqual(await Promise.all([find('row 3'), find('none'), find('row 3')]).then((all) => all.map((one) => one?.payload.n)), [
+    3,
+    undefined,
+    3,
+  ]);
+});
+
+test('of uses that travel together each succeeds or fails by itself, and its rows with it', async (t) => {
+  const { pool, taken, find } = await opened(t);
+  await write(pool, { ...NOTHING, inserts: numbers(12).map((n) => row(`token ${n}`, `user ${n}`)) }, NOW);
+  await Promise.all(
+    [3, 7].map((n) => write(pool, { ...NOTHING, inserts: [row(`first ${n}`, `user ${n}`)], uses: [use(`token ${n}`)] }, NOW)),
+  );
+  taken();
+  const rotate = (n: number) => write(pool, { ...NOTHING, inserts: [row(`next ${n}`, `user ${n}`)], uses: [use(`token ${n}`)] }, NOW);
+  const outcomes = await Promise.allSettled(numbers(12).map(rotate));
+  assert.ok(taken().length < 6);
+  for (const [n, outcome] of outcomes.entries()) {
+    const isUsed = n === 3 || n === 7;
+    assert.equal(outcome.status, isUsed ? 'rejected' : 'fulfilled', `token ${n}`);
+    if (outcome.status === 'rejected') assert.ok(outcome.reason instanceof AlreadyUsed);
+    assert.equal((await find(`next ${n}`)) === undefined, isUsed, `the successor of token ${n}`);
+  }
+});
+
+test('of twenty uses of one value at once one succeeds; within its leeway all do (RFC 9700 section 4.14.2)', async (t) => {
+  const { pool } = await opened(t);
+  await write(pool, { ...NOTHING, inserts: [row('once', 'user'), row('leeway', 'user')] }, NOW);
+  const succeeding = async (id: string, leeway: number) => {
+    const all = numbers(20).map((n) => write(pool, { ...NOTHING, inserts: [row(`${id} ${n}`, 'user')], uses: [use(id, leeway)] }, NOW));
+    return (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled').length;
+  };
+  assert.equal(await succeeding('once', 0), 1);
+  assert.equal(await succeeding('leeway', 30), 20);
+});
+
+test('a row that PostgreSQL refuses fails alone', async (t) => {
+  const { pool, find } = await opened(t);
+  const rows = numbers(8).map((n) => row(`row ${n}`, undefined, { text: n === 5 ? 'a\u0000character that no jsonb holds' : 'fine' }));
+  const outcomes = await Promise.allSettled(rows.map((one) => write(pool, { ...NOTHING, inserts: [one] }, NOW)));
+  assert.deepEqual(
+    outcomes.map(({ status }) => status === 'fulfilled'),
+    numbers(8).map((n) => n !== 5),
+  );
+  assert.equal(await find('row 5'), undefined);
+  assert.ok(await find('row 4'));
+});
+
+test('where the database is away nothing is asked a second time', async () => {
+  let statements = 0;
+  const ask = together(async (_pool, questions: readonly number[]): Promise<number[]> => {
+    statements += 1;
+    throw new Error(`Connection terminated after ${questions.length} questions`);
+  }, 100);
+  const pool = new pg.Pool();
+  const outcomes = await Promise.allSettled(numbers(5).map((n) => ask(pool, n)));
+  assert.deepEqual([statements, outcomes.filter(({ status }) => status === 'rejected').length], [1, 5]);
+});
