@@ -1,84 +1,34 @@
 /**
- * The baseline as a process: oidc-provider alone, the version Gatehouse runs on, its models in a Map; token formats, key and lifetimes as
- * Gatehouse has them. `node bare-provider.js <port of the opaque server> <port of the JWT server>`; `POST /bench/tokens?count=` on the first
- * makes tokens without a browser.
+ * A baseline as a process: oidc-provider alone, the version Gatehouse runs on. `node bare-provider.js` reads its {@link BareSettings} from
+ * BENCH_BARE; `POST /bench/tokens?count=` makes tokens without a browser. Several processes share a port, as Gatehouse's workers do.
  */
-import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
-import { type Adapter, type AdapterPayload, type Configuration, Provider } from 'oidc-provider';
-import { ROUTES } from '../../src/oauth/endpoints.ts';
-import { CLIENT, SCOPE, USER } from './target.ts';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Provider } from 'oidc-provider';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { inMap, inPostgres, type Store } from './bare-adapters.ts';
+import { bareConfiguration, CLIENT_METADATA, newKey } from './bare-configuration.ts';
+import { answerSignIn, enrol } from './bare-sign-in.ts';
+import { CLIENT, loginOf, SCOPE } from './target.ts';
 
-const LIFETIME = 3600;
-const AUDIENCE = 'api://default';
-
-const rows = new Map<string, AdapterPayload>();
-
-class MapAdapter implements Adapter {
-  constructor(readonly model: string) {}
-  async upsert(id: string, payload: AdapterPayload): Promise<void> {
-    rows.set(`${this.model}:${id}`, payload);
-  }
-  async find(id: string): Promise<AdapterPayload | undefined> {
-    return rows.get(`${this.model}:${id}`);
-  }
-  async consume(id: string): Promise<void> {
-    const row = rows.get(`${this.model}:${id}`);
-    if (row !== undefined) row.consumed = Math.floor(Date.now() / 1000);
-  }
-  async destroy(id: string): Promise<void> {
-    rows.delete(`${this.model}:${id}`);
-  }
-  async findByUid(): Promise<undefined> {}
-  async findByUserCode(): Promise<undefined> {}
-  async revokeByGrantId(): Promise<void> {}
+export interface BareSettings {
+  readonly opaquePort: number;
+  readonly jwtPort: number;
+  readonly processes: number;
+  readonly password: string;
+  /** A database that is empty; a folder for an embedded one; or neither, for a Map. */
+  readonly databaseUrl?: string | undefined;
+  readonly dataDir?: string | undefined;
 }
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const key = { ...privateKey.export({ format: 'jwk' }), kid: 'bench', alg: 'RS256', use: 'sig' };
-
-const configuration = (accessTokenFormat: 'opaque' | 'jwt'): Configuration => ({
-  adapter: (name) => new MapAdapter(name),
-  jwks: { keys: [key] as NonNullable<Configuration['jwks']>['keys'] },
-  routes: ROUTES,
-  scopes: SCOPE.split(' '),
-  claims: { openid: ['sub', 'name', 'given_name', 'family_name', 'email', 'email_verified'] },
-  clients: [
-    {
-      client_id: CLIENT.id,
-      client_secret: CLIENT.secret,
-      redirect_uris: ['https://app.example/callback'],
-      grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
-    },
-  ],
-  conformIdTokenClaims: false,
-  rotateRefreshToken: true,
-  expiresWithSession: async () => false,
-  ttl: { AccessToken: LIFETIME, ClientCredentials: LIFETIME, IdToken: LIFETIME, RefreshToken: 30 * 86_400, Grant: 90 * 86_400 },
-  findAccount: async (_ctx, sub) => ({
-    accountId: sub,
-    claims: async () => ({
-      sub,
-      name: `${USER.firstName} ${USER.lastName}`,
-      given_name: USER.firstName,
-      family_name: USER.lastName,
-      email: USER.email,
-      email_verified: true,
-    }),
-  }),
-  features: {
-    devInteractions: { enabled: false },
-    clientCredentials: { enabled: true },
-    introspection: { enabled: true },
-    userinfo: { enabled: true },
-    resourceIndicators: {
-      enabled: accessTokenFormat === 'jwt',
-      defaultResource: () => AUDIENCE,
-      useGrantedResource: () => true,
-      getResourceServerInfo: () => ({ scope: '', audience: AUDIENCE, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } }),
-    },
-  },
-});
+/** What the first process has found and hands on. */
+interface Shared {
+  readonly settings: BareSettings;
+  readonly connection: pg.ClientConfig | undefined;
+  readonly key: object;
+}
 
 /** What a sign-in would have left behind, made by the library's own models. */
 async function issueTokens(provider: Provider, count: number) {
@@ -86,9 +36,10 @@ async function issueTokens(provider: Provider, count: number) {
   if (client === undefined) throw new Error('there is no client');
   const tokens = [];
   for (let made = 0; made < count; made += 1) {
-    const grant = new provider.Grant({ clientId: CLIENT.id, accountId: USER.login });
+    const accountId = loginOf(made);
+    const grant = new provider.Grant({ clientId: CLIENT.id, accountId });
     grant.addOIDCScope(SCOPE);
-    const common = { client, accountId: USER.login, grantId: await grant.save(), scope: SCOPE, gty: 'authorization_code' };
+    const common = { client, accountId, grantId: await grant.save(), scope: SCOPE, gty: 'authorization_code' };
     const accessToken = await new provider.AccessToken(common).save();
     const refreshToken = await new provider.RefreshToken({ ...common, rotations: 0, authTime: Math.floor(Date.now() / 1000) }).save();
     tokens.push({ accessToken, refreshToken });
@@ -96,22 +47,60 @@ async function issueTokens(provider: Provider, count: number) {
   return tokens;
 }
 
-function serve(port: number, format: 'opaque' | 'jwt'): Promise<void> {
-  const provider = new Provider(`http://127.0.0.1:${port}`, configuration(format));
+async function listen(port: number, format: 'opaque' | 'jwt', store: Store, key: object): Promise<void> {
+  const provider = new Provider(`http://127.0.0.1:${port}`, bareConfiguration(store, key, format));
   const answer = provider.callback();
+  async function route(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const url = req.url ?? '/';
+    if (url.startsWith('/sign-in/')) await answerSignIn(provider, store, req, res);
+    else if (url.startsWith('/bench/tokens')) {
+      res.end(JSON.stringify(await issueTokens(provider, Number(new URL(url, provider.issuer).searchParams.get('count')))));
+    } else await answer(req, res);
+  }
   const server = createServer((req, res) => {
-    const url = new URL(req.url ?? '/', provider.issuer);
-    if (url.pathname !== '/bench/tokens') return void answer(req, res);
-    issueTokens(provider, Number(url.searchParams.get('count'))).then(
-      (tokens) => res.end(JSON.stringify(tokens)),
-      (error: unknown) => res.writeHead(500).end(String(error)),
-    );
+    route(req, res).catch((error: unknown) => res.writeHead(500).end(String(error)));
   });
-  return new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
 }
 
-const [opaque, jwt] = process.argv.slice(2).map(Number);
-if (opaque === undefined || jwt === undefined) throw new Error('two ports are needed');
-await serve(opaque, 'opaque');
-await serve(jwt, 'jwt');
-process.stdout.write('The baseline is ready\n');
+const storeIn = (connection: pg.ClientConfig | undefined): Store => (connection === undefined ? inMap() : inPostgres(poolOf(connection)));
+
+function poolOf(connection: pg.ClientConfig): pg.Pool {
+  const pool = new pg.Pool({ ...connection, max: 10, idleTimeoutMillis: 300_000 });
+  pool.on('error', () => {});
+  return pool;
+}
+
+async function serve({ settings, connection, key }: Shared, store = storeIn(connection)): Promise<void> {
+  await listen(settings.opaquePort, 'opaque', store, key);
+  await listen(settings.jwtPort, 'jwt', store, key);
+}
+
+async function begin(settings: BareSettings): Promise<void> {
+  const embedded = settings.dataDir === undefined ? undefined : await startEmbeddedPostgres({ dataDir: settings.dataDir, say: () => {} });
+  process.once('SIGTERM', () => {
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill();
+    void embedded?.stop().finally(() => process.exit(0));
+    if (embedded === undefined) process.exit(0);
+  });
+  const connection = embedded?.connection ?? (settings.databaseUrl === undefined ? undefined : { connectionString: settings.databaseUrl });
+  const store = storeIn(connection);
+  await store.prepare();
+  await store.adapter('Client').upsert(CLIENT.id, CLIENT_METADATA, 0);
+  await enrol(store, settings.password);
+  const shared: Shared = { settings, connection, key: newKey() };
+  if (settings.processes === 1 || connection === undefined) await serve(shared, store);
+  else {
+    for (let started = 0; started < settings.processes; started += 1) {
+      await once(cluster.fork({ BENCH_SHARED: JSON.stringify(shared) }), 'message');
+    }
+  }
+  process.stdout.write('The baseline is ready\n');
+}
+
+if (cluster.isPrimary) await begin(JSON.parse(process.env.BENCH_BARE ?? '{}'));
+else {
+  await serve(JSON.parse(process.env.BENCH_SHARED ?? '{}'));
+  process.send?.('ready');
+}

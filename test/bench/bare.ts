@@ -1,30 +1,64 @@
-/** The baseline's process, started and stopped. */
-import { spawn } from 'node:child_process';
+/** A baseline's process, started and stopped. */
+import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { CLIENT, end, freePort, printed, type RunningTarget, type Tokens } from './target.ts';
+import type { BareSettings } from './bare-provider.ts';
+import { end, freePort, printed, startNode } from './child.ts';
+import { addRows, type Place, providePlace } from './database.ts';
+import type { Plan } from './options.ts';
+import { CLIENT, type RunningTarget, type ServerAddress, type Target, type Tokens } from './target.ts';
 
 const ENTRY = fileURLToPath(new URL('bare-provider.js', import.meta.url));
 
-export async function startBareProvider(): Promise<RunningTarget> {
-  const [opaque, jwt] = [await freePort(), await freePort()];
+/** More rows like those of the first token that is there. */
+const MORE_ROWS = `INSERT INTO oidc (model, id, payload, grant_id, uid, expires_at)
+  SELECT model, encode(sha256(n::text::bytea), 'base64'), payload, encode(sha256(n::text::bytea), 'base64'), NULL, expires_at
+  FROM (SELECT * FROM oidc WHERE model = 'AccessToken' LIMIT 1) sample, generate_series($1::integer, $2::integer) n`;
+
+export async function startBare(name: 'map' | 'plain', plan: Plan): Promise<RunningTarget> {
+  const place = name === 'plain' ? await providePlace(plan.databaseUrl) : undefined;
+  const [opaquePort, jwtPort] = [await freePort(), await freePort()];
+  const password = randomBytes(12).toString('base64url');
+  const { processes } = plan;
+  const settings: BareSettings = { opaquePort, jwtPort, processes, password, databaseUrl: place?.url, dataDir: place?.dataDir };
   // Its warnings are about what a product would have to set.
-  const child = spawn(process.execPath, [ENTRY, String(opaque), String(jwt)], { stdio: ['ignore', 'pipe', 'ignore'] });
-  await printed(child, /is ready/);
-  const target = {
-    name: 'bare',
-    pid: child.pid ?? 0,
-    opaque: `http://127.0.0.1:${opaque}`,
-    jwt: `http://127.0.0.1:${jwt}`,
+  const child = startNode(ENTRY, [], {
+    cores: plan.cores?.measured,
+    env: { BENCH_BARE: JSON.stringify(settings) },
+    stderr: plan.verbose ? 'inherit' : 'ignore',
+    nodeOptions: plan.profileOptions(name),
+  });
+  const stop = async () => {
+    await end(child);
+    await place?.putAway();
+  };
+  try {
+    await printed(child, /is ready/);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const server: ServerAddress = { opaque: `http://127.0.0.1:${opaquePort}`, jwt: `http://127.0.0.1:${jwtPort}` };
+  const target: Target = {
+    name,
+    roots: [child.pid ?? 0, ...(place?.roots ?? [])],
+    // It knows no other.
+    servers: [server],
     clientId: CLIENT.id,
     clientSecret: CLIENT.secret,
+    password,
   };
   return {
     target,
-    async issueTokens(count) {
-      const response = await fetch(`${target.opaque}/bench/tokens?count=${count}`, { method: 'POST' });
+    async issueTokens({ opaque }, count) {
+      const response = await fetch(`${opaque}/bench/tokens?count=${count}`, { method: 'POST' });
       if (!response.ok) throw new Error(await response.text());
       return (await response.json()) as Tokens[];
     },
-    stop: () => end(child),
+    fill: async (rows) => fillPlain(place, rows),
+    stop,
   };
+}
+
+async function fillPlain(place: Place | undefined, rows: number): Promise<void> {
+  await place?.work((client) => addRows(client, rows, MORE_ROWS));
 }

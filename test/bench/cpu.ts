@@ -1,4 +1,4 @@
-/** The CPU time of a service and of its embedded PostgreSQL, which descends from it, out of Linux's /proc (proc_pid_stat(5)). */
+/** The CPU time and the memory of a service and of the PostgreSQL behind it, out of Linux's /proc (proc_pid_stat(5), proc_pid_smaps(5)). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Milliseconds in a clock tick: USER_HZ is 100 wherever Node runs on Linux. */
@@ -28,23 +28,50 @@ function readStat(pid: number): Stat | undefined {
   };
 }
 
-/** Milliseconds, user and system, since the processes began. */
-export interface CpuTime {
+export const isPostgres = (pid: number): boolean => readStat(pid)?.name === 'postgres';
+export const parentOf = (pid: number): number | undefined => readStat(pid)?.parent;
+
+/** Of the service's processes, and of PostgreSQL's: its backends and its helpers. */
+export interface Shares {
   readonly service: number;
   readonly database: number;
 }
 
-/** @param root the service's first process */
-export function cpuTime(root: number): CpuTime {
+/** What each of the processes has to say. @param roots the first of them; all that descend from them counts */
+function* each<T>(roots: readonly number[], tell: (pid: number, stat: Stat) => T): Generator<[share: keyof Shares, told: T]> {
   const stats = new Map<number, Stat>();
   for (const entry of readdirSync('/proc')) {
     const stat = /^\d+$/.test(entry) ? readStat(Number(entry)) : undefined;
     if (stat !== undefined) stats.set(Number(entry), stat);
   }
-  const belongs = (pid: number | undefined): boolean => pid !== undefined && (pid === root || belongs(stats.get(pid)?.parent));
-  const time = { service: 0, database: 0 };
-  for (const [pid, { name, ticks }] of stats) {
-    if (belongs(pid)) time[name === 'postgres' ? 'database' : 'service'] += ticks * TICK;
-  }
-  return time;
+  const belongs = (pid: number | undefined): boolean => pid !== undefined && (roots.includes(pid) || belongs(stats.get(pid)?.parent));
+  for (const [pid, stat] of stats) if (belongs(pid)) yield [stat.name === 'postgres' ? 'database' : 'service', tell(pid, stat)];
 }
+
+/** Milliseconds, user and system, since the processes began. */
+export function cpuTime(roots: readonly number[]): Shares {
+  const total = { service: 0, database: 0 };
+  for (const [share, { ticks }] of each(roots, (_pid, stat) => stat)) total[share] += ticks * TICK;
+  return total;
+}
+
+/** MiB: of the service what is resident of its largest process (RSS), of PostgreSQL the parts of all (PSS), for its processes share their buffers. */
+export function memory(roots: readonly number[]): Shares {
+  const found = { service: 0, database: 0 };
+  for (const [share, rollup] of each(roots, readRollup)) {
+    if (share === 'service') found.service = Math.max(found.service, sizeIn(rollup, 'Rss'));
+    else found.database += sizeIn(rollup, 'Pss');
+  }
+  return found;
+}
+
+function readRollup(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+const sizeIn = (rollup: string, size: 'Rss' | 'Pss'): number =>
+  Number(new RegExp(`^${size}:\\s+(\\d+) kB$`, 'm').exec(rollup)?.[1] ?? 0) / 1024;

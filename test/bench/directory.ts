@@ -5,10 +5,10 @@
 import os from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { settle } from './database.ts';
 import { type GatehouseProcess, startProcess } from './gatehouse.ts';
 import { commit, machine } from './report.ts';
+import { markdown } from './table.ts';
 
 const CALLS = 20;
 /** Departments below each department of the big organization. */
@@ -44,20 +44,12 @@ const fill = ({ members, departments, organizations }: typeof size): string => `
   INSERT INTO memberships (org_id, user_id, dep_id, created)
     SELECT 'org_0', 'usr_' || n, CASE WHEN n % 10 > 0 THEN 'dep_' || n % ${departments} END, now() FROM generate_series(0, ${members - 1}) n;`;
 
-/** Joins the service's own database, as a second service would, and leaves it as the database would tidy it up by itself within minutes. */
-async function fillDatabase({ dataDir }: GatehouseProcess): Promise<void> {
-  const database = await startEmbeddedPostgres({ dataDir, say: () => {} });
-  const client = new pg.Client(database.connection);
-  await client.connect();
-  try {
+/** As a second service would, and leaves it as the database would tidy it up by itself within minutes. */
+const fillDatabase = ({ place }: GatehouseProcess): Promise<void> =>
+  place.work(async (client) => {
     await client.query(fill(size));
-    await client.query('VACUUM (ANALYZE)');
-    await client.query('CHECKPOINT');
-  } finally {
-    await client.end();
-    await database.stop();
-  }
-}
+    await settle(client);
+  });
 
 interface Row {
   readonly call: string;
@@ -84,13 +76,11 @@ async function measure({ base, apiToken }: GatehouseProcess, call: string, path:
 /** As a table of Markdown, which the README can take as it is. */
 function table(rows: readonly Row[], loadBefore: number): string {
   const cells = rows.map(({ call, p50, p99, bytes }) => [call, p50.toFixed(1), p99.toFixed(1), (bytes / 1024).toFixed(1)]);
-  const head = ['call', 'p50 ms', 'p99 ms', 'answer KiB'];
-  const line = (columns: readonly string[]) => `| ${columns.join(' | ')} |`;
   return [
     `${machine()}; Node ${process.versions.node}; commit ${commit()}; load before ${loadBefore.toFixed(1)}`,
     `${size.departments} departments and ${size.members} members in one of ${size.organizations + 1} organizations; ${CALLS} calls each, one after the other`,
     '',
-    ...[head, head.map(() => '---'), ...cells].map(line),
+    markdown(['call', 'p50 ms', 'p99 ms', 'answer KiB'], cells),
   ].join('\n');
 }
 

@@ -1,123 +1,151 @@
-/** Gatehouse as its users start it: a real process on its own embedded database, durable as it is by default. Only the rate limits are off. */
-import { spawn } from 'node:child_process';
+/** Gatehouse as its users start it: a real process, durable as it is by default. Only the rate limits are off, and the log tells warnings. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UserAgent } from '../support/user-agent.ts';
-import { end, freePort, printed, type RunningTarget, SCOPE, type Target, type Tokens, USER } from './target.ts';
+import { authorizationUrl, codeIn, exchangeForm, signedIn } from './authorization.ts';
+import { type Cores, end, freePort, printed, startNode } from './child.ts';
+import { addRows, type Place, providePlace } from './database.ts';
+import { basic } from './flow.ts';
+import { closeConnections, send } from './http.ts';
+import type { Plan } from './options.ts';
+import { CALLBACK, loginOf, PERSON, type RunningTarget, type ServerAddress, type Target, type Tokens, USERS } from './target.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
-const CALLBACK = 'https://app.example/callback';
+const ORGANIZATIONS = 20;
+/** Calls under way at once while things are made. */
+const AT_ONCE = 8;
+
+/** More rows like those of the first token that is there. */
+const MORE_ROWS = `INSERT INTO oidc_payload (id, model, server_key, payload, account_id, client_id, grant_id, expires_at, exp_hour)
+  SELECT encode(sha256(n::text::bytea), 'base64'), model, server_key, payload, account_id, client_id, encode(sha256(n::text::bytea), 'base64'), expires_at, exp_hour
+  FROM (SELECT * FROM oidc_payload WHERE model = 3 LIMIT 1) sample, generate_series($1::integer, $2::integer) n`;
 
 export interface GatehouseProcess {
   readonly pid: number;
   readonly base: string;
   /** Of an administrator. */
   readonly apiToken: string;
-  /** With the embedded database, which may be joined. */
-  readonly dataDir: string;
+  readonly place: Place;
   stop(): Promise<void>;
 }
 
-/** @param nodeOptions of the process, e.g. `--cpu-prof` */
-export async function startProcess(nodeOptions: readonly string[] = []): Promise<GatehouseProcess> {
-  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-bench-'));
-  chmodSync(dataDir, 0o711); // as root, the database's user has to pass
+export interface ProcessOptions {
+  readonly databaseUrl?: string | undefined;
+  readonly processes?: number;
+  readonly cores?: Cores | undefined;
+  /** Of the process, e.g. `--cpu-prof`. */
+  readonly nodeOptions?: readonly string[];
+}
+
+export async function startProcess({
+  databaseUrl,
+  processes = 1,
+  cores,
+  nodeOptions = [],
+}: ProcessOptions = {}): Promise<GatehouseProcess> {
+  const place = await providePlace(databaseUrl);
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const apiToken = randomBytes(32).toString('base64url');
-  const settings = {
+  const env = {
     PORT: String(port),
     BASE_URL: base,
-    DATA_DIR: dataDir,
     ADMIN_API_TOKEN: apiToken,
     RATE_LIMITS: 'off',
     LOG_LEVEL: 'warn',
+    WORKERS: String(processes),
+    ...(place.dataDir !== undefined && { DATA_DIR: place.dataDir }),
+    ...(place.url !== undefined && { DATABASE_URL: place.url, SECRET_KEY: randomBytes(32).toString('base64url') }),
   };
-  const child = spawn(process.execPath, [...nodeOptions, MAIN], {
-    env: { PATH: process.env.PATH, ...settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = startNode(MAIN, [], { cores: cores?.measured, env, nodeOptions });
   const stop = async () => {
     await end(child);
-    rmSync(dataDir, { recursive: true, force: true });
+    await place.putAway();
   };
   try {
     await printed(child, /is ready/);
-    return { pid: child.pid ?? 0, base, apiToken, dataDir, stop };
+    return { pid: child.pid ?? 0, base, apiToken, place, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** @param nodeOptions of the process, e.g. `--cpu-prof` */
-export async function startGatehouse(nodeOptions: readonly string[]): Promise<RunningTarget> {
-  const { pid, base, apiToken, stop } = await startProcess(nodeOptions);
+export async function startGatehouse(plan: Plan): Promise<RunningTarget> {
+  const service = await startProcess({ ...plan, nodeOptions: plan.profileOptions('gatehouse') });
   try {
-    const password = randomBytes(12).toString('base64url');
-    await call(base, apiToken, '/users', { profile: USER, credentials: { password: { value: password } } });
-    const { credentials } = await call<{ credentials: { oauthClient: { client_id: string; client_secret: string } } }>(
-      base,
-      apiToken,
-      '/apps',
-      {
-        label: 'Load',
-        settings: {
-          oauthClient: { redirect_uris: [CALLBACK], grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] },
-        },
-      },
-    );
-    const target: Target = {
-      name: 'gatehouse',
-      pid,
-      opaque: `${base}/oauth/v1`,
-      jwt: `${base}/oauth/v1/default`,
-      clientId: credentials.oauthClient.client_id,
-      clientSecret: credentials.oauthClient.client_secret,
-    };
-    const browser = await signedIn(target, password);
-    return { target, issueTokens: (count) => Promise.all(Array.from({ length: count }, () => authorize(browser, target))), stop };
+    return await furnish(service, plan);
   } catch (error) {
-    await stop();
+    await service.stop();
     throw error;
   }
 }
 
-async function call<T>(base: string, apiToken: string, resource: string, body: unknown): Promise<T> {
-  const response = await fetch(`${base}/api/v1${resource}`, {
-    method: 'POST',
-    headers: { authorization: `SSWS ${apiToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, { servers, serversInUse }: Plan): Promise<RunningTarget> {
+  const api = `${base}/api/v1`;
+  const create = async <T>(resource: string, body: unknown): Promise<T> => {
+    const response = await fetch(api + resource, {
+      method: 'POST',
+      headers: { authorization: `SSWS ${apiToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${resource}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const password = randomBytes(12).toString('base64url');
+  await many(USERS, (user) =>
+    create('/users', {
+      profile: { ...PERSON, login: loginOf(user), email: loginOf(user) },
+      credentials: { password: { value: password } },
+    }),
+  );
+  const orgs = await many(ORGANIZATIONS, (org) => create<{ orgId: string }>('/account/org', { orgName: `Organization ${org}` }));
+  const { credentials } = await create<{ credentials: { oauthClient: { client_id: string; client_secret: string } } }>('/apps', {
+    label: 'Load',
+    settings: {
+      oauthClient: { redirect_uris: [CALLBACK], grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] },
+    },
   });
-  if (!response.ok) throw new Error(`${resource}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
-}
-
-function authorizationUrl({ opaque, clientId }: Target): string {
-  const state = randomBytes(16).toString('hex');
-  const query = { client_id: clientId, response_type: 'code', redirect_uri: CALLBACK, scope: SCOPE, state, nonce: state };
-  return `${opaque}/authorize?${new URLSearchParams(query)}`;
-}
-
-async function signedIn(target: Target, password: string): Promise<UserAgent> {
-  const browser = new UserAgent(new URL(target.opaque).origin);
-  await browser.signIn(await browser.visit(authorizationUrl(target)), { login: USER.login, password });
-  return browser;
-}
-
-async function authorize(browser: UserAgent, target: Target): Promise<Tokens> {
-  const { url, text } = await browser.visit(authorizationUrl(target));
-  const code = url.searchParams.get('code');
-  if (code === null) throw new Error(`no code: ${url} ${text}`);
-  const response = await fetch(`${target.opaque}/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`${target.clientId}:${target.clientSecret}`)}` },
-    body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK }),
+  const builtIn: ServerAddress = { opaque: `${base}/oauth/v1`, jwt: `${base}/oauth/v1/default` };
+  const more = await many(servers, async (number): Promise<ServerAddress> => {
+    const id = `bench${number}`;
+    await create('/authorizationServers', { id, name: `Bench ${number}`, audiences: [`api://${id}`], accessTokenFormat: 'opaque' });
+    return { opaque: `${base}/oauth/v1/${id}`, jwt: builtIn.jwt };
   });
-  if (!response.ok) throw new Error(`no tokens: ${response.status} ${await response.text()}`);
-  const { access_token, refresh_token } = (await response.json()) as { access_token: string; refresh_token: string };
-  return { accessToken: access_token, refreshToken: refresh_token };
+  const target: Target = {
+    name: 'gatehouse',
+    roots: [pid, ...place.roots],
+    servers: servers === 0 ? [builtIn] : more.slice(0, serversInUse),
+    clientId: credentials.oauthClient.client_id,
+    clientSecret: credentials.oauthClient.client_secret,
+    password,
+    directory: { api, apiToken, orgId: orgs[0]?.orgId ?? '' },
+  };
+  return {
+    target,
+    async issueTokens(server, count) {
+      const tokens = await many(count, (user) => tokensOf(target, server, loginOf(user % USERS)));
+      closeConnections();
+      return tokens;
+    },
+    fill: (rows) => place.work((client) => addRows(client, rows, MORE_ROWS)),
+    stop,
+  };
+}
+
+async function tokensOf(target: Target, server: ServerAddress, login: string): Promise<Tokens> {
+  const seat = { server, login, tokens: { accessToken: '', refreshToken: '' } };
+  const browser = await signedIn(target, seat);
+  const { url } = await browser.visit(authorizationUrl(server.opaque, target.clientId));
+  const answer = await send({ url: new URL(`${server.opaque}/token`), authorization: basic(target) }, exchangeForm(codeIn(url)));
+  return { accessToken: String(answer.access_token), refreshToken: String(answer.refresh_token) };
+}
+
+/** @returns what was made of the numbers from 0, a few at a time */
+async function many<T>(count: number, make: (number: number) => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  for (let first = 0; first < count; first += AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, index) => first + index);
+    made.push(...(await Promise.all(numbers.map(make))));
+  }
+  return made;
 }

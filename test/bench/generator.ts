@@ -1,17 +1,27 @@
 /**
- * The load generator, a process of its own: a closed loop of so many concurrent users, each with one request under way, bounded in time. What
- * happens before the caches and the compiler are warm is not counted.
+ * The load generator's process: a closed loop of so many concurrent users, each with one request under way, bounded in time; or users who send at
+ * a steady pace. What happens before the caches and the compiler are warm is not counted.
  */
-import { cpuTime } from './cpu.ts';
-import { FLOWS } from './flows/index.ts';
-import type { Target, Tokens } from './target.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hashPassword, verifyPassword } from '../../src/services/passwords.ts';
+import { cpuTime, memory, type Shares } from './cpu.ts';
+import { flowNamed } from './flows/index.ts';
+import { closeConnections } from './http.ts';
+import type { Seat, Target } from './target.ts';
+
+/** The seats of one concurrent user: he goes round them. */
+export type User = readonly Seat[];
 
 export interface Order {
   readonly flow: string;
   readonly target: Target;
-  /** One pair for each concurrent user. */
-  readonly tokens: readonly Tokens[];
+  readonly users: readonly User[];
   readonly seconds: number;
+  readonly warmUp: number;
+  /** Flows a second that all users send together; absent: as many as are answered. */
+  readonly rate?: number;
+  /** Others, who do something else at the same time as fast as they can. */
+  readonly beside?: { readonly flow: string; readonly users: readonly User[] };
 }
 
 export interface Measurement {
@@ -20,51 +30,120 @@ export interface Measurement {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Milliseconds of CPU a flow, of the service's processes and of PostgreSQL's. */
-  readonly serviceCpu: number;
-  readonly databaseCpu: number;
+  /** Milliseconds of CPU a flow, of the service's processes and of PostgreSQL's; without meaning where something else ran beside. */
+  readonly cpu: Shares;
+  /** MiB, when it was over. */
+  readonly memory: Shares;
+  /** Flows a second of what ran beside. */
+  readonly beside?: number;
 }
 
-export type Reply = { readonly measured: Measurement } | { readonly failed: string };
+/** What the generator is asked for: a measurement, or what one comparison of a password costs. */
+export type Request = { readonly order: Order } | 'hash';
+export type Reply = { readonly measured: Measurement } | { readonly hash: number } | { readonly failed: string };
 
-const WARM_UP = 1000;
+/** On a busy machine time alone warms nothing, and tells nothing: so many flows at least, unless it takes ten times as long. */
+const LEAST = { warm: 1000, measured: 200 };
+/** Of those that cost twenty times as much. */
+const LEAST_HASHED = { warm: 50, measured: 20 };
+const PATIENCE = 10;
 
-async function measure({ flow: name, target, tokens, seconds }: Order): Promise<Measurement> {
-  const flow = FLOWS.find((known) => known.name === name);
-  if (flow === undefined) throw new Error(`there is no flow ${name}`);
-  const contexts = tokens.map((pair) => flow.prepare(target, pair));
+/** Sends one flow after the other, round the seats, and one at least. @returns latencies in milliseconds */
+type Round = (goesOn: () => boolean, pace?: { readonly first: number; readonly interval: number }) => Promise<number[]>;
 
-  const loop = async (milliseconds: number): Promise<number[]> => {
-    const until = performance.now() + milliseconds;
-    const users = contexts.map(async (context) => {
-      const latencies: number[] = [];
-      for (let begun = performance.now(); begun < until; begun = performance.now()) {
-        await flow.request(context);
-        latencies.push(performance.now() - begun);
+async function prepare(name: string, target: Target, user: User): Promise<Round> {
+  const flow = flowNamed(name);
+  const contexts: unknown[] = [];
+  for (const seat of user) contexts.push(await flow.prepare(target, seat));
+  let turn = 0;
+  return async (goesOn, pace) => {
+    const latencies: number[] = [];
+    let due = pace?.first ?? 0;
+    do {
+      let begun = performance.now();
+      if (pace !== undefined) {
+        // Who is kept waiting by the answer before waits from when it would have been his turn.
+        if (due > begun) {
+          await delay(due - begun);
+          begun = performance.now();
+        } else begun = due;
+        due += pace.interval;
       }
-      return latencies;
-    });
-    return (await Promise.all(users)).flat();
+      await flow.request(contexts[turn++ % contexts.length]);
+      latencies.push(performance.now() - begun);
+    } while (goesOn());
+    return latencies;
   };
+}
 
-  await loop(WARM_UP);
-  const [begun, cpuBefore] = [performance.now(), cpuTime(target.pid)];
-  const latencies = await loop(seconds * 1000);
-  const [elapsed, cpuAfter] = [performance.now() - begun, cpuTime(target.pid)];
+async function measure({ flow, target, users, seconds, warmUp, rate, beside }: Order): Promise<Measurement> {
+  const rounds = await Promise.all(users.map((user) => prepare(flow, target, user)));
+  const others = beside === undefined ? [] : await Promise.all(beside.users.map((user) => prepare(beside.flow, target, user)));
+  let measuring = true;
+  let counted = 0;
+  const counting = others.map((round) => round(() => measuring && ++counted > 0));
+
+  const least = flowNamed(flow).hashes ? LEAST_HASHED : LEAST;
+  /** Those who keep a pace are as many as they are told. */
+  const lasting = (span: number, flows: number) => {
+    const first = performance.now();
+    let done = 0;
+    return () => {
+      done += 1;
+      const elapsed = (performance.now() - first) / 1000;
+      return elapsed < span || (rate === undefined && done < flows && elapsed < PATIENCE * span);
+    };
+  };
+  const cold = lasting(warmUp, least.warm);
+  await Promise.all(rounds.map((round) => round(cold)));
+
+  const [begun, cpuBefore, countedBefore] = [performance.now(), cpuTime(target.roots), counted];
+  const goesOn = lasting(seconds, least.measured);
+  const interval = rate === undefined ? undefined : (1000 * rounds.length) / rate;
+  const latencies = (
+    await Promise.all(
+      rounds.map((round, index) =>
+        round(goesOn, interval === undefined ? undefined : { first: begun + (interval * index) / rounds.length, interval }),
+      ),
+    )
+  ).flat();
+  const [elapsed, cpuAfter, countedAfter] = [performance.now() - begun, cpuTime(target.roots), counted];
+  measuring = false;
+  await Promise.all(counting);
   latencies.sort((a, b) => a - b);
   const percentile = (share: number): number => latencies[Math.floor(share * (latencies.length - 1))] ?? Number.NaN;
   return {
     throughput: latencies.length / (elapsed / 1000),
     p50: percentile(0.5),
     p99: percentile(0.99),
-    serviceCpu: (cpuAfter.service - cpuBefore.service) / latencies.length,
-    databaseCpu: (cpuAfter.database - cpuBefore.database) / latencies.length,
+    cpu: {
+      service: (cpuAfter.service - cpuBefore.service) / latencies.length,
+      database: (cpuAfter.database - cpuBefore.database) / latencies.length,
+    },
+    memory: memory(target.roots),
+    ...(beside !== undefined && { beside: (countedAfter - countedBefore) / (elapsed / 1000) }),
   };
 }
 
-process.on('message', (order: Order) => {
-  measure(order).then(
-    (measured) => process.send?.({ measured } satisfies Reply),
-    (error: unknown) => process.send?.({ failed: `${order.target.name}, ${order.flow}: ${String(error)}` } satisfies Reply),
-  );
-});
+/** Milliseconds of CPU that one comparison of a password takes. */
+async function hashCost(times = 20): Promise<number> {
+  const stored = await hashPassword('a password');
+  const before = process.cpuUsage();
+  for (let time = 0; time < times; time += 1) await verifyPassword(stored, 'a password');
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / times;
+}
+
+async function answer(request: Request): Promise<Reply> {
+  if (request === 'hash') return { hash: await hashCost() };
+  const { order } = request;
+  try {
+    return { measured: await measure(order) };
+  } catch (error) {
+    return { failed: `${order.target.name}, ${order.flow}: ${String(error)}` };
+  } finally {
+    closeConnections();
+  }
+}
+
+process.on('message', (request: Request) => void answer(request).then((reply) => process.send?.(reply)));

@@ -1,35 +1,88 @@
-/** What the measurements say: the median of the rounds, the ratio to the baseline, and on which machine. */
+/** What the measurements say: the median of the rounds, the ratios to the baselines, and on which machine. */
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 import type { Measurement } from './generator.ts';
+import { AGAINST_MAP, AGAINST_PLAIN } from './goals.ts';
+import type { TargetName } from './target.ts';
 
 export interface Row extends Measurement {
   readonly flow: string;
-  readonly target: string;
-  /** CPU a flow, service and PostgreSQL together, against the baseline's in the same run; 1 for the baseline. */
-  readonly ratio: number;
+  readonly target: TargetName;
+}
+
+/** CPU of Gatehouse for a flow against each baseline, where it was measured; of a sign-in without its password hash. */
+export interface Ratio {
+  readonly flow: string;
+  readonly withoutHash: boolean;
+  readonly toMap: number;
+  readonly mapGoal: number | undefined;
+  readonly toPlain: number;
+  readonly plainGoal: number | undefined;
+}
+
+export interface Storm {
+  readonly target: TargetName;
+  readonly alone: Measurement;
+  readonly during: Measurement;
 }
 
 export interface Report {
   readonly machine: string;
   readonly node: string;
   readonly commit: string;
-  /** Of the last minute, when the run began: what else the machine was doing. */
-  readonly loadBefore: number;
+  /** Of the last minute, when the run began: what else the machine was doing; and when it ended, itself included. */
+  readonly load: readonly [before: number, after: number];
+  readonly database: string;
+  readonly pinned: boolean;
   readonly rounds: number;
   readonly seconds: number;
   readonly concurrency: number;
+  readonly processes: number;
+  readonly rowsBefore: number;
+  readonly servers: number;
+  readonly serversInUse: number;
+  /** Milliseconds of CPU. */
+  readonly hash: number;
   readonly rows: readonly Row[];
+  readonly ratios: readonly Ratio[];
+  readonly half: readonly (Row & { readonly rate: number })[];
+  readonly storms: readonly Storm[];
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const at = (index: number): number => sorted[index] ?? Number.NaN;
+  return (at(Math.floor((sorted.length - 1) / 2)) + at(Math.floor(sorted.length / 2))) / 2;
 }
 
 export function summary(rounds: readonly Measurement[]): Measurement {
-  const of = (field: keyof Measurement): number => median(rounds.map((round) => round[field]));
-  return { throughput: of('throughput'), p50: of('p50'), p99: of('p99'), serviceCpu: of('serviceCpu'), databaseCpu: of('databaseCpu') };
+  const of = (field: (round: Measurement) => number): number => median(rounds.map(field));
+  return {
+    throughput: of(({ throughput }) => throughput),
+    p50: of(({ p50 }) => p50),
+    p99: of(({ p99 }) => p99),
+    cpu: { service: of(({ cpu }) => cpu.service), database: of(({ cpu }) => cpu.database) },
+    memory: { service: of((round) => round.memory.service), database: of((round) => round.memory.database) },
+  };
+}
+
+/** @param hash milliseconds of CPU to leave out of both sides @param ratioOf within one round, where the machine was the same for both */
+export function ratioOf(flow: string, hash: number, rounds: ReadonlyMap<TargetName, readonly Measurement[]>): Ratio {
+  const cpu = ({ cpu: { service, database } }: Measurement): number => service + database - hash;
+  const to = (baseline: TargetName): number => {
+    const ours = rounds.get('gatehouse') ?? [];
+    const theirs = rounds.get(baseline) ?? [];
+    return median(ours.flatMap((round, index) => (theirs[index] === undefined ? [] : [cpu(round) / cpu(theirs[index])])));
+  };
+  const plainGoal = AGAINST_PLAIN[flow];
+  return {
+    flow,
+    withoutHash: hash > 0,
+    toMap: to('map'),
+    mapGoal: plainGoal === undefined ? undefined : AGAINST_MAP,
+    toPlain: to('plain'),
+    plainGoal,
+  };
 }
 
 export function machine(): string {
@@ -45,26 +98,4 @@ export function commit(): string {
   } catch {
     return 'unknown';
   }
-}
-
-/** As a table of Markdown, which the README can take as it is. */
-export function table({ rows, ...facts }: Report): string {
-  const cells = rows.map(({ flow, target, throughput, p50, p99, serviceCpu, databaseCpu, ratio }) => [
-    flow,
-    target,
-    throughput.toFixed(0),
-    p50.toFixed(1),
-    p99.toFixed(1),
-    (serviceCpu + databaseCpu).toFixed(2),
-    databaseCpu.toFixed(2),
-    ratio.toFixed(2),
-  ]);
-  const head = ['flow', 'target', 'flows/s', 'p50 ms', 'p99 ms', 'CPU ms/flow', 'of it database', 'ratio'];
-  const line = (columns: readonly string[]) => `| ${columns.join(' | ')} |`;
-  return [
-    `${facts.machine}; Node ${facts.node}; commit ${facts.commit}; load before ${facts.loadBefore.toFixed(1)}`,
-    `median of ${facts.rounds} rounds of ${facts.seconds} s, ${facts.concurrency} concurrent; CPU of service and PostgreSQL together`,
-    '',
-    ...[head, head.map(() => '---'), ...cells].map(line),
-  ].join('\n');
 }

@@ -1,83 +1,143 @@
 /**
- * `npm run bench -- [--seconds 3] [--concurrency 8] [--rounds 3] [--flow part of a name] [--json] [--cpu-prof folder]`: measures each flow on
- * Gatehouse and on a bare oidc-provider, interleaved, so that what else the machine does meets both alike.
+ * `npm run bench`: measures each flow on Gatehouse, on a bare oidc-provider and on one with a plain PostgreSQL adapter, interleaved, so that what
+ * else the machine does meets all alike. How, is told by `--help` (options.ts).
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { startBareProvider } from './bare.ts';
-import { FLOWS } from './flows/index.ts';
+import { startBare } from './bare.ts';
+import { flowNamed } from './flows/index.ts';
 import { startGatehouse } from './gatehouse.ts';
-import type { Measurement, Order, Reply } from './generator.ts';
-import { commit, machine, type Row, summary, table } from './report.ts';
-import type { RunningTarget } from './target.ts';
+import type { Measurement } from './generator.ts';
+import { Load, seats } from './load.ts';
+import { type Plan, readPlan, USAGE } from './options.ts';
+import { commit, machine, median, type Report, ratioOf, type Storm, summary } from './report.ts';
+import { tables } from './table.ts';
+import type { RunningTarget, TargetName } from './target.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '3' },
-    concurrency: { type: 'string', default: '8' },
-    rounds: { type: 'string', default: '3' },
-    flow: { type: 'string', default: '' },
-    json: { type: 'boolean', default: false },
-    'cpu-prof': { type: 'string' },
-  },
-});
+/** Token requests a second, and people who sign in at once, in the storm. */
+const STORM = { rate: 50, flow: 'client_credentials, opaque', signIns: 16, signIn: 'sign-in through the page' };
 
-function positive(name: 'seconds' | 'concurrency' | 'rounds'): number {
-  const value = Number(options[name]);
-  if (!(value > 0)) throw new Error(`--${name} must be a positive number`);
-  return value;
-}
-const [seconds, concurrency, rounds] = [positive('seconds'), positive('concurrency'), positive('rounds')];
-const flows = FLOWS.filter(({ name }) => name.includes(options.flow));
-const profile = options['cpu-prof'];
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const generator = fork(new URL('generator.js', import.meta.url));
-const running: RunningTarget[] = [];
+/** By flow and target, a measurement for each round. */
+type Measured = ReadonlyMap<string, ReadonlyMap<TargetName, Measurement[]>>;
 
-async function putAway(): Promise<void> {
-  generator.kill();
-  for (const { stop } of running.splice(0)) await stop();
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void putAway().finally(() => process.exit(1)));
-
-const cpu = ({ serviceCpu, databaseCpu }: Measurement): number => serviceCpu + databaseCpu;
-
-async function measure({ target, issueTokens }: RunningTarget, flow: string): Promise<Measurement> {
-  const order: Order = { flow, target, tokens: await issueTokens(concurrency), seconds };
-  generator.send(order);
-  const [reply] = (await once(generator, 'message')) as [Reply];
-  if ('failed' in reply) throw new Error(reply.failed);
-  if (!options.json) process.stderr.write(`${flow}, ${target.name}: ${reply.measured.throughput.toFixed(0)} flows/s\n`);
-  return reply.measured;
-}
-
-try {
-  const loadBefore = os.loadavg()[0] ?? 0;
-  running.push(await startBareProvider());
-  running.push(await startGatehouse(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`]));
-  const measured = new Map<string, Measurement[]>();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { name } of flows) {
-      for (const target of running) {
-        const key = `${name}\n${target.target.name}`;
-        measured.set(key, [...(measured.get(key) ?? []), await measure(target, name)]);
+async function saturate(plan: Plan, load: Load, running: readonly RunningTarget[]): Promise<Measured> {
+  const measured = new Map(plan.flows.map((flow) => [flow, new Map<TargetName, Measurement[]>()]));
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    for (const [flow, targets] of measured) {
+      for (const one of running.filter(({ target }) => has(target.name, flow))) {
+        const { name } = one.target;
+        const result = await load.measure(one, flow);
+        targets.set(name, [...(targets.get(name) ?? []), result]);
+        const { service, database } = result.cpu;
+        say(`${round}. ${flow}, ${name}: ${result.throughput.toFixed(0)}/s, ${(service + database).toFixed(2)} ms`);
       }
     }
   }
-  const rows = flows.flatMap(({ name }): Row[] => {
-    const found = running.map(({ target }) => ({
-      flow: name,
-      target: target.name,
-      ...summary(measured.get(`${name}\n${target.name}`) ?? []),
-    }));
-    const [baseline = Number.NaN] = found.map(cpu);
-    return found.map((row) => ({ ...row, ratio: cpu(row) / baseline }));
-  });
-  const report = { machine: machine(), node: process.versions.node, commit: commit(), loadBefore, rounds, seconds, concurrency, rows };
-  console.log(options.json ? JSON.stringify(report, null, 2) : table(report));
-} finally {
-  await putAway();
+  return measured;
+}
+
+const has = (target: TargetName, flow: string): boolean => target === 'gatehouse' || flowNamed(flow).own === undefined;
+
+async function halve(plan: Plan, load: Load, gatehouse: RunningTarget, measured: Measured): Promise<Report['half']> {
+  const rows = [];
+  for (const flow of plan.flows) {
+    const known = measured.get(flow)?.get('gatehouse');
+    const { throughput } = known === undefined ? await load.measure(gatehouse, flow) : summary(known);
+    const rate = throughput / 2;
+    const result = await load.measure(gatehouse, flow, { rate });
+    rows.push({ flow, target: 'gatehouse' as const, rate, ...result });
+    say(`${flow} at ${rate.toFixed(0)}/s: p99 ${result.p99.toFixed(1)} ms`);
+  }
+  return rows;
+}
+
+async function storm(load: Load, one: RunningTarget): Promise<Storm> {
+  const { rate } = STORM;
+  const alone = await load.measure(one, STORM.flow, { rate });
+  const users = await seats(one, STORM.signIns, load.plan.concurrency);
+  const during = await load.measure(one, STORM.flow, { rate, beside: { flow: STORM.signIn, users } });
+  say(`storm, ${one.target.name}: p99 ${during.p99.toFixed(1)} ms`);
+  return { target: one.target.name, alone, during };
+}
+
+async function run(plan: Plan): Promise<Report> {
+  const before = os.loadavg()[0] ?? 0;
+  const running: RunningTarget[] = [];
+  const load = new Load(plan);
+  const putAway = async () => {
+    await load.stop();
+    for (const { stop } of running.splice(0)) await stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void putAway().finally(() => process.exit(1)));
+  try {
+    for (const name of plan.targets) {
+      const started = name === 'gatehouse' ? await startGatehouse(plan) : await startBare(name, plan);
+      running.push(started);
+      if (plan.rows > 0 && name !== 'map') await fill(started, plan.rows);
+    }
+    const hashes = [await load.hashCost()];
+    const measured = plan.modes.includes('saturation') ? await saturate(plan, load, running) : new Map();
+    const gatehouse = running.find(({ target }) => target.name === 'gatehouse');
+    const half = plan.modes.includes('half') && gatehouse !== undefined ? await halve(plan, load, gatehouse, measured) : [];
+    const storms: Storm[] = [];
+    if (plan.modes.includes('storm')) for (const one of running) storms.push(await storm(load, one));
+    hashes.push(await load.hashCost());
+    const hash = median(hashes);
+    return { ...circumstances(plan), load: [before, os.loadavg()[0] ?? 0], hash, ...results(measured, hash), half, storms };
+  } finally {
+    await putAway();
+  }
+}
+
+async function fill({ target, issueTokens, fill: add }: RunningTarget, rows: number): Promise<void> {
+  const [server] = target.servers;
+  if (server !== undefined) await issueTokens(server, 1);
+  await add(rows);
+  say(`${target.name}: filled with ${rows} rows`);
+}
+
+function circumstances(plan: Plan) {
+  return {
+    machine: machine(),
+    node: process.versions.node,
+    commit: commit(),
+    database: plan.databaseUrl === undefined ? 'embedded PostgreSQL' : 'PostgreSQL over DATABASE_URL',
+    pinned: plan.cores !== undefined,
+    rounds: plan.rounds,
+    seconds: plan.seconds,
+    concurrency: plan.concurrency,
+    processes: plan.processes,
+    rowsBefore: plan.rows,
+    servers: plan.servers,
+    serversInUse: plan.serversInUse,
+  };
+}
+
+function results(measured: Measured, hash: number): Pick<Report, 'rows' | 'ratios'> {
+  const flows = [...measured];
+  return {
+    rows: flows.flatMap(([flow, targets]) => [...targets].map(([target, rounds]) => ({ flow, target, ...summary(rounds) }))),
+    ratios: flows.map(([flow, targets]) => ratioOf(flow, flowNamed(flow).hashes ? hash : 0, targets)),
+  };
+}
+
+/** What was typed; a mistake in it is told in a line. */
+function planned(): Plan | undefined {
+  try {
+    return readPlan(process.argv.slice(2), process.env);
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}
+
+if (process.argv.includes('--help')) console.log(USAGE);
+else {
+  const plan = planned();
+  const report = plan && (await run(plan));
+  if (report !== undefined) console.log(tables(report));
+  if (plan?.json !== undefined) writeFileSync(plan.json, `${JSON.stringify(report, null, 2)}\n`);
 }

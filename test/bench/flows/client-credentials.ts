@@ -1,10 +1,11 @@
 /** The client credentials grant (RFC 6749 section 4.4) at a server with opaque access tokens, and at one with JWTs. */
-import { basic, flow, send } from '../flow.ts';
+import { basic, flow } from '../flow.ts';
+import { send } from '../http.ts';
 
 const clientCredentials = (format: 'opaque' | 'jwt') =>
   flow({
     name: `client_credentials, ${format}`,
-    prepare: (target) => ({ url: new URL(`${target[format]}/token`), authorization: basic(target) }),
+    prepare: (target, { server }) => ({ url: new URL(`${server[format]}/token`), authorization: basic(target) }),
     async request(context) {
       const { access_token: token } = await send(context, 'grant_type=client_credentials');
       const parts = format === 'jwt' ? 3 : 1;

@@ -1,9 +1,13 @@
 /** Userinfo (OpenID Connect Core section 5.3) with an opaque access token. */
-import { flow, send } from '../flow.ts';
+import { flow } from '../flow.ts';
+import { send } from '../http.ts';
 
 export const userinfo = flow({
   name: 'userinfo',
-  prepare: (target, { accessToken }) => ({ url: new URL(`${target.opaque}/userinfo`), authorization: `Bearer ${accessToken}` }),
+  prepare: (_target, { server, tokens }) => ({
+    url: new URL(`${server.opaque}/userinfo`),
+    authorization: `Bearer ${tokens.accessToken}`,
+  }),
   async request(context) {
     const { email } = await send(context);
     if (typeof email !== 'string') throw new Error('there are no claims');

@@ -1,0 +1,113 @@
+/** A report as tables of Markdown, which the README can take as they are. */
+import { MEMORY, P99_AT_HALF, verdict } from './goals.ts';
+import type { Report } from './report.ts';
+
+type Cell = string | number;
+
+export function markdown(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const line = (cells: readonly Cell[]) => `| ${cells.join(' | ')} |`;
+  return [head, head.map(() => '---'), ...rows].map(line).join('\n');
+}
+
+const fixed = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));
+
+export function tables(report: Report): string {
+  return [facts(report), throughput(report), ratios(report), half(report), storms(report), memories(report)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function facts(report: Report): string {
+  const { load, rounds, seconds, concurrency, processes, rowsBefore, servers, serversInUse } = report;
+  return [
+    `${report.machine}; Node ${report.node}; commit ${report.commit}; load before ${fixed(load[0], 1)}, at the end ${fixed(load[1], 1)}.`,
+    `${report.database}; ${processes} ${processes === 1 ? 'process' : 'processes'}; ${rowsBefore} token rows before; ${servers} more authorization servers, ${serversInUse} of them in use.`,
+    `Median of ${rounds} interleaved rounds of ${seconds} s, ${concurrency} concurrent; ${report.pinned ? 'the generator on a core of its own' : 'the generator shares the cores'}. CPU is that of the service and its PostgreSQL together; one password hash is ${fixed(report.hash, 1)} ms of it.`,
+  ].join('\n');
+}
+
+function throughput({ rows }: Report): string {
+  if (rows.length === 0) return '';
+  return markdown(
+    ['flow', 'target', 'flows/s', 'p50 ms', 'p99 ms', 'CPU ms/flow', 'service', 'PostgreSQL'],
+    rows.map(({ flow, target, throughput: perSecond, p50, p99, cpu: { service, database } }) => [
+      flow,
+      target,
+      fixed(perSecond, 0),
+      fixed(p50, 1),
+      fixed(p99, 1),
+      fixed(service + database, 2),
+      fixed(service, 2),
+      fixed(database, 2),
+    ]),
+  );
+}
+
+function ratios(report: Report): string {
+  const compared = report.ratios.filter(({ toMap, toPlain }) => !Number.isNaN(toMap) || !Number.isNaN(toPlain));
+  if (compared.length === 0) return '';
+  return markdown(
+    ['CPU of Gatehouse', 'to plain PostgreSQL', 'goal', '', 'to Map', 'goal', ''],
+    compared.map(({ flow, withoutHash, toMap, mapGoal, toPlain, plainGoal }) => [
+      withoutHash ? `${flow}, without its hash` : flow,
+      fixed(toPlain, 2),
+      plainGoal ?? '–',
+      verdict(toPlain, plainGoal),
+      fixed(toMap, 2),
+      mapGoal ?? '–',
+      verdict(toMap, mapGoal),
+    ]),
+  );
+}
+
+function half(report: Report): string {
+  if (report.half.length === 0) return '';
+  return markdown(
+    ['at half of saturation', 'flows/s', 'p50 ms', 'p99 ms', 'goal', ''],
+    report.half.map(({ flow, rate, p50, p99 }) => [
+      flow,
+      fixed(rate, 0),
+      fixed(p50, 1),
+      fixed(p99, 1),
+      P99_AT_HALF,
+      verdict(p99, P99_AT_HALF),
+    ]),
+  );
+}
+
+function storms({ storms: all }: Report): string {
+  if (all.length === 0) return '';
+  return markdown(
+    ['token requests beside sign-ins', 'alone p50 ms', 'p99', 'in the storm p50 ms', 'p99', 'token requests/s', 'sign-ins/s'],
+    all.map(({ target, alone, during }) => [
+      target,
+      fixed(alone.p50, 1),
+      fixed(alone.p99, 1),
+      fixed(during.p50, 1),
+      fixed(during.p99, 1),
+      fixed(during.throughput, 0),
+      fixed(during.beside ?? Number.NaN, 0),
+    ]),
+  );
+}
+
+function memories({ rows, serversInUse }: Report): string {
+  const targets = [...new Set(rows.map(({ target }) => target))];
+  if (targets.length === 0) return '';
+  const goal = serversInUse > 100 ? MEMORY.many : MEMORY.few;
+  return markdown(
+    ['memory, most', 'largest process of the service, MiB (RSS)', 'PostgreSQL MiB (PSS)', 'goal', ''],
+    targets.map((target) => {
+      const most = (share: 'service' | 'database') =>
+        Math.max(...rows.filter((row) => row.target === target).map(({ memory }) => memory[share]));
+      const ours = target === 'gatehouse';
+      return [
+        target,
+        fixed(most('service'), 0),
+        fixed(most('database'), 0),
+        ours ? goal : '–',
+        ours ? verdict(most('service'), goal) : '–',
+      ];
+    }),
+  );
+}
