@@ -16,11 +16,13 @@ const noted = new WeakMap<IncomingMessage, string>();
 /** Keeps a form that was read already, for a stream can be read once. */
 export const noteForm = (req: IncomingMessage, text: string): void => void noted.set(req, text);
 
-/** @throws {errors.InvalidRequest} when it is too large */
+/** @throws {errors.InvalidRequest} when it is too large, or did not come whole */
 export async function readForm(ctx: Context): Promise<string> {
   const known = noted.get(ctx.req);
   if (known !== undefined) return known;
-  const text = await readText(ctx.req, BODY_LIMIT);
+  const text = await readText(ctx.req, BODY_LIMIT).catch(() => {
+    throw new errors.InvalidRequest('the request body was cut off');
+  });
   if (text === undefined) throw new errors.InvalidRequest('the request body is too large');
   return text;
 }
@@ -36,5 +38,7 @@ export function readText(req: IncomingMessage, limit: number): Promise<string | 
     });
     req.once('end', () => resolve(length > limit ? undefined : Buffer.concat(chunks).toString('utf8')));
     req.once('error', reject);
+    // Of one that broke off before, no more is told.
+    if (req.destroyed) reject(new Error('the request was cut off'));
   });
 }

@@ -89,7 +89,7 @@ function introspection({ provider, issuer, state, format, claims, wrongSecrets }
   const findClient = (id: string) => provider.Client.find(id);
   return async (req) => {
     const credentials = basicCredentials(req.headers.authorization);
-    if (credentials === undefined || !isPlainForm(req) || !wrongSecrets.isNobodyBarred) return undefined;
+    if (credentials === undefined || !isPlainForm(req) || ATTESTATION.some((name) => name in req.headers)) return undefined;
     const form = await readSmallForm(req);
     const presented = form?.token;
     // Nothing but a token and a hint of what it is, which the row says better.
@@ -98,7 +98,8 @@ function introspection({ provider, issuer, state, format, claims, wrongSecrets }
     if (Array.isArray(form?.token_type_hint)) return undefined;
 
     const client = await findClient(credentials.id);
-    if (client === undefined || !isSecretRight(client, credentials.secret)) return undefined;
+    // Asked at the last moment: a body may come long after its head, and whoever was barred meanwhile learns nothing by it.
+    if (client === undefined || !wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
     const handle = await format.handleOf(presented);
     const found = await look(req, state, handle);
     if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
@@ -130,7 +131,8 @@ const LARGEST_FORM = 16 * 1024;
 async function readSmallForm(req: IncomingMessage): Promise<Readonly<Record<string, string | string[] | undefined>> | undefined> {
   const length = Number(req.headers['content-length']);
   if (!(length > 0 && length <= LARGEST_FORM)) return undefined;
-  const text = (await readText(req, LARGEST_FORM)) ?? '';
+  const text = await readText(req, LARGEST_FORM).catch(() => undefined);
+  if (text === undefined) return undefined;
   noteForm(req, text);
   return parse(text);
 }
@@ -144,6 +146,9 @@ function basicCredentials(authorization = ''): { readonly id: string; readonly s
   const [, id, secret] = (encoded !== undefined && PLAIN.exec(Buffer.from(encoded, 'base64').toString('utf8'))) || [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
+
+/** Another way to prove oneself, which the library refuses beside a secret. */
+const ATTESTATION = ['oauth-client-attestation', 'oauth-client-attestation-pop'];
 
 const BY_SECRET: readonly unknown[] = ['client_secret_basic', 'client_secret_post'];
 

@@ -88,11 +88,13 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
   const { find } = Client;
   const clients = new WeakMap<object, object>();
   Client.find = async function byMetadata(id) {
-    const metadata = typeof id === 'string' ? await this.adapter.find(id) : undefined;
-    const known = metadata && clients.get(metadata);
+    const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
+    // Not asked a second time: whoever sends ids that nobody has must not cost twice.
+    if (metadata === undefined) return undefined;
+    const known = clients.get(metadata);
     if (known !== undefined) return known;
     const client = await find.call(this, id);
-    if (metadata !== undefined && client !== undefined) clients.set(metadata, client);
+    if (client !== undefined) clients.set(metadata, client);
     return client;
   };
 

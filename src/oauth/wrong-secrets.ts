@@ -21,12 +21,14 @@ export interface WrongSecretsParts {
 export class WrongSecrets {
   /** Epoch milliseconds of the end. */
   readonly #barred = new LRUCache<string, number>({ max: MOST_BARRED });
+  /** Of the last that ends. */
+  #lastEnd = 0;
 
   constructor(readonly parts: WrongSecretsParts) {}
 
-  /** Nearly always: to tell addresses apart costs more than the look. */
-  get isNobodyBarred(): boolean {
-    return this.#barred.size === 0;
+  /** May its secret be compared? */
+  isHeard(req: IncomingMessage, clientId: string): boolean {
+    return this.#barredFor(req, clientId) <= 0;
   }
 
   /**
@@ -34,16 +36,17 @@ export class WrongSecrets {
    * @throws {TooManyFailuresHere}
    */
   refuseBarred(ctx: Context, clientId: string): void {
-    if (this.isNobodyBarred) return;
-    const until = this.#barred.get(this.#keyOf(ctx, clientId));
-    if (until !== undefined && until > Date.now()) throw refusal(ctx, Math.ceil((until - Date.now()) / 1000));
+    const milliseconds = this.#barredFor(ctx.req, clientId);
+    if (milliseconds > 0) throw refusal(ctx, Math.ceil(milliseconds / 1000));
   }
 
   /** Notes a wrong secret. Another process learns of a bar by the next wrong one that it is sent. @throws {TooManyFailuresHere} */
   async note(ctx: Context, clientId: string): Promise<void> {
     const seconds = await this.parts.count(clientId, this.parts.addressOf(ctx.req));
     if (seconds === undefined) return;
-    this.#barred.set(this.#keyOf(ctx, clientId), Date.now() + seconds * 1000);
+    const until = Date.now() + seconds * 1000;
+    this.#barred.set(this.#keyOf(ctx.req, clientId), until);
+    this.#lastEnd = Math.max(this.#lastEnd, until);
     throw refusal(ctx, seconds);
   }
 
@@ -55,8 +58,14 @@ export class WrongSecrets {
     if (ctx.status === 401 && (ctx.body as { error?: unknown }).error === 'invalid_client') await this.note(ctx, client.clientId);
   }
 
-  #keyOf(ctx: Context, clientId: string): string {
-    return `${clientId} ${this.parts.addressOf(ctx.req)}`;
+  #barredFor(req: IncomingMessage, clientId: string): number {
+    const now = Date.now();
+    // Nearly always nobody is: to tell addresses apart costs more than the look.
+    return this.#lastEnd <= now ? 0 : (this.#barred.get(this.#keyOf(req, clientId)) ?? 0) - now;
+  }
+
+  #keyOf(req: IncomingMessage, clientId: string): string {
+    return `${clientId} ${this.parts.addressOf(req)}`;
   }
 }
 

@@ -9,20 +9,26 @@ import pg from 'pg';
 const OFTEN = 20;
 const REMEMBERED = 1000;
 const MOST_PREPARED = 150;
+/** Characters of a statement at most: a longer one lists many values, each time another number of them. */
+const LONGEST = 4000;
 
-/** What a later migration may change under a prepared statement: what comes out of it must be spelled out (PostgreSQL manual, "PREPARE"). */
-const SPELLED_OUT = /^(?!.*(\breturning\s+\*|\bselect\s+\*|\.\*))/is;
+/**
+ * What is never prepared (PostgreSQL manual, "PREPARE"): where what comes out is not spelled out, for a later migration may add to it; and a search by a
+ * pattern, whose good plan depends on the pattern.
+ */
+const UNFIT = /\breturning\s+\*|(\bselect|\bdistinct|,)\s*\*|\.\*|\bi?like\b/i;
 
 const asked = new LRUCache<string, number>({ max: REMEMBERED });
 const names = new Map<string, string>();
 
 /** @returns the name that a statement is prepared under; undefined: it is not frequent enough */
 function nameOf(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined;
   const name = names.get(text);
   if (name !== undefined || names.size === MOST_PREPARED) return name;
   const times = (asked.get(text) ?? 0) + 1;
   asked.set(text, times);
-  if (times < OFTEN || !SPELLED_OUT.test(text)) return undefined;
+  if (times < OFTEN || UNFIT.test(text)) return undefined;
   asked.delete(text);
   names.set(text, `frequent-${names.size}`);
   return names.get(text);
@@ -32,7 +38,9 @@ function nameOf(text: string): string | undefined {
 export class PreparingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
   override query(...[config, ...rest]: any[]): any {
-    const isUnnamed = typeof config?.text === 'string' && config.name === undefined && config.values?.length > 0;
+    // A cursor or stream is an object of its own kind.
+    const isPlain = typeof config?.text === 'string' && config.submit === undefined;
+    const isUnnamed = isPlain && config.name === undefined && config.values?.length > 0;
     const name = isUnnamed ? nameOf(config.text) : undefined;
     // biome-ignore lint/suspicious/noExplicitAny: as above
     return (super.query as any)(name === undefined ? config : { ...config, name }, ...rest);

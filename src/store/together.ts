@@ -3,14 +3,17 @@
  * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
  */
 import type pg from 'pg';
-import { isUnavailable } from './failures.ts';
+import { isUnavailable, Overloaded } from './failures.ts';
 
 /** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
 const HELD_UP = 20;
 const MOST_UNDER_WAY = 4;
+/** Milliseconds after which a question whose turn has not come is refused, as the pool refuses whoever waits for a connection. */
+const LONGEST_WAIT = 5000;
 
 interface Waiting<Question, Answer> {
   readonly question: Question;
+  readonly since: number;
   resolve(answer: Answer): void;
   reject(reason: unknown): void;
 }
@@ -45,7 +48,15 @@ function queue<Question, Answer>(
   let isDue = false;
   const isFree = (): boolean => underWay === heldUp && underWay < MOST_UNDER_WAY;
 
+  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. */
+  function refuseLate(): void {
+    const latest = performance.now() - LONGEST_WAIT;
+    const timely = waiting.findIndex(({ since }) => since >= latest);
+    for (const { reject } of waiting.splice(0, timely < 0 ? waiting.length : timely)) reject(new Overloaded());
+  }
+
   function schedule(): void {
+    refuseLate();
     if (isDue || waiting.length === 0 || !isFree()) return;
     isDue = true;
     setImmediate(() => {
@@ -70,7 +81,8 @@ function queue<Question, Answer>(
     } catch (error) {
       // Where the database is away it would be so for each of them, and what became of a statement whose answer was lost is not known.
       if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
-      else for (const one of batch) await alone(one);
+      // At once, so that one that waits for a lock holds up none of the others.
+      else await Promise.all(batch.map(alone));
     } finally {
       clearTimeout(patience);
       underWay -= 1;
@@ -89,7 +101,7 @@ function queue<Question, Answer>(
 
   return (question) =>
     new Promise((resolve, reject) => {
-      waiting.push({ question, resolve, reject });
+      waiting.push({ question, since: performance.now(), resolve, reject });
       schedule();
     });
 }

@@ -1,7 +1,11 @@
 /** Introspection and userinfo answered without oidc-provider say, byte for byte, what the library's way says (RFC 7662, OpenID Connect Core section 5.3). */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Koa from 'koa';
+import { readText } from '../../src/oauth/form.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { createClient, post, type TestClient, tokensFor } from './relying-party.ts';
@@ -93,6 +97,7 @@ test('everything else goes the way of the library', async (t) => {
     ['a wrong secret', { authorization: wrong }, `token=${token}`, 401],
     ['no credentials', {}, `token=${token}`, 400],
     ['two ways of authentication', { authorization: right }, `token=${token}&client_secret=${client.clientSecret}`, 400],
+    ['an attestation beside the secret', { authorization: right, 'oauth-client-attestation': 'x' }, `token=${token}`, 400],
     ['another client_id in the form', { authorization: right }, `token=${token}&client_id=other`, 400],
     ['the token twice', { authorization: right }, `token=${token}&token=${token}`, 400],
     ['no token', { authorization: right }, 'token_type_hint=access_token', 400],
@@ -137,4 +142,38 @@ test('who was deactivated, and what was deleted, is gone for the short way too',
   assert.deepEqual(await answers(), [true, 200]);
   await service.api('POST', `/users/${user.id}/lifecycle/suspend`);
   assert.deepEqual(await answers(), [false, 401]);
+});
+
+test('an application that is barred while the body of its request is under way is not heard any more (RFC 9700 section 2.5)', async (t) => {
+  const service = await startService(t);
+  const grants = { grant_types: ['client_credentials'], response_types: [] };
+  const [client, other] = [await createClient(service, grants), await createClient(service, grants)];
+  const { access_token: token } = (await post(service, 'built-in', 'token', client, { grant_type: 'client_credentials' })).body;
+  const body = `token=${token}`;
+  const headers = { authorization: basic(client), 'content-type': FORM, 'content-length': body.length };
+  const early = request(`${service.issuer('built-in')}/introspect`, { method: 'POST', headers });
+  const answered = once(early, 'response');
+  early.write(body.slice(0, 1));
+  // Its head has arrived before the others: each of them is answered.
+  for (let tries = 0; tries < 101; tries += 1) {
+    await post(service, 'built-in', 'introspect', { ...client, clientSecret: 'wrong' }, { token });
+  }
+  early.end(body.slice(1));
+  const [response] = (await answered) as [IncomingMessage];
+  response.resume();
+  assert.equal(response.statusCode, 429);
+
+  const calls = libraryCalls(t);
+  assert.equal((await post(service, 'built-in', 'introspect', other, { token })).body.active, true);
+  assert.equal(calls(), 0, 'who is not barred is answered shortly all the same');
+});
+
+test('a body that breaks off is waited for by nobody', async () => {
+  const body = () => new PassThrough() as PassThrough & IncomingMessage;
+  const [breaking, broken] = [body(), body()];
+  const reading = readText(breaking, 100);
+  breaking.destroy(new Error('aborted'));
+  await assert.rejects(reading, /aborted/);
+  broken.destroy();
+  await assert.rejects(readText(broken, 100), /cut off/);
 });

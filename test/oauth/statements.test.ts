@@ -57,6 +57,12 @@ for (const serverId of ['built-in', 'default']) {
         },
       ],
       ['introspection of an access token without hint', 1, async () => {}, () => introspect(tokens.access_token)],
+      [
+        'introspection by an application that there is not',
+        2,
+        async () => {},
+        () => post(service, serverId, 'introspect', { clientId: 'nobody', clientSecret: 'x' }, { token: tokens.access_token }),
+      ],
       ['introspection of a refresh token without hint', 1, async () => {}, () => introspect(latest)],
       ['userinfo', 1, async () => {}, async () => assert.equal((await userinfo(service, serverId, tokens.access_token)).status, 200)],
       ['silent authorize', 3, async () => {}, authorize],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { isUnavailable } from '../../src/store/failures.ts';
 import { findModel, type StoredModel } from '../../src/store/protocol-state.ts';
 import { AlreadyUsed, type WriteSet, write } from '../../src/store/protocol-writes.ts';
 import { together } from '../../src/store/together.ts';
@@ -109,4 +110,52 @@ test('where the database is away nothing is asked a second time', async () => {
   const pool = new pg.Pool();
   const outcomes = await Promise.allSettled(numbers(5).map((n) => ask(pool, n)));
   assert.deepEqual([statements, outcomes.filter(({ status }) => status === 'rejected').length], [1, 5]);
+});
+
+test('where no statement is answered, what waits for its turn is told so', async (t) => {
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  let statements = 0;
+  const ends: (() => void)[] = [];
+  const ask = together(async (_pool, questions: readonly number[]): Promise<readonly number[]> => {
+    statements += 1;
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return questions;
+  }, 100);
+  const pool = new pg.Pool();
+  const answers: Promise<number>[] = [];
+  // Each that is held up is passed by another, up to four.
+  for (let held = 1; held <= 4; held += 1) {
+    answers.push(ask(pool, held));
+    while (statements < held) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const early = ask(pool, 5);
+  const refused = assert.rejects(early, (error) => isUnavailable(error));
+  now += 4000;
+  const later = ask(pool, 6);
+  now += 2000;
+  const last = ask(pool, 7);
+  await refused;
+  for (const end of ends.splice(0)) end();
+  assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4]);
+  while (ends.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const end of ends.splice(0)) end();
+  assert.deepEqual(await Promise.all([later, last]), [6, 7]);
+});
+
+test('after a statement that was cancelled, one that waits for a lock holds up none of the others', async () => {
+  let release = (): void => {};
+  const locked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const ask = together(async (_pool, questions: readonly number[]): Promise<readonly number[]> => {
+    if (questions.length > 1) throw new Error('canceling statement due to statement timeout');
+    if (questions[0] === 0) await locked;
+    return questions;
+  }, 100);
+  const pool = new pg.Pool();
+  const [waits, ...others] = numbers(5).map((n) => ask(pool, n));
+  assert.deepEqual(await Promise.all(others), [1, 2, 3, 4]);
+  release();
+  assert.equal(await waits, 0);
 });
