@@ -111,7 +111,7 @@ test('delivery', async (t) => {
     const answer = await logout();
     const took = performance.now() - begun;
     assert.deepEqual([answer.status, answer.headers.get('location')], [302, SIGNED_OUT]);
-    assert.ok(took < 1500, `${took} ms`);
+    assert.ok(took < 4000, `${took} ms`);
     await stuck.received(2);
     await quick.received(1);
     assert.equal((await waiting(service.database)).length, 2, 'the slow ones are still waited for');

@@ -6,6 +6,8 @@ import { hash as bcrypt } from '@node-rs/bcrypt';
 import { type Service, startService } from '../support/service.ts';
 
 const ATTEMPTS = 5;
+/** Of as many attempts each. */
+const ROUNDS = 6;
 /** Wrong passwords in a row that lock an account. */
 const LOCKS = 10;
 
@@ -40,44 +42,68 @@ async function refusal(service: Service, username: string, password: string): Pr
   return performance.now() - begun;
 }
 
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+interface Attempt {
+  readonly login: string;
+  readonly password: string;
+}
 
-async function medians(t: TestContext, service: Service, logins: readonly string[], password = 'wrong password'): Promise<number[]> {
-  const times = logins.map((): number[] => []);
-  // In turns: what the machine does besides slows all alike.
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    for (const [index, login] of logins.entries()) times[index]?.push(await refusal(service, login, password));
+/**
+ * The same time for all of them. What the machine does besides only ever adds to a time, so the shortest of several are compared; where they still differ, more
+ * are taken, for a difference of the service itself stays however many there are.
+ */
+async function assertEven(t: TestContext, service: Service, attempts: readonly Attempt[]): Promise<number[]> {
+  const shortest = attempts.map(() => Number.POSITIVE_INFINITY);
+  const isEven = () => Math.min(...shortest) > 0.8 * Math.max(...shortest);
+  for (let round = 0; round < ROUNDS && !(round > 0 && isEven()); round += 1) {
+    for (let turn = 0; turn < ATTEMPTS; turn += 1) {
+      for (const [index, { login, password }] of attempts.entries()) {
+        shortest[index] = Math.min(shortest[index] ?? 0, await refusal(service, login, password));
+      }
+    }
   }
-  const found = times.map(median);
-  t.diagnostic(logins.map((login, index) => `${login}: ${Math.round(found[index] ?? 0)} ms`).join(', '));
-  return found;
+  const told = attempts.map(({ login, password }, index) => `${login}, ${password}: ${Math.round(shortest[index] ?? 0)} ms`).join('; ');
+  t.diagnostic(told);
+  assert.ok(isEven(), told);
+  return shortest;
 }
 
 test('unknown, of our own hash, imported: a refusal takes the same time, in any composition of the password, and during a lock', async (t) => {
-  const service = await startService(t);
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   await service.createUser();
   const { login: own } = await service.createUser();
   const dear = await imported(service, 'bcrypt', await bcryptHash(10));
   const other = await imported(service, 'pbkdf2', pbkdf2Hash(40_000));
   for (const password of ['wrong password', 'wrong passwo\u0308rd']) {
-    const found = await medians(t, service, ['nobody', own, dear, other], password);
-    assert.ok(Math.min(...found) > 0.8 * Math.max(...found), `${password}: ${found.map(Math.round)}`);
+    await assertEven(
+      t,
+      service,
+      ['nobody', own, dear, other].map((login) => ({ login, password })),
+    );
   }
-  assert.equal(2 * ATTEMPTS, LOCKS);
+  assert.ok(2 * ATTEMPTS >= LOCKS);
   // By now all of them are locked: a right password is refused as a wrong one is.
-  const [wrong = 0] = await medians(t, service, [dear]);
-  const [right = 0] = await medians(t, service, [dear], 'right password');
-  assert.ok(Math.min(wrong, right) > 0.8 * Math.max(wrong, right), `${wrong} and ${right}`);
+  await assertEven(
+    t,
+    service,
+    ['wrong password', 'right password'].map((password) => ({ login: dear, password })),
+  );
 });
 
 test('where nothing was imported, nothing is held back; from the first import on everything is', async (t) => {
-  const service = await startService(t);
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const { login } = await service.createUser();
-  const found = await medians(t, service, ['nobody', login]);
-  await imported(service, 'bcrypt', await bcryptHash(12));
+  const password = 'wrong password';
+  const before = await assertEven(t, service, [
+    { login: 'nobody', password },
+    { login, password },
+  ]);
+  const bcrypted = await imported(service, 'bcrypt', await bcryptHash(12));
   // From the next answer on: not only the imported user's takes its time.
-  const unknown = await refusal(service, 'nobody', 'wrong password');
-  const dear = await refusal(service, 'bcrypt', 'wrong password');
-  assert.ok(Math.max(...found) < dear, `${found} and ${dear}`);
-  assert.ok(unknown > 0.8 * dear, `${unknown} and ${dear}`);
+  const after = [await refusal(service, 'nobody', password)];
+  assert.ok(Math.max(...before) < Math.min(...after), `${before} and ${after}`);
+  await assertEven(
+    t,
+    service,
+    ['nobody', bcrypted].map((each) => ({ login: each, password })),
+  );
 });
