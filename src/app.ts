@@ -42,7 +42,7 @@ import { createMailer, mailDelivery, warnOfSilentServer } from './services/mail-
 import { sendOutbox } from './services/outbox.ts';
 import { RefusedRequests } from './services/refused-requests.ts';
 import { needsSecondFactor } from './services/second-factor-demand.ts';
-import { SettingsCache } from './services/settings-cache.ts';
+import { currentSettings } from './services/settings-cache.ts';
 import { authenticate, noteSignIn } from './services/sign-in.ts';
 import { systemClient } from './services/system-applications.ts';
 import type { UpstreamCall } from './services/upstream-metadata.ts';
@@ -65,9 +65,7 @@ export interface App {
 
 export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
-  const branding = new SettingsCache(services, 'branding');
-  notifications.subscribe((change) => branding.changed(change));
-  const pages = createPages({ config, brand: async () => presentBrand(await branding.current()) });
+  const pages = createPages({ config, brand: async () => presentBrand(await currentSettings(services, 'branding')) });
   const observer = observeRequests(log);
   let accepting = true;
 

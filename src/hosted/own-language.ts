@@ -1,13 +1,13 @@
 /** The language that a user has chosen for himself, in a browser that he signs in with and that has kept no choice yet. */
 import type Koa from 'koa';
-import { findUserById } from '../store/users.ts';
+import { findUserById, type User } from '../store/users.ts';
 import type { House } from './house.ts';
 import { hasKeptLanguage, keepLanguage, languageOfProfile } from './page-language.ts';
 
-/** From now on the pages speak it here. */
-export async function adoptLanguage({ services }: House, ctx: Koa.Context, userId: string): Promise<void> {
+/** From now on the pages speak it here. @param profile his, where it has just been read */
+export async function adoptLanguage({ services }: House, ctx: Koa.Context, userId: string, profile?: User['profile']): Promise<void> {
   if (hasKeptLanguage(ctx)) return;
-  const user = await findUserById(services.database.knex, userId);
-  const language = user && languageOfProfile(user.profile);
+  const known = profile ?? (await findUserById(services.database.knex, userId))?.profile;
+  const language = known && languageOfProfile(known);
   if (language !== undefined) keepLanguage(ctx, language);
 }

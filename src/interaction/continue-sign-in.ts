@@ -20,6 +20,7 @@ import { replaceExpiredPassword } from '../services/expired-passwords.ts';
 import type { Proof } from '../services/factor-proofs.ts';
 import { enrolPasskey } from '../services/passkey-enrolment.ts';
 import { provePasskey } from '../services/passkey-proofs.ts';
+import type { Purpose } from '../services/second-factor-demand.ts';
 import { readPasswordPolicy, readSettings } from '../services/settings.ts';
 import type { PasswordCheck } from '../services/sign-in.ts';
 import {
@@ -43,11 +44,17 @@ export type Place = InteractionDetails | 'standalone';
 
 const pathOf = (place: Place): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
 
-const demandOf = (place: Place) => ({
-  place: pathOf(place),
-  enrolls: true,
-  ...(place === 'standalone' ? {} : { applicationId: place.application.id, acrValues: place.acrValues ?? [] }),
-});
+/** What somebody signs in for there. */
+export const purposeOf = (place: Place): Purpose =>
+  place === 'standalone'
+    ? {}
+    : {
+        applicationId: place.application.id,
+        applicationDemands: place.applicationDemands,
+        acrValues: place.acrValues ?? [],
+      };
+
+const demandOf = (place: Place) => ({ place: pathOf(place), enrolls: true, ...purposeOf(place) });
 
 const COOKIE = 'gatehouse-sign-in';
 
@@ -98,8 +105,8 @@ async function goOn(house: House, ctx: Koa.Context, place: Place, step: SignInSt
 }
 
 async function finishSignIn(house: House, ctx: Koa.Context, place: Place, step: SignInStep & { readonly kind: 'done' }): Promise<void> {
-  const { accountId, amr, authenticatedAt, idp } = step;
-  await adoptLanguage(house, ctx, accountId);
+  const { accountId, amr, authenticatedAt, idp, profile } = step;
+  await adoptLanguage(house, ctx, accountId, profile);
   keepDevice(ctx, house.config, browserDevice(ctx, house.config));
   if (stateTokenOf(ctx) !== '') keepStateToken(house, ctx, place, undefined);
   if (place === 'standalone') {

@@ -30,6 +30,8 @@ export interface InteractionDetails {
   /** `assignment`: the application is not open to the signed-in user. */
   readonly prompt: 'login' | 'assignment' | 'consent';
   readonly application: ApplicationFacts;
+  /** Does it ask a second factor of all its users? */
+  readonly applicationDemands?: boolean;
   /** Who is signed in; always present with `consent`. */
   readonly account?: AccountFacts;
   readonly loginHint?: string;

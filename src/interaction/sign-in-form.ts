@@ -11,6 +11,7 @@ import type { HiddenField } from '../http/csrf.ts';
 import { browserDevice, keepDevice } from '../http/device-cookie.ts';
 import type { Pages } from '../http/pages.ts';
 import type { Services } from '../services/dependencies.ts';
+import type { Purpose } from '../services/second-factor-demand.ts';
 import { checkPassword, type PasswordCheck } from '../services/sign-in.ts';
 import type { ProviderLink } from './upstream-links.ts';
 
@@ -95,6 +96,7 @@ function missing(username: string, password: string): readonly SignInProblem[] {
 
 /**
  * Checks what was typed.
+ * @param purpose what is signed in for
  * @returns whose password it was; undefined when the form was shown again instead
  * @throws {TooManyFailures}
  */
@@ -103,6 +105,7 @@ export async function submitSignIn(
   ctx: Koa.Context,
   form: SignInForm,
   posted: URLSearchParams,
+  purpose: Purpose,
 ): Promise<PasswordCheck | undefined> {
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
@@ -113,7 +116,8 @@ export async function submitSignIn(
   }
   const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = browserDevice(ctx, config);
-  const checked = problems.length === 0 ? await checkPassword(services, { username, password, device }, visitor(ctx, config)) : undefined;
+  const credentials = { username, password, device };
+  const checked = problems.length === 0 ? await checkPassword(services, credentials, visitor(ctx, config), purpose) : undefined;
   if (checked !== undefined) {
     keepDevice(ctx, config, device);
     return checked;

@@ -9,8 +9,8 @@ import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { carryOn } from '../hosted/way.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { readSettings } from '../services/settings.ts';
-import { continueByPassword, continueSignIn, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
+import { currentSettings } from '../services/settings-cache.ts';
+import { continueByPassword, continueSignIn, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import type { InteractionDetails } from './interactions.ts';
 import { PASSWORD_CHOSEN, rememberSignIn } from './left-sign-in.ts';
@@ -27,7 +27,7 @@ const formFor = async (house: House, ctx: Koa.Context, details: InteractionDetai
     application,
     redirectOrigins,
     username: loginHint ?? stepUp?.user.login,
-    identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
+    identifierFirst: (await currentSettings(house.services, 'sign-in')).identifierFirst,
     uiLocales,
     forgotten: forgottenPath(house, ctx),
     providers: await providerLinks(house.services, ctx, details),
@@ -67,7 +67,7 @@ export const nextStep =
 
 /** Checks what was typed; asks again when it is wrong. */
 export async function receiveSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  const checked = await submitSignIn(house, ctx, await formFor(house, ctx, details), await readForm(ctx));
+  const checked = await submitSignIn(house, ctx, await formFor(house, ctx, details), await readForm(ctx), purposeOf(details));
   if (checked === undefined) return;
   await continueByPassword(house, ctx, details, checked, () => askAnew(house, ctx, details, 'sign-in.begin-again'));
 }

@@ -5,8 +5,8 @@ import type { MessageKey } from '../hosted/messages.ts';
 import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { readSettings } from '../services/settings.ts';
-import { afterwards, continueByPassword, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
+import { currentSettings } from '../services/settings-cache.ts';
+import { afterwards, continueByPassword, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import { PASSWORD_CHOSEN } from './left-sign-in.ts';
 import type { House } from './routes.ts';
@@ -29,7 +29,7 @@ export async function formFor(house: House, ctx: Koa.Context): Promise<SignInFor
     username: anew?.login,
     back: anew?.back,
     forgotten: forgottenPath(house, ctx),
-    identifierFirst: (await readSettings(house.services, 'sign-in')).identifierFirst,
+    identifierFirst: (await currentSettings(house.services, 'sign-in')).identifierFirst,
     providers: await providerLinks(house.services, ctx, 'standalone'),
     passkey: await signInForm(house, ctx, { place: '/signin', action: '/signin/passkey' }),
   };
@@ -50,7 +50,7 @@ export async function signInPage(house: House, ctx: Koa.Context): Promise<void> 
 export async function receiveStandaloneSignIn(house: House, ctx: Koa.Context): Promise<void> {
   const form = await readForm(ctx);
   house.formTokens.verify(ctx, form);
-  const checked = await submitSignIn(house, ctx, await formFor(house, ctx), form);
+  const checked = await submitSignIn(house, ctx, await formFor(house, ctx), form, purposeOf('standalone'));
   if (checked === undefined) return;
   await continueByPassword(house, ctx, 'standalone', checked, async () =>
     showSignIn(house.pages, ctx, { ...(await formFor(house, ctx)), notice: 'sign-in.begin-again' }),

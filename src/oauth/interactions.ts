@@ -11,6 +11,7 @@ import { USERINFO_SCOPES } from '../policy/token-claims.ts';
 import { recordDenial, rememberConsent } from '../services/consents.ts';
 import type { Services } from '../services/dependencies.ts';
 import { findUserById, type User } from '../store/users.ts';
+import { InteractionOver } from './adapter/model-adapter.ts';
 import { applicationOrigins } from './application-origins.ts';
 import type { AuthorizationServers } from './authorization-servers.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './authorize/acr.ts';
@@ -45,6 +46,9 @@ export interface InteractionParts {
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export function createInteractions({ servers, services, gone, describe }: InteractionParts) {
+  /** Of requests under way, where nobody was signed in: it is not looked up again to be answered, for an answer finds nothing where it is over. */
+  const looked = new WeakMap<IncomingMessage, readonly [BuiltServer, Interaction]>();
+
   /** @throws gone, when this browser may not carry this interaction on */
   async function find(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<[BuiltServer, Interaction]> {
     const built = await servers.get(serverId);
@@ -67,6 +71,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     const { params, prompt, session } = interaction;
     const client = await built.provider.Client.find(String(params.client_id));
     if (client === undefined) throw gone('expired');
+    if (session === undefined) looked.set(req, [built, interaction]);
     const user = session?.accountId === undefined ? undefined : await findUserById(services.database.knex, session.accountId);
     const asked = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
     const requested = new Set(words(params.scope));
@@ -80,6 +85,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         ...present({ clientUri: client.clientUri, logoUri: client.logoUri, policyUri: client.policyUri, tosUri: client.tosUri }),
         ...present({ brandColor: clientSettings(client).brandColor }),
       },
+      applicationDemands: clientSettings(client).mfaRequired,
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
       acrValues: requestedAcr(params),
@@ -108,12 +114,16 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
-    const [built, interaction] = await find(req, res, serverId, uid);
+    const [built, interaction] = looked.get(req) ?? (await find(req, res, serverId, uid));
     if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
     if ('error' in result && interaction.prompt.name === 'consent') await noteDenial(req, built, interaction);
     if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
     interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result) };
-    await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
+    try {
+      await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
+    } catch (error) {
+      throw error instanceof InteractionOver ? gone('expired') : error;
+    }
     return interaction.returnTo;
   }
 

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
 import { namesIn } from '../policy/audit-chain.ts';
-import { beTheSealer, findHead, findSeal, insertSeal, markSealed, nameInEvents, unsealedEvents } from '../store/audit-seals.ts';
+import { beTheSealer, findHead, findSealNews, insertSeal, markSealed, nameInEvents, unsealedEvents } from '../store/audit-seals.ts';
 import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.ts';
 import { eraseDue } from './audit-erasure.ts';
 import { removeOldEvents } from './audit-retention.ts';
@@ -65,30 +65,28 @@ export async function sealBatch(
   });
 }
 
-/** Was the log put back to an earlier state, or another one in its place? What a process remembers nobody changes in the database. */
-async function noticeLoss({ database, log }: Sealing, seen: SeenSeal | undefined): Promise<void> {
-  if (seen === undefined || (await findSeal(database.knex, seen.n))?.hash === seen.hash) return;
-  log.error({ seal: seen.n, hash: seen.hash }, 'the audit log is not what it was: a seal is gone or another one is in its place');
-}
-
 /** Begins to seal. @returns a way to end it, after what is under way */
 export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
-  const { log } = services;
+  const { database, keyring, log } = services;
+  const { keyId } = new AuditSigner(keyring);
   const stopping = new AbortController();
   let seen: SeenSeal | undefined;
   let retentionDue = performance.now() + RETENTION_EVERY;
 
   async function round(): Promise<void> {
-    await noticeLoss(services, seen);
-    seen = await findHead(services.database.knex);
-    for (let more = true; more && !stopping.signal.aborted; ) {
+    const news = await findSealNews(database.pool, seen?.n, present());
+    // Was the log put back to an earlier state, or another one in its place? What a process remembers nobody changes in the database.
+    if (seen !== undefined && news.hash !== seen.hash)
+      log.error({ seal: seen.n, hash: seen.hash }, 'the audit log is not what it was: a seal is gone or another one is in its place');
+    seen = news.head ?? undefined;
+    for (let more = news.unsealed || (news.head !== null && news.head.keyId !== keyId); more && !stopping.signal.aborted; ) {
       const seal = await sealBatch(services);
       more = seal?.complete === false;
       seen = seal ?? seen;
       // Where the log is kept elsewhere, nobody who has the database alone puts it back to an earlier state unnoticed.
       if (seal !== undefined) log.info({ seal: seal.n, hash: seal.hash, events: seal.count }, 'audit events sealed');
     }
-    while (!stopping.signal.aborted && (await eraseDue(services)));
+    while (news.erasureDue && !stopping.signal.aborted && (await eraseDue(services)));
     if (performance.now() < retentionDue) return;
     while (!stopping.signal.aborted && (await removeOldEvents(services)));
     retentionDue = performance.now() + RETENTION_EVERY;

@@ -3,7 +3,7 @@ import { present } from '../clock.ts';
 import type { Role } from '../policy/administration.ts';
 import type { Decision } from '../policy/decisions.ts';
 import type { EventType } from '../policy/event-types.ts';
-import { insertAuditEvent } from '../store/audit.ts';
+import { type AuditEvent, insertAuditEvent } from '../store/audit.ts';
 import type { Executor } from '../store/database.ts';
 import { queueNoticeOf } from './mail.ts';
 
@@ -55,8 +55,14 @@ export interface Event {
 
 /** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of */
 export async function recordEvent(trx: Executor, event: Event): Promise<void> {
+  await insertAuditEvent(trx, auditEvent(event));
+  await queueNoticeOf(trx, event);
+}
+
+/** An event as it is stored. */
+export function auditEvent(event: Event): AuditEvent {
   const { actor, ipAddress, userAgent, requestId } = event.request;
-  await insertAuditEvent(trx, {
+  return {
     published: present(),
     eventType: event.eventType,
     severity: event.failure === undefined ? 'INFO' : 'WARN',
@@ -67,6 +73,5 @@ export async function recordEvent(trx: Executor, event: Event): Promise<void> {
     target: event.targets ?? [],
     transactionId: requestId,
     debugContext: { before: event.before, after: event.after, decision: event.decision },
-  });
-  await queueNoticeOf(trx, event);
+  };
 }

@@ -3,7 +3,7 @@
  * mails somebody may bring about who has proved nothing.
  */
 import ipaddr from 'ipaddr.js';
-import { countFailure, type FailureLimit, secondsBarred } from '../store/failures-by-address.ts';
+import { countedUnder, countFailure, type FailureLimit, secondsBarred } from '../store/failures-by-address.ts';
 import { NOBODY, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -34,6 +34,17 @@ export async function refuseBarredAddress({ config, database }: Parts, address: 
   const barred = await secondsBarred(database.pool, SIGN_INS, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
+
+/** The failures of an address, for a statement that looks at them along with what else it reads. */
+export interface AddressCount {
+  readonly key: string;
+  /** From so many on nothing is heard from there. */
+  readonly most: number;
+}
+
+/** @returns undefined where there is no limit */
+export const signInsFrom = ({ config }: Pick<Parts, 'config'>, address: string | undefined): AddressCount | undefined =>
+  !config.rateLimits || address === undefined ? undefined : { key: countedUnder(SIGN_INS, networkOf(address)), most: SIGN_INS.most };
 
 /**
  * Not within a transaction: it takes a connection of its own. That an address is barred from now on is told once, not at each attempt that follows.

@@ -67,7 +67,9 @@ export async function createIdentityProvider(
       targets: [identityProviderTarget(provider)],
       after: described(provider),
     });
+    await services.notifications.publish(trx, { kind: 'identity-provider', id });
   });
+  services.notifications.announce({ kind: 'identity-provider', id });
   return provider;
 }
 
@@ -174,13 +176,21 @@ export const identityProviderTarget = ({ id, name }: Pick<IdentityProvider, 'id'
   displayName: name,
 });
 
-/** One change of a provider: locked, decided and written. @throws {ApiError} not found */
-function change<T>({ database }: Services, id: string, work: (trx: Executor, before: IdentityProvider) => Promise<T>): Promise<T> {
-  return database.transaction(async (trx) => {
+/** One change of a provider: locked, decided, written and told. @throws {ApiError} not found */
+async function change<T>(
+  { database, notifications }: Services,
+  id: string,
+  work: (trx: Executor, before: IdentityProvider) => Promise<T>,
+): Promise<T> {
+  const changed = await database.transaction(async (trx) => {
     const before = await lockIdentityProvider(trx, id);
     if (before === undefined) throw missing(id);
-    return work(trx, before);
+    const result = await work(trx, before);
+    await notifications.publish(trx, { kind: 'identity-provider', id });
+    return result;
   });
+  notifications.announce({ kind: 'identity-provider', id });
+  return changed;
 }
 
 /** @throws {ApiError} validation when they contradict each other */

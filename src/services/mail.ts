@@ -9,7 +9,7 @@ import { wrongState } from '../errors.ts';
 import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, noticeOf } from '../policy/mail.ts';
 import { digest, type Keyring } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
-import { insertEntry, laneOf } from '../store/outbox.ts';
+import { insertEntry, laneOf, type NewEntry } from '../store/outbox.ts';
 import { findUserById, type User } from '../store/users.ts';
 // Types alone: every event may be one that its user is told of.
 import type { Event, RequestContext } from './audit.ts';
@@ -75,16 +75,15 @@ export function requireMail<U extends Pick<User, 'email'>>(
 
 type Recipient = Pick<User, 'id' | 'login' | 'profile'>;
 
-async function insertNote(
-  trx: Executor,
+function noteFor(
   { id: userId, login }: Pick<Recipient, 'id' | 'login'>,
   kind: MailKind,
   content: { open: Letter } | { id: string; sealed: string },
-): Promise<void> {
+): NewEntry {
   const payload: z.input<typeof mailNote> = { id: crypto.randomUUID(), userId, login, kind, ...content };
   // Notices come to a mailbox in the order in which they were noted. A link holds for an hour and waits for none of them, nor one mailbox for another.
   const objectKey = 'open' in content ? digest(`${userId} ${content.open.to}`) : null;
-  await insertEntry(trx, { kind: MAIL, orderingKey: laneOf(userId), objectKey, payload, created: present() });
+  return { kind: MAIL, orderingKey: laneOf(userId), objectKey, payload, created: present() };
 }
 
 /**
@@ -102,7 +101,7 @@ export async function queueMail(
 ): Promise<void> {
   const id = crypto.randomUUID();
   const whole: Letter = { ...content, language: languageOf(user.profile, request.language) };
-  await insertNote(trx, user, kind, { id, sealed: keyring.seal(JSON.stringify(whole), sealContext(id)) });
+  await insertEntry(trx, noteFor(user, kind, { id, sealed: keyring.seal(JSON.stringify(whole), sealContext(id)) }));
 }
 
 /** Notes that the user is to be told of what happened to his account. An account that nobody has used yet has nobody to be told. */
@@ -114,15 +113,26 @@ export async function queueNotice(
   request: RequestContext,
 ): Promise<void> {
   const user = await findUserById(trx, userId);
-  const isUsed = user !== undefined && (user.lastLogin !== null || user.passwordHash !== null);
-  const to = content.to ?? user?.email ?? undefined;
-  if (!isUsed || to === undefined) return;
-  const isHimself = request.actor.id === userId;
+  const note = user && noticeFor(user, notice, content, request);
+  if (note !== undefined) await insertEntry(trx, note);
+}
+
+/** @returns the note that `queueNotice` writes; undefined when there is nobody to be told */
+export function noticeFor(
+  user: Recipient & Pick<User, 'email' | 'lastLogin' | 'passwordHash'>,
+  notice: Notice,
+  content: Partial<Pick<Letter, 'to' | 'values'>>,
+  request: RequestContext,
+): NewEntry | undefined {
+  const isUsed = user.lastLogin !== null || user.passwordHash !== null;
+  const to = content.to ?? user.email ?? undefined;
+  if (!isUsed || to === undefined) return undefined;
+  const isHimself = request.actor.id === user.id;
   const { ipAddress, userAgent } = request;
   const occurred = { at: present().toISOString(), ...(isHimself && { ipAddress, userAgent }) };
   // What an administrator does, in his language, would reach the user in it.
   const language = languageOf(user.profile, isHimself ? request.language : undefined);
-  await insertNote(trx, user, notice, { open: { ...content, to, language, occurred } });
+  return noteFor(user, notice, { open: { ...content, to, language, occurred } });
 }
 
 /** The address that a user had is told that it is his no more, whoever has changed it: whoever reads it there may be the only one who minds. */

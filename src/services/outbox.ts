@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
-import { claimDue, type OutboxEntry, postponeEntry, removeEntry } from '../store/outbox.ts';
+import { claimDue, kindsWaiting, type OutboxEntry, postponeEntry, removeEntry } from '../store/outbox.ts';
 import { type Event, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -54,18 +54,70 @@ export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
 
 /** Begins to deliver. @returns a way to end it, after what is under way */
 export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
-  const senders = Object.entries(parts.carriers).map(([kind, carrier]) => sendKind(parts, kind, carrier));
+  const { database, log, carriers } = parts;
+  const kinds = Object.keys(carriers);
+  /** Of which something was delivered since they were looked at: their receivers may have more waiting. */
+  const delivered = new Set<string>();
+  let stopping = false;
+  let rest = new AbortController();
+  const senders = new Map(
+    Object.entries(carriers).map(([kind, carrier]) => {
+      const done = () => {
+        delivered.add(kind);
+        rest.abort();
+      };
+      return [kind, sender(parts, kind, carrier, done)];
+    }),
+  );
+
+  /** @returns false when something could not be read */
+  async function look(among: Iterable<string>): Promise<boolean> {
+    const looks = await Promise.all([...among].map((kind) => senders.get(kind)?.sendDue()));
+    return !looks.includes(false);
+  }
+
+  /** At all kinds of which anything is waiting. */
+  async function lookAtAll(): Promise<boolean> {
+    try {
+      return await look(await kindsWaiting(database.pool, kinds));
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox could not be read');
+      return false;
+    }
+  }
+
+  const done = (async () => {
+    let next = Number.NEGATIVE_INFINITY;
+    while (!stopping) {
+      rest = new AbortController();
+      const { signal } = rest;
+      const again = [...delivered];
+      delivered.clear();
+      if (performance.now() < next) await look(again);
+      else next = performance.now() + ((await lookAtAll()) ? EVERY : AFTER_FAILURE);
+      await wait(Math.max(0, next - performance.now()), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    await Promise.all([...senders.values()].map(({ settled }) => settled()));
+  })();
   return {
-    async stop() {
-      await Promise.all(senders.map((sender) => sender.stop()));
+    stop() {
+      stopping = true;
+      rest.abort();
+      return done;
     },
   };
 }
 
-function sendKind({ database, log, count }: OutboxParts, kind: string, carrier: Carrier): { stop(): Promise<void> } {
+interface Sender {
+  /** Begins to deliver what is due. @returns false when it could not be read */
+  sendDue(): Promise<boolean>;
+  /** Waits for what is under way. */
+  settled(): Promise<void>;
+}
+
+/** @param done told whenever a delivery is no longer under way */
+function sender({ database, log, count }: OutboxParts, kind: string, carrier: Carrier, done: () => void): Sender {
   const underWay = new Map<Promise<void>, OutboxEntry>();
-  let stopping = false;
-  let rest = new AbortController();
 
   async function attempt(entry: OutboxEntry): Promise<Outcome> {
     try {
@@ -97,7 +149,7 @@ function sendKind({ database, log, count }: OutboxParts, kind: string, carrier: 
     }
   }
 
-  async function sendDue(): Promise<void> {
+  async function claimAndSend(): Promise<void> {
     const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR } = carrier;
     const limit = mostAtOnce - underWay.size;
     if (limit === 0) return;
@@ -105,33 +157,24 @@ function sendKind({ database, log, count }: OutboxParts, kind: string, carrier: 
     for (const entry of await claimDue(database.knex, { kinds: [kind], busy, now: present(), until: later(takenFor), limit })) {
       const sending = send(entry).finally(() => {
         underWay.delete(sending);
-        // Its receiver may have more waiting.
-        rest.abort();
+        done();
       });
       underWay.set(sending, entry);
     }
   }
 
-  const done = (async () => {
-    while (!stopping) {
-      let pause = EVERY;
-      rest = new AbortController();
-      const { signal } = rest;
+  return {
+    async sendDue() {
       try {
-        await sendDue();
+        await claimAndSend();
+        return true;
       } catch (error) {
         log.warn({ err: error, kind }, 'the outbox could not be read');
-        pause = AFTER_FAILURE;
+        return false;
       }
-      await wait(pause, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-    await Promise.all(underWay.keys());
-  })();
-  return {
-    stop() {
-      stopping = true;
-      rest.abort();
-      return done;
+    },
+    async settled() {
+      await Promise.all(underWay.keys());
     },
   };
 }

@@ -1,37 +1,46 @@
 /** Must somebody use a second factor, here and now? Collects the facts; policy/second-factor.ts decides. */
 import type { SecondFactorFacts } from '../policy/decisions.ts';
-import { type DemandReason, demandOfSecondFactor } from '../policy/second-factor.ts';
+import { type DemandReason, demandOfSecondFactor, type MfaPolicy } from '../policy/second-factor.ts';
 import { findApplicationById } from '../store/applications.ts';
 import type { Executor } from '../store/database.ts';
 import { hasFactor } from '../store/factors.ts';
 import { findRoles } from '../store/roles.ts';
 import type { Services } from './dependencies.ts';
 import { readMfaPolicy } from './settings.ts';
+import { currentSettings } from './settings-cache.ts';
 
 export interface Purpose {
   readonly applicationId?: string | undefined;
+  /** Does the application ask a second factor of all its users? Absent: to be looked up. */
+  readonly applicationDemands?: boolean | undefined;
   /** Requested authentication context classes, the best first. */
   readonly acrValues?: readonly string[] | undefined;
 }
 
 /** Is it demanded by the sign-in policy, the application or the request, whether the user has one or not? */
 export const isSecondFactorDemanded = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
-  (await demandOf(services.database.knex, userId, purpose)) !== undefined;
+  (await demandOf(services.database.knex, (await currentSettings(services, 'sign-in')).mfa, userId, purpose)) !== undefined;
 
-async function demandOf(executor: Executor, userId: string, { applicationId, acrValues = [] }: Purpose): Promise<DemandReason | undefined> {
-  const policy = await readMfaPolicy(executor);
-  const application = applicationId === undefined ? undefined : await findApplicationById(executor, applicationId);
+async function demandOf(
+  executor: Executor,
+  policy: MfaPolicy,
+  userId: string,
+  { applicationId, applicationDemands, acrValues = [] }: Purpose,
+): Promise<DemandReason | undefined> {
   return demandOfSecondFactor({
     policy,
     administrator: policy === 'ADMINISTRATORS' && (await findRoles(executor, userId)).length > 0,
-    applicationDemands: application?.settings.mfa_required === true,
+    applicationDemands: applicationDemands ?? (await demandsOfAll(executor, applicationId)),
     acrValues,
   });
 }
 
+const demandsOfAll = async (executor: Executor, applicationId: string | undefined): Promise<boolean> =>
+  applicationId !== undefined && (await findApplicationById(executor, applicationId))?.settings.mfa_required === true;
+
 /** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event */
 export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorFacts> {
-  const demandedBy = await demandOf(executor, userId, purpose);
+  const demandedBy = await demandOf(executor, await readMfaPolicy(executor), userId, purpose);
   return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
 }
 

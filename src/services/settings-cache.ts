@@ -1,43 +1,37 @@
-/**
- * The settings that every page needs, as this process knows them: dropped when a change is told, and out of date for a few seconds at most when
- * the telling was lost. What was known last holds while the database is away, so that the page that says so can be shown.
- */
-import type { Change } from '../store/notifications.ts';
+/** The settings that nearly every page and sign-in needs, as this process knows them: a change made here counts at once, one made elsewhere when it is told. */
 import type { Services } from './dependencies.ts';
-import { DEFAULTS, readSettings, type Settings, type SettingsName } from './settings.ts';
+import { Known } from './known.ts';
+import { DEFAULTS, readCommittedSettings, type Settings, type SettingsName } from './settings.ts';
 
-/** Milliseconds. */
-const FRESH = 3000;
+type Caches = { readonly [N in SettingsName]: Known<Settings[N]> };
+type Parts = Pick<Services, 'database' | 'notifications'>;
 
-export class SettingsCache<N extends SettingsName> {
-  /** Counts the changes, so that what was read before one does not count as fresh after it. */
-  #changes = 0;
-  #known: Settings[N];
-  #freshUntil = Number.NEGATIVE_INFINITY;
+/** By the pool: services within a transaction have a database of their own, but this one of the process. */
+const caches = new WeakMap<Services['database']['pool'], Caches>();
 
-  constructor(
-    readonly services: Pick<Services, 'database'>,
-    readonly name: N,
-  ) {
-    this.#known = DEFAULTS[name];
-  }
+/**
+ * As this process knows them.
+ * @throws when they must be read and the database is away; but the page that says so can be shown: it is drawn with the branding that was known last
+ */
+export const currentSettings = <N extends SettingsName>(services: Parts, name: N): Promise<Settings[N]> =>
+  cachesOf(services)[name].current();
 
-  async current(): Promise<Settings[N]> {
-    if (performance.now() < this.#freshUntil) return this.#known;
-    const changes = this.#changes;
-    const read = await readSettings(this.services, this.name).catch(() => this.#known);
-    if (changes === this.#changes) {
-      this.#known = read;
-      // From the end on: the page of a database that does not answer waits for it once in a while, not each time.
-      this.#freshUntil = performance.now() + FRESH;
+function cachesOf({ database, notifications }: Parts): Caches {
+  const known = caches.get(database.pool);
+  if (known !== undefined) return known;
+  const cache = <N extends SettingsName>(name: N, meanwhile?: Settings[N]) =>
+    new Known<Settings[N]>(() => readCommittedSettings({ database }, name), meanwhile);
+  const made: Caches = {
+    'sign-in': cache('sign-in'),
+    password: cache('password'),
+    branding: cache('branding', DEFAULTS.branding),
+    audit: cache('audit'),
+  };
+  notifications.subscribe((change) => {
+    for (const [name, one] of Object.entries(made)) {
+      if (change === 'everything' || (change.kind === 'settings' && change.id === name)) one.forget();
     }
-    return read;
-  }
-
-  /** Takes note of a change made here or elsewhere. */
-  changed(change: Change | 'everything'): void {
-    if (change !== 'everything' && (change.kind !== 'settings' || change.id !== this.name)) return;
-    this.#changes += 1;
-    this.#freshUntil = Number.NEGATIVE_INFINITY;
-  }
+  });
+  caches.set(database.pool, made);
+  return made;
 }

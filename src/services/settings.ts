@@ -4,7 +4,7 @@ import { present } from '../clock.ts';
 import type { PasswordPolicy } from '../policy/password.ts';
 import type { MfaPolicy } from '../policy/second-factor.ts';
 import type { Executor } from '../store/database.ts';
-import { findSettings, lockSettings, updateSettings } from '../store/settings.ts';
+import { findCommittedSettings, findSettings, lockSettings, updateSettings } from '../store/settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -69,6 +69,14 @@ const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<stri
 /** As they are now, from the database. */
 export async function readSettings<N extends SettingsName>({ database }: Pick<Services, 'database'>, name: N): Promise<Settings[N]> {
   return withDefaults(name, await findSettings(database.knex, name));
+}
+
+/** As they were committed, for what keeps them beyond a transaction (settings-cache.ts). */
+export async function readCommittedSettings<N extends SettingsName>(
+  { database }: Pick<Services, 'database'>,
+  name: N,
+): Promise<Settings[N]> {
+  return withDefaults(name, await findCommittedSettings(database.pool, name));
 }
 
 /** @param set replaces all that was set before; what is absent returns to its default */

@@ -19,13 +19,13 @@ import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { isSecondFactorDemanded, type Purpose } from './second-factor-demand.ts';
 import { readPasswordPolicy } from './settings.ts';
-import { type ExpiredUser, isExpired, noteSignIn, type PasswordCheck } from './sign-in.ts';
+import { type ExpiredUser, isExpired, noteSignIn, PASSWORD_AMR, type PasswordCheck } from './sign-in.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret, stepOfCode } from './totp.ts';
 import { userTarget } from './user-reach.ts';
 
 /** What a password or an identity provider has proved. */
 export interface FirstStep {
-  readonly user: { readonly id: string; readonly login: string };
+  readonly user: { readonly id: string; readonly login: string; readonly profile?: User['profile'] };
   /** How (RFC 8176); with `mfa` no second factor is asked for. */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;
@@ -35,12 +35,14 @@ export interface FirstStep {
   readonly stepsUp?: boolean | undefined;
   /** The password is right but has expired: its user as he was when it was compared. */
   readonly expired?: ExpiredUser | undefined;
+  /** It was all that is asked, and the sign-in is noted. */
+  readonly isDone?: boolean | undefined;
 }
 
 /** @returns what a right password has proved */
 export const byPassword = (checked: PasswordCheck): FirstStep =>
   checked.kind === 'right'
-    ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt }
+    ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt, isDone: checked.isDone }
     : { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: present(), expired: checked.user };
 
 /** What the sign-in is for. */
@@ -63,6 +65,8 @@ export type SignInStep =
       readonly authenticatedAt?: Date | undefined;
       /** The external provider of the first step. */
       readonly idp?: string | undefined;
+      /** His profile, where it has just been read. */
+      readonly profile?: User['profile'] | undefined;
     }
   | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly SecondFactor[]; readonly expiresAt: Date }
   | { readonly kind: 'password'; readonly stateToken: string; readonly expiresAt: Date }
@@ -72,9 +76,6 @@ export type SignInStep =
 export class StepGone extends Error {
   override readonly name = 'StepGone';
 }
-
-/** Of a password (RFC 8176 section 2). */
-const PASSWORD_AMR: readonly string[] = ['pwd'];
 
 /** Wrong codes that end a state token. */
 const MOST_ATTEMPTS = 5;
@@ -92,7 +93,7 @@ async function done(
 ): Promise<SignInStep> {
   if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose: first.purpose }, request);
   const authenticatedAt = first.stepsUp ? first.authenticatedAt : undefined;
-  return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined };
+  return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined, profile: user.profile };
 }
 
 const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
@@ -100,6 +101,7 @@ const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signIn
 /** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
+  if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
   const finish = () => services.database.transaction((trx) => done(trx, user, amr, { ...first, purpose: demand }, request));
   if (isMultiFactor(amr)) return finish();
   const factors = await listSecondFactors(services.database.knex, user.id);

@@ -5,30 +5,23 @@
  */
 import { LIFETIMES } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
-import type { PasswordRefused } from '../policy/decisions.ts';
-import { type AttemptDecision, decideAttempt, NO_FAILURES } from '../policy/lockout.ts';
+import { decideAttempt, isLocked, NO_FAILURES } from '../policy/lockout.ts';
 import { isTooOld, type PasswordPolicy } from '../policy/password.ts';
 import { digest } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from '../store/failed-sign-ins.ts';
 import { Overloaded } from '../store/failures.ts';
-import {
-  findUserById,
-  findUserByLogin,
-  findUserByUniqueEmail,
-  isUnchanged,
-  replacePasswordHash,
-  touchLastLogin,
-  type User,
-} from '../store/users.ts';
+import { type Candidate, findCandidate, signInPlainly } from '../store/sign-ins.ts';
+import { findUserById, isUnchanged, replacePasswordHash, touchLastLogin, type User } from '../store/users.ts';
 import { untilEven } from './answer-time.ts';
-import { type RequestContext, recordEvent } from './audit.ts';
+import { auditEvent, type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
-import { queueNotice } from './mail.ts';
+import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures } from './failure-limits.ts';
+import { noticeFor, queueNotice } from './mail.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
-import { type Purpose, secondFactorFacts } from './second-factor-demand.ts';
-import { readPasswordPolicy } from './settings.ts';
+import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from './second-factor-demand.ts';
+import { currentSettings } from './settings-cache.ts';
+import { asHimself, recordFailure, sessionBegun } from './sign-in-events.ts';
 import { isPrintable } from './text.ts';
 
 export interface Credentials {
@@ -46,10 +39,16 @@ export interface SignedInUser {
   readonly authenticatedAt: Date;
 }
 
+/** By a password that has not expired. */
+export interface RightPassword {
+  readonly kind: 'right';
+  readonly user: SignedInUser & Pick<User, 'profile'>;
+  /** Is that all that is asked of him, so that the sign-in is noted already? */
+  readonly isDone: boolean;
+}
+
 /** A right password: what else is asked comes next, and another password where it has expired. */
-export type PasswordCheck =
-  | { readonly kind: 'right'; readonly user: SignedInUser }
-  | { readonly kind: 'expired'; readonly user: ExpiredUser };
+export type PasswordCheck = RightPassword | { readonly kind: 'expired'; readonly user: ExpiredUser };
 
 /** As he was when his password was compared. */
 export type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
@@ -70,14 +69,19 @@ export async function authenticate(
   return undefined;
 }
 
-/** As `authenticate`, where an expired password can be replaced. @throws {TooManyFailures} */
+/**
+ * As `authenticate`, where an expired password can be replaced.
+ * @param purpose what he signs in for: where nothing but the password is asked, the sign-in is noted with it. Absent: that is left to the caller
+ * @throws {TooManyFailures}
+ */
 export async function checkPassword(
   services: Services,
   credentials: Credentials,
   request: RequestContext,
+  purpose?: Purpose,
 ): Promise<PasswordCheck | undefined> {
-  await refuseBarredAddress(services, request.ipAddress);
-  const user = await findNamedUser(services.database.knex, credentials.username.trim());
+  const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
+  const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
   let begun = performance.now();
   const right = await verifyPassword(user?.passwordHash ?? null, credentials.password, () => {
     begun = performance.now();
@@ -85,12 +89,14 @@ export async function checkPassword(
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
   // Whatever is decided, a right password during a lock too.
   await untilEven(services.database, credentials.password, begun);
+  const policy = await currentSettings(services, 'password');
+  if (right && user !== undefined && rehashed === undefined && purpose !== undefined) {
+    const done = await endPlainly(services, user, { deviceHash, policy, purpose }, request);
+    if (done !== undefined) return done;
+  }
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
   await refuseBarredAddress(services, request.ipAddress);
 
-  const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
-  // Read whether the password is right or not: it takes the same time.
-  const policy = await readPasswordPolicy(services.database.knex);
   const attempt = { user, right, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined) await countFailedSignIn(services, request.ipAddress);
@@ -121,12 +127,11 @@ async function decide(
   const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
   const expired = admitted && isExpired(candidate, policy, now);
   const stands = admitted && (await isUnchanged(trx, candidate));
-  if (stands && deviceHash !== undefined)
-    await rememberDevice(trx, candidate.id, deviceHash, new Date(now.getTime() + LIFETIMES.device * 1000));
+  if (stands && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
   if (stands && !expired) {
     await saveFailedAttempts(trx, { ...counted, attempts: decision.remembered });
     if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
-    return { kind: 'right', user: { id: candidate.id, login: candidate.login, authenticatedAt: now } };
+    return rightPassword(candidate, now, false);
   }
   // Written whether it changes anything or not: it takes the same time.
   await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
@@ -134,11 +139,54 @@ async function decide(
   return stands ? { kind: 'expired', user: candidate } : undefined;
 }
 
+/**
+ * The whole sign-in at once, where nothing but the right password is asked and nothing is in the way.
+ * @returns undefined where it is not so plain. What is in the way is looked at before, too: a right password must not take longer than a wrong one
+ * because of a lock
+ */
+async function endPlainly(
+  services: Services,
+  user: Candidate,
+  { deviceHash, policy, purpose }: { readonly deviceHash: string | undefined; readonly policy: PasswordPolicy; readonly purpose: Purpose },
+  request: RequestContext,
+): Promise<RightPassword | undefined> {
+  const now = present();
+  const deviceCounts = user.deviceExpires !== null && user.deviceExpires > now;
+  const inTheWay =
+    user.status !== 'ACTIVE' ||
+    isExpired(user, policy, now) ||
+    isLocked({ lockedUntil: deviceCounts ? user.deviceLockedUntil : user.lockedUntil }, now) ||
+    user.enrolled ||
+    user.deviceTold === false ||
+    deviceHash === undefined ||
+    request.device === undefined ||
+    deviceHash !== digest(request.device);
+  if (inTheWay || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
+  const himself = asHimself(user, request);
+  const signedIn = await signInPlainly(services.database.pool, {
+    ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },
+    address: signInsFrom(services, request.ipAddress),
+    event: auditEvent(sessionBegun(user, PASSWORD_AMR, { enrolled: false }, himself)),
+    notice: noticeFor(user, 'new-sign-in', {}, himself),
+  });
+  return signedIn ? rightPassword(user, now, true) : undefined;
+}
+
+const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDone: boolean): RightPassword => ({
+  kind: 'right',
+  user: { id, login, profile, authenticatedAt },
+  isDone,
+});
+
+const afterAYear = (now: Date): Date => new Date(now.getTime() + LIFETIMES.device * 1000);
+
 /** Must the user choose another password before he is signed in by this one? */
 export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 
-/**
+/** Of a password (RFC 8176 section 2). */
+export const PASSWORD_AMR: readonly string[] = ['pwd'];
+
 /**
  * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of his very first sign-in. Of a
  * user who was suspended meanwhile nothing is noted: he comes no further.
@@ -153,67 +201,11 @@ export async function noteSignIn(
   const now = present();
   const before = await findUserById(trx, user.id);
   if (!(await touchLastLogin(trx, user.id, now))) return;
-  const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: user.login } };
-  await recordEvent(trx, {
-    eventType: 'user.session.start',
-    displayMessage: 'User login',
-    request: himself,
-    targets: targets(user),
-    decision: { kind: 'session', amr, secondFactor: await secondFactorFacts(trx, user.id, purpose) },
-  });
+  const himself = asHimself(user, request);
+  await recordEvent(trx, sessionBegun(user, amr, await secondFactorFacts(trx, user.id, purpose), himself));
   if (request.device === undefined) return;
-  const until = new Date(now.getTime() + LIFETIMES.device * 1000);
-  const isNew = await isNewDevice(trx, user.id, digest(request.device), until);
+  const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
   if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);
-}
-
-interface Failure {
-  readonly right: boolean;
-  readonly expired: boolean;
-  readonly decision: AttemptDecision;
-  readonly knownBrowser: boolean;
-}
-
-async function recordFailure(trx: Executor, user: User | undefined, failed: Failure, request: RequestContext): Promise<void> {
-  const { right, expired, decision } = failed;
-  const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
-  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : 'INVALID_CREDENTIALS';
-  await recordEvent(trx, {
-    eventType: 'user.authentication.failure',
-    displayMessage: 'User login',
-    request,
-    // What was typed for an unknown user stays out of the log: at times it is a password.
-    targets: targets(user),
-    failure: user === undefined ? 'UNKNOWN_USER' : reason,
-    decision: whyRefused(user, failed),
-  });
-  if (decision.reason !== 'wrong password, which locks') return;
-  const { locks, lockedUntil } = decision.remembered;
-  await recordEvent(trx, {
-    eventType: 'user.account.lock',
-    displayMessage: 'Max sign in attempts exceeded',
-    request,
-    targets: targets(user),
-    failure: 'LOCKED_OUT',
-    after: { lockedUntil, locks },
-  });
-}
-
-function whyRefused(user: User | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
-  if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
-  const { failures, lockedUntil } = decision.remembered;
-  const { status } = user;
-  const facts = {
-    kind: 'password',
-    status,
-    failures,
-    knownBrowser,
-    ...(lockedUntil && { lockedUntil: lockedUntil.toISOString() }),
-  } as const;
-  if (decision.reason === 'locked') return { ...facts, reason: 'LOCKED' };
-  if (!right) return { ...facts, reason: 'WRONG_PASSWORD' };
-  if (expired) return { ...facts, reason: 'EXPIRED' };
-  return { ...facts, reason: status === 'ACTIVE' ? 'CHANGED_MEANWHILE' : 'NOT_ACTIVE' };
 }
 
 interface Rehashed {
@@ -234,14 +226,19 @@ async function hashAnew(user: User | undefined, password: string): Promise<Rehas
   return anew === undefined ? undefined : { compared, anew };
 }
 
-/** The user of that login, else the only one of that e-mail address. */
-async function findNamedUser(executor: Executor, username: string): Promise<User | undefined> {
-  if (!isPrintable(username)) return undefined;
-  // Both are asked whatever the first one says: it takes the same time.
-  const byLogin = await findUserByLogin(executor, username);
-  const byEmail = await findUserByUniqueEmail(executor, username);
-  return byLogin ?? byEmail;
+/** @throws {TooManyFailures} */
+async function findNamed(
+  services: Services,
+  username: string,
+  deviceHash: string | undefined,
+  request: RequestContext,
+): Promise<Candidate | undefined> {
+  const { barred, candidate } = await findCandidate(services.database.pool, {
+    name: isPrintable(username) ? username : undefined,
+    deviceHash,
+    address: signInsFrom(services, request.ipAddress),
+    now: present().getTime(),
+  });
+  if (barred !== undefined) throw new TooManyFailures(barred);
+  return candidate;
 }
-
-const targets = (user: Pick<User, 'id' | 'login'> | undefined) =>
-  user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.login }];

@@ -1,7 +1,13 @@
 /** By which external providers somebody may sign in here and now: the active ones, those that the application allows, and those that can do what it asks. */
 import { canReauthenticate } from '../policy/upstream-request.ts';
-import { findIdentityProvider, type IdentityProvider, listActiveIdentityProviders } from '../store/identity-providers.ts';
+import {
+  findIdentityProvider,
+  type IdentityProvider,
+  listCommittedActiveProviders,
+  type OfferedProvider,
+} from '../store/identity-providers.ts';
 import type { Services } from './dependencies.ts';
+import { Known } from './known.ts';
 import { isPrintable } from './text.ts';
 
 /** What an application wants of them. */
@@ -12,17 +18,31 @@ export interface UpstreamWishes {
   readonly maxAge?: number | undefined;
 }
 
-const fits = ({ id, type, status }: IdentityProvider, { identityProviders, maxAge }: UpstreamWishes): boolean =>
+const fits = ({ id, type, status }: OfferedProvider, { identityProviders, maxAge }: UpstreamWishes): boolean =>
   status === 'ACTIVE' &&
   (identityProviders === undefined || identityProviders.includes(id)) &&
   (maxAge === undefined || canReauthenticate(type));
 
-/** Oldest first. */
-export async function offeredProviders({ database }: Services, wishes: UpstreamWishes = {}): Promise<IdentityProvider[]> {
-  return (await listActiveIdentityProviders(database.knex)).filter((provider) => fits(provider, wishes));
+/** Those that are active, as this process knows them; by the pool, as the settings (settings-cache.ts). */
+const active = new WeakMap<Services['database']['pool'], Known<readonly OfferedProvider[]>>();
+
+function activeProviders({ database: { pool }, notifications }: Services): Promise<readonly OfferedProvider[]> {
+  const known = active.get(pool) ?? new Known<readonly OfferedProvider[]>(() => listCommittedActiveProviders(pool));
+  if (!active.has(pool)) {
+    active.set(pool, known);
+    notifications.subscribe((change) => {
+      if (change === 'everything' || change.kind === 'identity-provider') known.forget();
+    });
+  }
+  return known.current();
 }
 
-/** @returns undefined when it is not offered */
+/** What a page shows, oldest first; whether one still stands is asked when its user comes to it. */
+export async function offeredProviders(services: Services, wishes: UpstreamWishes = {}): Promise<OfferedProvider[]> {
+  return (await activeProviders(services)).filter((provider) => fits(provider, wishes));
+}
+
+/** As it is now. @returns undefined when it is not offered */
 export async function offeredProvider(
   { database }: Services,
   id: string,

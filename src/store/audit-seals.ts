@@ -2,6 +2,7 @@
  * The seals of the audit log, and the only statements that write to events: their seal, what is taken out of them when a user is deleted, and their
  * removal when they were kept long enough. Who writes here is one at a time (`beTheSealer`).
  */
+import type pg from 'pg';
 import { EVENT, type StoredEvent } from './audit.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
@@ -30,6 +31,30 @@ export interface SealedEvent<Commitments> extends SealableEvent {
 
 const SEALABLE: Columns<SealableEvent> = { ...EVENT, seq: 'seq' };
 const SEALED: Columns<SealedEvent<unknown>> = { ...SEALABLE, seal: 'seal', commitments: 'commitments' };
+
+/** What a sealer wants to know before it begins to be one. */
+export interface SealNews {
+  /** The last seal; null: there is none. */
+  readonly head: { readonly n: number; readonly hash: string; readonly keyId: string } | null;
+  /** The hash of the seal that was asked for; null: there is no such seal. */
+  readonly hash: string | null;
+  /** Is there an event that no batch holds? */
+  readonly unsealed: boolean;
+  /** Is the data of a deleted user to be taken out of the log by now? */
+  readonly erasureDue: boolean;
+}
+
+/** @param n a seal that was seen before; undefined: none was */
+export async function findSealNews(pool: pg.Pool, n: number | undefined, now: Date): Promise<SealNews> {
+  const text = `SELECT (SELECT jsonb_build_object('n', n, 'hash', hash, 'keyId', key_id) FROM audit_seals ORDER BY n DESC LIMIT 1) AS head,
+      (SELECT hash FROM audit_seals WHERE n = $1::bigint) AS hash,
+      coalesce((SELECT true FROM audit_events WHERE seal IS NULL ORDER BY seal, seq LIMIT 1), false) AS unsealed,
+      coalesce((SELECT true FROM audit_erasures WHERE due <= $2::timestamptz LIMIT 1), false) AS "erasureDue"`;
+  const { rows } = await pool.query<SealNews>({ name: 'find-seal-news', text, values: [n ?? null, now] });
+  const [news] = rows;
+  if (news === undefined) throw new Error('a statement that always has one row has none');
+  return news;
+}
 
 /** The events that are in no batch yet, whenever they were committed, in the order of their numbers. */
 export async function unsealedEvents(executor: Executor, limit: number): Promise<SealableEvent[]> {
@@ -77,10 +102,6 @@ type SealAlone = Omit<Seal, 'entries'>;
 /** @returns the last one */
 export async function findHead(executor: Executor): Promise<SealAlone | undefined> {
   return executor('audit_seals').orderBy('n', 'desc').first<SealAlone | undefined>(SEAL_ALONE);
-}
-
-export async function findSeal(executor: Executor, n: number): Promise<SealAlone | undefined> {
-  return executor('audit_seals').where({ n }).first<SealAlone | undefined>(SEAL_ALONE);
 }
 
 /** The seals that follow, with their entries. @param after 0: from the first on */

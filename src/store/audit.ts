@@ -28,27 +28,41 @@ const NEWS = `SELECT '${EVENT_HOOK}', h.id, e.target->0->>'id',
     jsonb_build_object('hookId', h.id, 'eventId', e.uuid, 'deliveryId', gen_random_uuid()), e.published, e.published
   FROM event e JOIN event_hooks h ON h.status = 'ACTIVE' AND h.verification_status = 'VERIFIED' AND h.event_types @> ARRAY[e.event_type]`;
 
+const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
+const ROW = `uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
+    target jsonb, transaction_id text, debug_context jsonb`;
+const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
+
+/**
+ * Parts of a statement that write an event, and what is to be told of it to hooks.
+ * @param event the placeholder of `eventRow` @param from nothing is written without a row of it
+ */
+export const writingEvent = (event: string, from: string): string =>
+  `event AS (INSERT INTO audit_events (${NAMES}) SELECT r.* FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
+    RETURNING uuid, published, event_type, target),
+  news AS (INSERT INTO outbox ${NOTED} ${NEWS})`;
+
+/** An event as `writingEvent` takes it. */
+export const eventRow = (event: AuditEvent): string =>
+  JSON.stringify({
+    uuid: randomUUID(),
+    published: event.published,
+    event_type: event.eventType,
+    severity: event.severity,
+    display_message: event.displayMessage,
+    actor: event.actor,
+    client: event.client,
+    outcome: event.outcome,
+    target: event.target,
+    transaction_id: event.transactionId ?? null,
+    debug_context: event.debugContext,
+  });
+
+const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT FROM event`;
+
 /** Writes an event, and in the same statement what is to be told to hooks; what comes first among its targets is the object that it is about. */
 export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<void> {
-  const written = executor('audit_events')
-    .insert({
-      uuid: randomUUID(),
-      published: event.published,
-      event_type: event.eventType,
-      severity: event.severity,
-      display_message: event.displayMessage,
-      actor: JSON.stringify(event.actor),
-      client: JSON.stringify(event.client),
-      outcome: JSON.stringify(event.outcome),
-      target: JSON.stringify(event.target),
-      transaction_id: event.transactionId ?? null,
-      debug_context: JSON.stringify(event.debugContext),
-    })
-    .returning(['uuid', 'published', 'event_type', 'target']);
-  await executor
-    .with('event', written)
-    .into(executor.raw('outbox (kind, ordering_key, object_key, payload, created, due)'))
-    .insert(executor.raw(NEWS));
+  await executor.raw(WRITE, [eventRow(event)]);
 }
 
 export interface StoredEvent extends Omit<AuditEvent, 'transactionId'> {

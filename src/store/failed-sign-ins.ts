@@ -1,4 +1,7 @@
-/** Failed sign-ins: columns of `users`, and of `user_devices` for the browsers in which the user signed in before. The only SQL on the latter. */
+/**
+ * Failed sign-ins: columns of `users`, and of `user_devices` for the browsers in which the user signed in before. The only SQL on the latter but for the
+ * plain case of a sign-in (sign-ins.ts).
+ */
 import type { FailedAttempts } from '../policy/lockout.ts';
 import type { Executor } from './database.ts';
 
@@ -48,7 +51,7 @@ export async function saveFailedAttempts(trx: Executor, counted: Counted | undef
 }
 
 /** Of one user: a browser without a memory would add one at each sign-in. */
-const MOST_DEVICES = 20;
+export const MOST_DEVICES = 20;
 
 /** The user signed in with this browser: from now on it is counted by itself. */
 export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {

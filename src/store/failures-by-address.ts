@@ -45,6 +45,9 @@ export async function deleteExpiredFailures(executor: Executor, now: number, lim
 
 const seconds = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
+/** Which count is whose, as the library names it: for a statement that looks at it along with something else. */
+export const countedUnder = ({ prefix }: FailureLimit, key: string): string => `${prefix}:${key}`;
+
 /** It holds no state: what it counts is in the table, which migrations make and the sweep of expired rows clears. */
 const limiter = (pool: pg.Pool, { prefix, most, seconds: duration }: FailureLimit): RateLimiterPostgres =>
   new RateLimiterPostgres({

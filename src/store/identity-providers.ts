@@ -1,4 +1,5 @@
 /** External identity providers and the links of users to them. The only SQL on those tables. Protocol and policy are stored in the API's own names. */
+import type pg from 'pg';
 import type { IdentityProviderSettings } from '../policy/identity-provider.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
@@ -98,6 +99,14 @@ export function listIdentityProviders(
 /** Those that users may sign in by, oldest first. */
 export async function listActiveIdentityProviders(executor: Executor): Promise<IdentityProvider[]> {
   return executor('identity_providers').where({ status: 'ACTIVE' }).orderBy('seq').select<IdentityProvider[]>(IDENTITY_PROVIDER);
+}
+
+export type OfferedProvider = Pick<IdentityProvider, 'id' | 'name' | 'type' | 'status'>;
+
+/** The same as they were committed, whatever transaction is under way, and as much of them as the sign-in page shows. */
+export async function listCommittedActiveProviders(pool: pg.Pool): Promise<OfferedProvider[]> {
+  const text = "SELECT id, name, type, status FROM identity_providers WHERE status = 'ACTIVE' ORDER BY seq";
+  return (await pool.query<OfferedProvider>({ name: 'list-active-providers', text })).rows;
 }
 
 /** Who a user is at an identity provider. */

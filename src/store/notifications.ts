@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Executor } from './database.ts';
 
-const change = z.object({ kind: z.enum(['server', 'application', 'settings']), id: z.string() });
+const change = z.object({ kind: z.enum(['server', 'application', 'settings', 'identity-provider']), id: z.string() });
 
 export type Change = Readonly<z.infer<typeof change>>;
 type Listener = (change: Change | 'everything') => void;

@@ -1,12 +1,13 @@
 /**
  * What is still to be told to others, written in the transaction of what happened and removed once it was told. The only SQL on that table but
- * for the notes that are written together with their cause (protocol-state.ts, audit.ts). Times are the caller's clock.
+ * for the notes that are written together with their cause (protocol-state.ts, audit.ts, sign-ins.ts). Times are the caller's clock.
  *
  * What has an object is told to a receiver in the order in which it was written: the first is told, the rest waits until it is gone. Of two
  * transactions of which one began to write after the other one's commit, as two do that lock the object, the order is theirs; of two that wrote at
  * the same time it is either.
  */
 import { hash } from 'node:crypto';
+import type pg from 'pg';
 import type { Executor } from './database.ts';
 
 export interface OutboxEntry {
@@ -30,11 +31,10 @@ const MOST_LOOKED_AT = 100;
 /** Milliseconds for which one that waits behind another is not looked at; it is due at once when that is gone. */
 const PUT_OFF = 5 * 60_000;
 
+export type NewEntry = Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>;
+
 /** @param entry noted in the transaction of what it tells of; due at once */
-export async function insertEntry(
-  trx: Executor,
-  entry: Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>,
-): Promise<void> {
+export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void> {
   const { kind, orderingKey, objectKey, payload, created } = entry;
   const row = { kind, ordering_key: orderingKey, object_key: objectKey, payload: JSON.stringify(payload), created, due: created };
   await trx('outbox').insert(row);
@@ -78,6 +78,14 @@ const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
   UPDATE outbox SET due = :later WHERE seq IN (
     SELECT o.seq FROM outbox o JOIN behind USING (seq) WHERE o.due <= :now FOR UPDATE OF o SKIP LOCKED
   )`;
+
+/** @returns of the kinds those of which anything is waiting, due or not: a look that costs next to nothing where nothing is */
+export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Promise<ReadonlySet<string>> {
+  const text = `SELECT kind FROM unnest($1::text[]) AS asked (kind)
+    WHERE (SELECT true FROM outbox WHERE outbox.kind = asked.kind ORDER BY ordering_key, seq LIMIT 1)`;
+  const { rows } = await pool.query<{ kind: string }>({ name: 'kinds-waiting', text, values: [kinds] });
+  return new Set(rows.map(({ kind }) => kind));
+}
 
 /**
  * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.

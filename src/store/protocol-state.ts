@@ -70,6 +70,12 @@ export interface FoundSession {
 
 const NAME_OF = new Map<number, ModelName>(Object.entries(MODELS).map(([name, number]) => [number, name as ModelName]));
 const ACCOUNT = 'u.id, u.login, u.email, u.email_verified, u.status, u.profile, u.last_updated';
+/**
+ * By the primary key whatever PostgreSQL believes of the tables: of one that it knows little of it would rather read all users for one row. And it has to
+ * be told to compare as that index does: `account_id` has the collation "C" here, `users.id` the database's.
+ */
+const withAccount = (row: string): string =>
+  `LEFT JOIN LATERAL (SELECT id, login, email, email_verified, status, profile, last_updated FROM users WHERE id = ${row}.account_id COLLATE "default" LIMIT 1) u ON true`;
 
 interface ModelRow {
   readonly model: number;
@@ -91,14 +97,21 @@ function accountOf(row: ModelRow): Account | undefined {
   return { id, login, email, emailVerified: row.email_verified, status, profile, lastUpdated: row.last_updated };
 }
 
-/** What is looked up at the same moment is looked up by one statement: each in a subquery of its own, so that each goes by the primary key. */
+/**
+ * What is looked up at the same moment. With a limit that it cannot know beforehand PostgreSQL reckons with one row, keeps its plan and need not plan anew
+ * each time, which takes three times as long as the look-up.
+ */
+const asking = (value: string): string =>
+  `(SELECT * FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS each (${value}, server_key, moment, place) LIMIT $4::integer) asked`;
+
+/** By one statement: each in a subquery of its own, so that each goes by the primary key. */
 const FIND = {
   name: 'find-models',
   text: `SELECT asked.place::integer, found.*
-    FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS asked (id, server_key, moment, place)
+    FROM ${asking('id')}
     CROSS JOIN LATERAL (
       SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT}
-        FROM oidc_payload p LEFT JOIN users u ON u.id = p.account_id
+        FROM oidc_payload p ${withAccount('p')}
         WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`,
 };
 
@@ -114,6 +127,7 @@ const columnsOf = (looks: readonly Look[]) => [
   looks.map(({ value }) => value),
   looks.map(({ serverKey }) => serverKey),
   looks.map(({ now }) => now),
+  looks.length,
 ];
 
 const findModels = together(async (pool, looks: readonly Look[]) => {
@@ -134,12 +148,12 @@ export const findModel = (pool: pg.Pool, id: string, serverKey: number, now: num
 
 const findSessionsBy = (column: 'id' | 'uid') => {
   const text = `SELECT asked.place::integer, found.*
-    FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS asked (value, server_key, moment, place)
+    FROM ${asking('value')}
     CROSS JOIN LATERAL (
       SELECT s.payload, extract(epoch FROM s.expires_at)::float8 AS expires, ${ACCOUNT},
           (SELECT jsonb_object_agg(c.client_id, c.authorization_state) FROM browser_session_clients c
             WHERE c.session_uid = s.uid AND c.server_key = asked.server_key) AS clients
-        FROM oidc_payload s LEFT JOIN users u ON u.id = s.account_id
+        FROM oidc_payload s ${withAccount('s')}
         WHERE s.${column} = asked.value AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS}
           AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
   return together(async (pool, looks: readonly Look[]) => {
@@ -208,8 +222,23 @@ export const endingSessions = (condition: string, now: string): string => `WITH
     FROM present, clients c
       JOIN sessions s ON s.uid = c.session_uid
       JOIN authorization_servers v ON v.key = c.server_key
-      JOIN applications a ON a.id = c.client_id
+      JOIN applications a ON a.id = c.client_id COLLATE "default"
     WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
+
+const ANSWER = {
+  name: 'answer-interaction',
+  text: `UPDATE oidc_payload SET payload = $3::jsonb, account_id = coalesce($4::text, account_id)
+    WHERE id = $1 AND server_key = $2 AND model = ${MODELS.Interaction} AND expires_at > to_timestamp($5::float8)`,
+};
+
+/** Notes what became of an interaction; when it ends stays as it was. @returns false when it is over */
+export async function answerInteraction(
+  pool: pg.Pool,
+  { id, serverKey, payload, accountId }: Pick<StoredModel, 'id' | 'serverKey' | 'payload' | 'accountId'>,
+  now: number,
+): Promise<boolean> {
+  return (await pool.query({ ...ANSWER, values: [id, serverKey, JSON.stringify(payload), accountId ?? null, now] })).rowCount === 1;
+}
 
 const STRENGTHEN = {
   name: 'strengthen-session',

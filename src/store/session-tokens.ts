@@ -31,7 +31,7 @@ const TAKE = {
   name: 'take-session-token',
   text: `DELETE FROM oidc_payload p USING users u
     WHERE p.id = $1 AND p.model = ${MODELS.SessionToken} AND p.server_key = ${ALL_SERVERS} AND p.expires_at > to_timestamp($2)
-      AND u.id = p.account_id AND u.status = 'ACTIVE'
+      AND u.id = p.account_id COLLATE "default" AND u.status = 'ACTIVE'
     RETURNING p.account_id, p.payload`,
 };
 

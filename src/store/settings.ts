@@ -1,4 +1,5 @@
 /** What is set for the whole service, each setting under its name. The only SQL on that table but for the mark of the first start. */
+import type pg from 'pg';
 import type { Executor } from './database.ts';
 
 type Value = Readonly<Record<string, unknown>>;
@@ -7,6 +8,16 @@ type Value = Readonly<Record<string, unknown>>;
 export async function findSettings(executor: Executor, name: string): Promise<Value | undefined> {
   const row = await executor('settings').where({ name }).first<{ value: Value } | undefined>('value');
   return row?.value;
+}
+
+/** As they were committed, whatever transaction is under way. @returns as `findSettings` */
+export async function findCommittedSettings(pool: pg.Pool, name: string): Promise<Value | undefined> {
+  const { rows } = await pool.query<{ value: Value }>({
+    name: 'find-settings',
+    text: 'SELECT value FROM settings WHERE name = $1',
+    values: [name],
+  });
+  return rows[0]?.value;
 }
 
 /** Locks them, so that of two changes the second sees the first. Needs a transaction. @returns what was set before */

@@ -1,4 +1,7 @@
-/** Users. The only SQL on that table but for look-ups that read a user along with what is his. */
+/**
+ * Users. The only SQL on that table but for look-ups that read a user along with what is his, and for his sign-ins, those that fail and the plain ones
+ * (failed-sign-ins.ts, sign-ins.ts).
+ */
 import type { UserStatus } from '../policy/user-lifecycle.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';

@@ -10,6 +10,7 @@ export const AGAINST_PLAIN: Readonly<Record<string, number>> = {
   'refresh, rotating, ID token': 0.45,
   'silent authorize + exchange': 0.5,
   'sign-in through the page': 0.5,
+  'sign-in through the page, known browser': 0.5,
 };
 /** CPU of each of them against the library with everything in a Map. */
 export const AGAINST_MAP = 1.5;

@@ -61,6 +61,11 @@ export class Browser {
     return answer;
   }
 
+  /** Without any session: what is left is what a service knows the browser by (a device cookie), as when its user comes back another day. */
+  anotherDay(): void {
+    for (const key of this.#cookies.keys()) if (!/device/.test(key)) this.#cookies.delete(key);
+  }
+
   /** Goes where redirects lead, as long as they stay with the service. @returns the page at the end, or the address outside */
   async visit(address: URL, form?: string): Promise<{ readonly url: URL; readonly text: string }> {
     let url = address;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errors } from 'oidc-provider';
+import { InteractionOver } from '../../src/oauth/adapter/model-adapter.ts';
 import { ReplayAdapter } from '../../src/oauth/adapter/replay-adapter.ts';
 import { currentRequest } from '../../src/oauth/adapter/request-state.ts';
 import { digest, randomToken } from '../../src/secrets.ts';
@@ -9,6 +10,22 @@ import type { ModelName } from '../../src/store/protocol-state.ts';
 import { write } from '../../src/store/protocol-writes.ts';
 import { moveClock } from '../support/clock.ts';
 import { adapterFor, HOUR, inRequest, MODEL_NAMES, payloadOf, rows, twoServers } from './adapter-requests.ts';
+
+test('the answer to an interaction changes it where it still waits, and brings none back (OpenID Connect Core section 3.1.2.3)', async (t) => {
+  const { first, second } = await twoServers(t);
+  const adapter = adapterFor('Interaction', first);
+  const id = randomToken();
+  const payload = payloadOf('Interaction', id, { acr: 'one' });
+  await adapter.upsert(id, payload, HOUR);
+  const answer = { ...payload, result: { login: { accountId: 'usr1' } } };
+  await assert.rejects(adapterFor('Interaction', second).upsert(id, answer, HOUR), InteractionOver, 'it is another server’s');
+  await adapter.upsert(id, answer, HOUR);
+  const found = await adapter.find(id);
+  assert.deepEqual([found?.result, found?.acr, found?.exp], [answer.result, 'one', payload.exp]);
+  await adapter.destroy(id);
+  await assert.rejects(adapter.upsert(id, answer, HOUR), InteractionOver);
+  assert.equal(await adapter.find(id), undefined);
+});
 
 for (const model of MODEL_NAMES) {
   describe(`the adapter of ${model}`, () => {

@@ -43,6 +43,15 @@ for (const serverId of ['built-in', 'default']) {
     const introspect = async (value: string) => {
       assert.equal((await post(service, serverId, 'introspect', app, { token: value })).body.active, true);
     };
+    const signIn = async (person: UserAgent) => {
+      const url = authorizeUrl(service, serverId, { client_id: app.clientId, scope: SCOPE, code_challenge: challengeOf(proof) });
+      assert.ok(answerOf(await person.signIn(await person.visit(url), user)).code);
+    };
+    const knownBrowser = async () => {
+      const person = new UserAgent(service.baseUrl);
+      await signIn(person);
+      return person.only('gatehouse-device');
+    };
     let latest = tokens.refresh_token;
 
     const operations: [name: string, atMost: number, prepare: () => Promise<unknown>, act: (prepared: never) => Promise<unknown>][] = [
@@ -65,7 +74,9 @@ for (const serverId of ['built-in', 'default']) {
       ],
       ['introspection of a refresh token without hint', 1, async () => {}, () => introspect(latest)],
       ['userinfo', 1, async () => {}, async () => assert.equal((await userinfo(service, serverId, tokens.access_token)).status, 200)],
-      ['silent authorize', 3, async () => {}, authorize],
+      ['silent authorize', 2, async () => {}, authorize],
+      ['sign-in through the page, in a new browser', 8, async () => new UserAgent(service.baseUrl), signIn],
+      ['sign-in through the page, in a known browser', 8, knownBrowser, signIn],
     ];
     for (const [name, atMost, prepare, act] of operations) {
       let cheapest: string[] | undefined;
@@ -80,6 +91,8 @@ for (const serverId of ['built-in', 'default']) {
       assert.ok(cheapest !== undefined && cheapest.length > 0, name);
       assert.ok(cheapest.length <= atMost, `${name} takes ${cheapest.length} statements:\n${cheapest.join('\n')}`);
       for (const statement of cheapest) assert.doesNotMatch(statement, /^\s*(begin|commit|rollback|start)\b/i, name);
+      const commits = cheapest.filter((statement) => /\b(insert|update|delete)\b/i.test(statement)).length;
+      assert.ok(commits <= (name.startsWith('sign-in') ? 4 : 1), `${name} commits ${commits} times`);
     }
   });
 }

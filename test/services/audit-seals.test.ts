@@ -239,3 +239,13 @@ test('a clock that is put back a little does not make mistakes', async (t) => {
   }
   assert.equal((await verify(made)).mistake, undefined);
 });
+
+test('a sealer with a new key seals by it although nothing has happened since', async (t) => {
+  const made = await sealedLog(t);
+  const renewed: Services = { ...made, keyring: new Keyring([randomBytes(32), randomBytes(32)]) };
+  const before = (await verify(renewed)).mistake;
+  assert.match(before ?? '', /key that SECRET_KEY does not hold/);
+  const sealer = sealAuditLog(renewed);
+  afterwards(t, () => sealer.stop());
+  await eventually(async () => (await verify(renewed)).mistake === undefined, 'the newest key vouches for all before');
+});

@@ -61,6 +61,13 @@ export class UserAgent {
     return other;
   }
 
+  /** The same browser after all cookies but one were taken from it. */
+  only(name: string): UserAgent {
+    const other = this.window();
+    other.#cookies = other.#cookies.filter((cookie) => cookie.name === name);
+    return other;
+  }
+
   /** One request, no redirect followed. */
   async send(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address, this.origin);

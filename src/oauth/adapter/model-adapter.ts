@@ -6,7 +6,7 @@
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
-import { type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from '../../store/protocol-state.ts';
+import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from '../../store/protocol-state.ts';
 import { freshDeviceId } from '../device.ts';
 import { scopeAtUserinfo } from '../tokens/account.ts';
 import { NoAdapter } from './no-adapter.ts';
@@ -17,6 +17,11 @@ import { withoutUsableValues } from './stored-payload.ts';
 const CONSUMABLE: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
+/** An answer came to an interaction that is no more. */
+export class InteractionOver extends Error {
+  override readonly name = 'InteractionOver';
+}
+
 export class ModelAdapter extends NoAdapter {
   constructor(
     readonly model: ModelName,
@@ -25,7 +30,10 @@ export class ModelAdapter extends NoAdapter {
     super();
   }
 
-  /** An interaction is his who has signed in by it: whatever ends his sessions ends this sign-in. */
+  /**
+   * An interaction is his who has signed in by it: whatever ends his sessions ends this sign-in.
+   * @throws {InteractionOver} when it is to be answered and is no more: it must not come back
+   */
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const row = {
       ...this.#key(id),
@@ -36,6 +44,11 @@ export class ModelAdapter extends NoAdapter {
       expiresAt: payload.exp ?? epochSeconds() + expiresIn,
     };
     const content = withoutUsableValues(payload);
+    if (this.model === 'Interaction' && payload.result !== undefined) {
+      if (!(await this.server.read((pool) => answerInteraction(pool, { ...row, payload: content }, epochSeconds()))))
+        throw new InteractionOver();
+      return;
+    }
     await this.server.write((request) => request.writes.insert({ ...row, payload: { ...content, ...this.#device(request) } }));
   }
 

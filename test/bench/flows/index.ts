@@ -4,7 +4,7 @@ import { clientCredentialsJwt, clientCredentialsOpaque } from './client-credenti
 import { introspectHinted, introspectUnhinted } from './introspect.ts';
 import { organizationDetail, organizationList } from './organizations.ts';
 import { refresh } from './refresh.ts';
-import { passwordSignIn } from './sign-in.ts';
+import { passwordSignIn, signInAgain } from './sign-in.ts';
 import { silent } from './silent.ts';
 import { userinfo } from './userinfo.ts';
 
@@ -19,6 +19,7 @@ export const FLOWS: readonly Flow<any>[] = [
   refresh,
   silent,
   passwordSignIn,
+  signInAgain,
   organizationList,
   organizationDetail,
 ];

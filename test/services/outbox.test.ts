@@ -1,0 +1,53 @@
+/** What the sender of the outbox asks of the database: next to nothing while nothing is waiting, and on without a rest while something is. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { type Carrier, sendOutbox } from '../../src/services/outbox.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { insertEntry } from '../../src/store/outbox.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { countingProxy } from '../support/counting-proxy.ts';
+import { testDatabase } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
+
+const isLook = (statement: string): boolean => statement.startsWith('SELECT kind FROM unnest');
+
+async function sending(t: TestContext, entries: number) {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const counted = await countingProxy(t, own);
+  const database = await openDatabase({ connection: counted.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const created = new Date();
+  for (let n = 0; n < entries; n += 1)
+    await insertEntry(database.knex, { kind: 'one', orderingKey: 'receiver', objectKey: null, payload: n, created });
+  const delivered: unknown[] = [];
+  const carrier: Carrier = {
+    async deliver(payload) {
+      delivered.push(payload);
+      return 'delivered';
+    },
+    givenUp: () => ({ eventType: 'user.session.start', displayMessage: '' }),
+  };
+  counted.taken();
+  const sender = sendOutbox({ database, log: pino({ level: 'silent' }), carriers: { one: carrier, other: carrier }, count: () => {} });
+  afterwards(t, () => sender.stop());
+  return { counted, delivered };
+}
+
+test('while nothing is waiting, one statement for all kinds is all', async (t) => {
+  const { counted } = await sending(t, 0);
+  const taken: string[] = [];
+  await eventually(() => taken.push(...counted.taken().filter((text) => !/^SET /.test(text))) >= 3, 'three looks');
+  assert.deepEqual(
+    taken.filter((statement) => !isLook(statement)),
+    [],
+  );
+});
+
+test('a receiver for whom many wait gets one after the other, not some at each look', async (t) => {
+  const { counted, delivered } = await sending(t, 30);
+  await eventually(() => delivered.length === 30, 'all are delivered');
+  // Three at a time: ten looks, were the next ones left for the next look.
+  assert.ok(counted.taken().filter(isLook).length < 10);
+});
