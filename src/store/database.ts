@@ -24,6 +24,10 @@ export interface Database {
 /** What a store function takes first: the database, or the transaction it shall be part of. */
 export type Executor = Knex | Knex.Transaction;
 
+const POOL_SIZE = 10;
+/** What one process of the service holds at most: its pool, and the one that listens to notifications. */
+export const CONNECTIONS_OF_A_PROCESS = POOL_SIZE + 1;
+
 const CONNECT_WITHIN_MS = 5000;
 /** Longer than the server's own limit for a statement: this one is for a server that does not answer at all. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -50,7 +54,7 @@ export async function openDatabase(options: {
     Client: PreparingClient,
     application_name: 'gatehouse',
     ...options.connection,
-    max: options.poolSize ?? 10,
+    max: options.poolSize ?? POOL_SIZE,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     ...(options.patient ? {} : { query_timeout: ANSWER_WITHIN_MS }),
     // Prepared statements live as long as their connection.
@@ -119,6 +123,12 @@ export async function migrate(database: Database): Promise<void> {
   } finally {
     lock.release(true);
   }
+}
+
+/** @returns the names of the migrations that this database has not seen yet */
+export async function pendingMigrations({ knex }: Database): Promise<readonly string[]> {
+  const [, pending] = (await knex.migrate.list(MIGRATIONS)) as [unknown, readonly string[]];
+  return pending;
 }
 
 const FOLDER = new URL('../../migrations/', import.meta.url);

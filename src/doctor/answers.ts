@@ -1,0 +1,35 @@
+/** What the authorize endpoint answers with, and where it stands: in the redirect, in a form that posts itself, or not at all. */
+import { formOf } from './browser.ts';
+import { Broken } from './rule.ts';
+import type { Reply } from './wire.ts';
+
+export type Parameters = Readonly<Record<string, string | undefined>>;
+export type Fields = Readonly<Record<string, string>>;
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Arrival {
+  readonly place: 'query' | 'fragment' | 'form_post' | 'page';
+  readonly fields: Fields;
+  readonly reply: Reply;
+}
+
+/** @param reply the last one, from where the browser leaves for the application, or where it stays */
+export function arrivalOf(reply: Reply): Arrival {
+  const { location, text } = reply;
+  if (location === undefined) {
+    const form = formOf(text, 'form-post');
+    return form === undefined ? { place: 'page', fields: {}, reply } : { place: 'form_post', fields: form.hidden, reply };
+  }
+  const place = location.hash === '' ? 'query' : 'fragment';
+  const parameters = place === 'query' ? location.searchParams : new URLSearchParams(location.hash.slice(1));
+  return { place, fields: Object.fromEntries(parameters), reply };
+}
+
+/** @returns the claims of a JWT, unverified @throws {Broken} it is none */
+export function claimsOf(jwt: unknown): Json {
+  try {
+    return JSON.parse(Buffer.from(String(jwt).split('.')[1] ?? '', 'base64url').toString()) as Json;
+  } catch {
+    throw new Broken('there must be a JWT');
+  }
+}

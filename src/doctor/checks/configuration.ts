@@ -1,0 +1,51 @@
+/** Is the service configured, reachable, and the one that is meant? */
+import { must, mustEqual, type Rule, section } from '../rule.ts';
+import { jsonOf } from '../wire.ts';
+import { type Ground, ownConfig, read } from './ground.ts';
+
+export const configuration: readonly Rule<Ground>[] = section('Configuration', [
+  {
+    id: 'configuration.right',
+    sentence: 'The environment is right, in all that the README says of it.',
+    async run({ problems }) {
+      must(problems.length === 0, problems.join('; '));
+    },
+  },
+  {
+    id: 'configuration.https',
+    sentence: 'The service is reached by https, unless it is on this machine.',
+    async run(ground) {
+      const { secure, loopback, baseUrl } = ownConfig(ground);
+      must(secure || loopback, `${baseUrl} is http, and goes over a network`);
+    },
+  },
+  {
+    id: 'configuration.failures-counted',
+    sentence: 'Calls and failures are counted, so that passwords cannot be tried without end.',
+    async run(ground) {
+      must(ownConfig(ground).rateLimits, 'RATE_LIMITS is off');
+    },
+  },
+  {
+    id: 'configuration.ready',
+    sentence: 'The service is ready.',
+    async run({ wire, url }) {
+      mustEqual((await wire().send(`${url}/health/ready`)).status, 200, 'status of /health/ready');
+    },
+  },
+  {
+    id: 'configuration.base-url',
+    sentence: 'BASE_URL is the address that the service is reached by.',
+    async run({ wire, url }) {
+      const { issuer } = jsonOf(await wire().send(`${url}/oauth/v1/.well-known/openid-configuration`));
+      mustEqual(issuer, `${url}/oauth/v1`, 'the issuer');
+    },
+  },
+  {
+    id: 'configuration.token',
+    sentence: 'The API token is that of an administrator of the whole service.',
+    async run(ground) {
+      await read(ground, '/authorizationServers?limit=1');
+    },
+  },
+]);

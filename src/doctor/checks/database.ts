@@ -1,0 +1,57 @@
+/** Is the database there, does it keep what it is given, and has it room for all connections? */
+import { CONNECTIONS_OF_A_PROCESS, pendingMigrations } from '../../store/database.ts';
+import { type DatabaseState, readDatabaseState } from '../../store/database-state.ts';
+import { must, type Rule, section } from '../rule.ts';
+import { type Ground, ownConfig } from './ground.ts';
+
+/** PostgreSQL 15: the oldest version that its makers still mend and the tests run on. */
+const OLDEST = 150_000;
+
+async function state(ground: Ground): Promise<DatabaseState> {
+  ownConfig(ground);
+  return readDatabaseState(await ground.database());
+}
+
+export const database: readonly Rule<Ground>[] = section('Database', [
+  {
+    id: 'database.version',
+    sentence: 'The database can be reached, and is PostgreSQL 15 or later.',
+    async run(ground) {
+      const { version, versionNumber } = await state(ground);
+      must(versionNumber >= OLDEST, `it is PostgreSQL ${version}`);
+      return `PostgreSQL ${version}`;
+    },
+  },
+  {
+    id: 'database.migrations',
+    sentence: 'The schema is the newest.',
+    async run(ground) {
+      ownConfig(ground);
+      const pending = await pendingMigrations(await ground.database());
+      must(pending.length === 0, `not carried out yet: ${pending.join(', ')}`);
+    },
+  },
+  {
+    id: 'database.durability',
+    sentence: 'What is committed survives a power cut: fsync, full_page_writes and synchronous_commit are on.',
+    async run(ground) {
+      const { fsync, fullPageWrites, synchronousCommit } = await state(ground);
+      must(fsync === 'on', `fsync is ${fsync}`);
+      must(fullPageWrites === 'on', `full_page_writes is ${fullPageWrites}`);
+      must(synchronousCommit !== 'off', 'synchronous_commit is off');
+      return `synchronous_commit is ${synchronousCommit}`;
+    },
+  },
+  {
+    id: 'database.connections',
+    sentence: 'The database has room for the connections of every process (WORKERS).',
+    async run(ground) {
+      const { workers } = ownConfig(ground);
+      const { maxConnections, reservedConnections } = await state(ground);
+      const needed = workers * CONNECTIONS_OF_A_PROCESS;
+      const there = maxConnections - reservedConnections;
+      must(needed <= there, `${needed} are needed, ${there} are there: raise max_connections, put a pooler before it, or lower WORKERS`);
+      return `${needed} of ${there}`;
+    },
+  },
+]);

@@ -1,0 +1,34 @@
+/** What the checks of the installation look at: the configuration and the database where they are this service's, and its management API. */
+import type { Config } from '../../config.ts';
+import type { Database } from '../../store/database.ts';
+import { Blocked, Broken, Skipped } from '../rule.ts';
+import type { Ward } from '../ward.ts';
+import { jsonOf, type Wire } from '../wire.ts';
+
+export interface Ground {
+  readonly url: string;
+  /** As far as it could be read. */
+  readonly config: Config | undefined;
+  readonly problems: readonly string[];
+  /** Opened by the first check that needs it. @throws when it cannot be reached */
+  database(): Promise<Database>;
+  /** A wire of its own for each call. */
+  wire(): Wire;
+  /** undefined: there is no API token. */
+  readonly ward: Ward | undefined;
+}
+
+/** @throws {Skipped} what is configured here is another service */
+export function ownConfig({ config, url }: Ground): Config {
+  if (config === undefined) throw new Blocked('the configuration is wrong');
+  if (config.baseUrl !== url) throw new Skipped(`the configuration here is that of ${config.baseUrl}`);
+  return config;
+}
+
+/** @returns what is at a path of the management API @throws {Blocked} there is no API token */
+export async function read(ground: Ground, path: string): Promise<unknown> {
+  if (ground.ward === undefined) throw new Blocked('there is no API token: set GATEHOUSE_TOKEN');
+  const reply = await ground.ward.api.call('GET', path);
+  if (reply.status !== 200) throw new Broken(`GET /api/v1${path} answered ${reply.status}`);
+  return jsonOf(reply);
+}

@@ -1,0 +1,62 @@
+/** Goes through the rules, one after the other, and tells of each whether it holds. Nothing that goes wrong with one keeps the others from being looked at. */
+import { Blocked, type Rule, Skipped } from './rule.ts';
+import { type Examination, giveUp, Visit } from './visit.ts';
+import { BUILT_IN } from './ward.ts';
+import type { Exchange } from './wire.ts';
+
+export interface Finding {
+  readonly id: string;
+  readonly section: string;
+  readonly sentence: string;
+  /** `blocked`: it could not be seen, since something else is wrong. */
+  readonly outcome: 'ok' | 'FAIL' | 'skip' | 'blocked';
+  /** What is wrong, why it was skipped, or what was found. */
+  readonly words: string | undefined;
+  /** The last of them: what the words are about. */
+  readonly exchange: Exchange | undefined;
+}
+
+type Seen = Pick<Finding, 'outcome' | 'words'>;
+
+const OVER: Seen = { outcome: 'blocked', words: 'the examination was ended before' };
+
+async function see<Subject>(rule: Rule<Subject>, subject: Subject, signal: AbortSignal): Promise<Seen> {
+  if (signal.aborted) return OVER;
+  try {
+    return { outcome: 'ok', words: (await rule.run(subject)) ?? undefined };
+  } catch (error) {
+    if (signal.aborted) return OVER;
+    const words = (error as Error).message;
+    if (error instanceof Skipped) return { outcome: 'skip', words };
+    return { outcome: error instanceof Blocked ? 'blocked' : 'FAIL', words };
+  }
+}
+
+/** What is checked where the service runs: nothing is exchanged with it in words. */
+export async function* check<Subject>(rules: readonly Rule<Subject>[], subject: Subject, signal: AbortSignal): AsyncGenerator<Finding> {
+  for (const rule of rules) yield { ...rule, ...(await see(rule, subject, signal)), exchange: undefined };
+}
+
+/** Each rule at the built-in server and at a custom one: it holds where it holds at both. */
+export async function* examine(rules: readonly Rule<Visit>[], examination: Examination): AsyncGenerator<Finding> {
+  for (const rule of rules) {
+    const looks: Pick<Finding, 'outcome' | 'words' | 'exchange'>[] = [];
+    for (const serverId of [BUILT_IN, examination.ward.serverId]) {
+      const visit = new Visit(examination, serverId);
+      const { outcome, words } = await see({ ...rule, run: () => whereServerIs(visit, rule) }, visit, examination.signal);
+      const place = outcome === 'FAIL' ? `at the ${serverId === BUILT_IN ? 'built-in' : 'custom'} server: ` : '';
+      await giveUp(examination);
+      looks.push({ outcome, words: words && `${place}${words}`, exchange: visit.wire.exchanges.at(-1) });
+      if (outcome === 'FAIL' || outcome === 'skip') break;
+    }
+    const worst = looks.find(({ outcome }) => outcome === 'FAIL') ?? looks.find(({ outcome }) => outcome !== 'ok');
+    const last = worst ??
+      looks.findLast(({ exchange }) => exchange !== undefined) ?? { outcome: 'ok', words: undefined, exchange: undefined };
+    yield { ...rule, ...last };
+  }
+}
+
+async function whereServerIs(visit: Visit, rule: Rule<Visit>): Promise<string | undefined> {
+  if (!visit.isBuiltIn) await visit.ownServer();
+  return (await rule.run(visit)) ?? undefined;
+}

@@ -1,0 +1,55 @@
+/** The management API as the doctor calls it: with one token, each call bounded in time and ended by nothing else, so that what was made is known. */
+import { Blocked } from './rule.ts';
+import type { SecretsKept } from './secrets-kept.ts';
+import { jsonOf, type Reply, Wire } from './wire.ts';
+
+export interface ManagementApiOptions {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly secrets: SecretsKept;
+}
+
+interface OrganizationPage {
+  readonly organizations: readonly { readonly orgId: string; readonly name: string }[];
+}
+
+/** As many as one answer may hold. */
+export const PAGE = 200;
+
+export class ManagementApi {
+  constructor(readonly options: ManagementApiOptions) {
+    options.secrets.add(options.token);
+  }
+
+  /** @param wire notes the call where it is what a rule is about @param token another one @throws {Broken} no answer came */
+  call(method: string, path: string, body?: unknown, wire: Wire = this.#ownWire(), token = this.options.token): Promise<Reply> {
+    const accepts = { authorization: `SSWS ${token}`, accept: 'application/json' };
+    const init =
+      body === undefined
+        ? { method, headers: accepts }
+        : { method, headers: { ...accepts, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return wire.send(`${this.options.baseUrl}/api/v1${path}`, init);
+  }
+
+  /** @returns what was made @throws {Blocked} it was refused */
+  async make(path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> {
+    const reply = await this.call('POST', path, body);
+    if (reply.status === 200 || reply.status === 201) return jsonOf(reply);
+    const { errorSummary, errorCauses = [] } = jsonOf(reply) as { errorSummary?: string; errorCauses?: { errorSummary?: string }[] };
+    const why = [errorSummary, ...errorCauses.map((cause) => cause.errorSummary)].filter((words) => words !== undefined).join('; ');
+    throw new Blocked(`POST /api/v1${path.split('?')[0]} answered ${reply.status}: ${why}`);
+  }
+
+  /** All of them, page by page. */
+  async *organizations(): AsyncGenerator<{ readonly orgId: string; readonly name: string }> {
+    for (let page = 1; ; page += 1) {
+      const { organizations } = jsonOf(await this.call('GET', `/account/org?page=${page}&limit=${PAGE}`)) as unknown as OrganizationPage;
+      yield* organizations;
+      if (organizations.length < PAGE) return;
+    }
+  }
+
+  #ownWire(): Wire {
+    return new Wire({ secrets: this.options.secrets });
+  }
+}

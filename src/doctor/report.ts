@@ -1,0 +1,21 @@
+/** The findings in words: a line for each rule, headings between them, and the sum. */
+import type { Finding } from './examination.ts';
+
+/** @returns one line: outcome, rule, sentence, what was sent and what came */
+export function lineOf({ outcome, id, sentence, words, exchange }: Finding): string {
+  const mark = { ok: 'ok  ', FAIL: 'FAIL', skip: 'skip', blocked: 'skip' }[outcome];
+  const why = words === undefined ? '' : outcome === 'ok' ? ` (${words})` : outcome === 'FAIL' ? ` — ${words}` : ` (${words})`;
+  const isTold = exchange !== undefined && outcome !== 'skip';
+  return `${mark}  ${id}: ${sentence}${why}${isTold ? ` — sent ${exchange.sent} — came ${exchange.came}` : ''}`.replace(/[\r\n]+/g, ' ');
+}
+
+/** @returns true where all that was looked at is as it must be, and nothing was kept from being looked at */
+export const isAllRight = (findings: readonly Finding[]): boolean =>
+  findings.every(({ outcome }) => outcome === 'ok' || outcome === 'skip');
+
+export function sumOf(findings: readonly Finding[]): string {
+  const count = (outcome: Finding['outcome']) => findings.filter((finding) => finding.outcome === outcome).length;
+  const blocked = count('blocked');
+  const kept = blocked === 0 ? '' : `, ${blocked} could not be looked at`;
+  return `${count('ok')} ok, ${count('FAIL')} FAIL, ${count('skip')} skipped${kept}.`;
+}

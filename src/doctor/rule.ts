@@ -1,0 +1,50 @@
+/** What the doctor asks: rules as data, each a sentence and the way to see whether it holds. What an answer must be is said by `must…`. */
+
+export interface Rule<Subject> {
+  /** Stable, for whoever looks for one line: the endpoint or section, and what of it. */
+  readonly id: string;
+  /** The heading that the sentence stands under. */
+  readonly section: string;
+  readonly sentence: string;
+  /** @returns what was found, where that is worth a word @throws {Broken} the rule does not hold @throws {Skipped} @throws {Blocked} */
+  run(subject: Subject): Promise<string | undefined> | Promise<void>;
+}
+
+/** The rules of one heading. */
+export const section = <Subject>(heading: string, rules: readonly Omit<Rule<Subject>, 'section'>[]): readonly Rule<Subject>[] =>
+  rules.map((rule) => ({ ...rule, section: heading }));
+
+/** The rule does not hold. */
+export class Broken extends Error {
+  override readonly name = 'Broken';
+}
+
+/** The rule cannot be seen from here, or speaks of what is not there: no fault. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
+}
+
+/** Something else went wrong before the rule could be seen: the service is not all right, but this line does not tell why. */
+export class Blocked extends Error {
+  override readonly name = 'Blocked';
+}
+
+/** A rule that is not seen. @param why without a full stop */
+export const unseen = (why: string) => async (): Promise<void> => {
+  throw new Skipped(why);
+};
+
+/** @param expected what must be so, told when it is not */
+export function must(isSo: boolean, expected: string): asserts isSo {
+  if (!isSo) throw new Broken(expected);
+}
+
+export function mustEqual(found: unknown, expected: unknown, what: string): void {
+  must(found === expected, `${what} must be ${told(expected)}, is ${told(found)}`);
+}
+
+export function mustMatch(found: unknown, pattern: RegExp, what: string): asserts found is string {
+  must(typeof found === 'string' && pattern.test(found), `${what} must match ${pattern}, is ${told(found)}`);
+}
+
+const told = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value));

@@ -1,0 +1,82 @@
+/** "Authorization response": the fields that come back from the authorize endpoint. */
+import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
+import type { Visit } from '../visit.ts';
+
+/** A field comes with the response types that contain a word, and not with the others. */
+const comesWith = (field: string, word: string) => async (visit: Visit) => {
+  const { fields } = await visit.hybrid();
+  must(fields[field] !== undefined, `${field} must be present with response_type code id_token token`);
+  const type = ['code', 'id_token'].find((one) => one !== word) ?? '';
+  const without = await visit.authorize({ response_type: type });
+  must(without.fields[field] === undefined, `${field} must be absent with response_type ${type}`);
+};
+
+export const authorizationResponse: readonly Rule<Visit>[] = section('Authorization response (from the authorize endpoint)', [
+  {
+    id: 'authorization-response.access_token',
+    sentence: 'access_token | string | Present when response_type contains `token`',
+    run: comesWith('access_token', 'token'),
+  },
+  {
+    id: 'authorization-response.token_type',
+    sentence: 'token_type | string | Usually `Bearer`; present only with access_token',
+    async run(visit) {
+      await comesWith('token_type', 'token')(visit);
+      mustEqual((await visit.hybrid()).fields.token_type, 'Bearer', 'token_type');
+    },
+  },
+  {
+    id: 'authorization-response.expires_in',
+    sentence: 'expires_in | string | Seconds; present only with access_token',
+    async run(visit) {
+      await comesWith('expires_in', 'token')(visit);
+      mustMatch((await visit.hybrid()).fields.expires_in, /^[1-9]\d*$/, 'expires_in');
+    },
+  },
+  {
+    id: 'authorization-response.scope',
+    sentence: 'scope | string | Scope of the access token; present only with access_token',
+    async run(visit) {
+      await comesWith('scope', 'token')(visit);
+      mustEqual((await visit.hybrid()).fields.scope, 'openid email', 'scope');
+    },
+  },
+  {
+    id: 'authorization-response.id_token',
+    sentence: 'id_token | string | Present when response_type contains `id_token`',
+    run: comesWith('id_token', 'id_token'),
+  },
+  {
+    id: 'authorization-response.code',
+    sentence: 'code | string | Random authorization code; present when response_type contains `code`; valid 300 seconds',
+    async run(visit) {
+      await comesWith('code', 'code')(visit);
+      const another = await visit.authorize();
+      must(another.fields.code !== (await visit.hybrid()).fields.code, 'each code must be another one');
+    },
+  },
+  {
+    id: 'authorization-response.state',
+    sentence: "state | string | Value of the request's state, unchanged",
+    async run(visit) {
+      const state = 'AZ,az.09_-';
+      mustEqual((await visit.authorize({ state })).fields.state, state, 'state');
+    },
+  },
+  {
+    id: 'authorization-response.error',
+    sentence: 'error | string | Error code, present on failure',
+    async run(visit) {
+      must((await visit.authorize({ scope: 'openid nonsense' })).fields.error !== undefined, 'error must be present on failure');
+      must((await visit.authorize()).fields.error === undefined, 'error must be absent on success');
+    },
+  },
+  {
+    id: 'authorization-response.error_description',
+    sentence: 'error_description | string | Error description, present on failure',
+    async run(visit) {
+      const { fields } = await visit.authorize({ prompt: 'nonsense' });
+      must((fields.error_description ?? '') !== '', 'error_description must be present on failure');
+    },
+  },
+]);

@@ -1,0 +1,76 @@
+/** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { Broken, must, mustEqual, type Rule } from '../rule.ts';
+import type { Visit } from '../visit.ts';
+import { jsonOf } from '../wire.ts';
+
+export const standards: readonly Rule<Visit>[] = [
+  {
+    id: 'standards.no-store',
+    section: 'RFC 6749 section 5.1',
+    sentence: 'The authorization server MUST include the HTTP "Cache-Control" response header field with a value of "no-store".',
+    async run(visit) {
+      const reply = await visit.exchange(await visit.code());
+      must(/\bno-store\b/.test(reply.headers.get('cache-control') ?? ''), 'Cache-Control must be no-store');
+    },
+  },
+  {
+    id: 'standards.code-once',
+    section: 'RFC 6749 section 4.1.2',
+    sentence: 'The client MUST NOT use the authorization code more than once.',
+    async run(visit) {
+      const code = await visit.code();
+      const { access_token: token } = jsonOf(await visit.exchange(code));
+      mustEqual(jsonOf(await visit.exchange(code)).error, 'invalid_grant', 'error of the second use');
+      mustEqual((await visit.introspect(token)).active, false, 'active of what the first use was given');
+    },
+  },
+  {
+    id: 'standards.rotation',
+    section: 'RFC 9700 section 4.14.2',
+    sentence: 'The authorization server invalidates the previous refresh token, and revokes the active one where it is used again.',
+    async run(visit) {
+      const application = await visit.once('an application whose refresh tokens rotate at once', () => {
+        const grants = { grant_types: ['authorization_code', 'refresh_token'] };
+        return visit.ward.makeApplication('rotating', { ...grants, refresh_token: { rotation_type: 'ROTATE', leeway: 0 } });
+      });
+      const { refresh_token: first } = await visit.freshTokens('openid offline_access', application);
+      const refresh = (token: unknown) => visit.post('token', { grant_type: 'refresh_token', refresh_token: String(token) }, application);
+      const { refresh_token: second } = jsonOf(await refresh(first));
+      mustEqual((await refresh(first)).status, 400, 'status of the second use');
+      mustEqual((await refresh(second)).status, 400, 'status of its successor');
+    },
+  },
+  {
+    id: 'standards.issuer',
+    section: 'RFC 9207 section 2',
+    sentence: 'In authorization responses the authorization server MUST indicate its identity by including the iss parameter.',
+    async run(visit) {
+      mustEqual((await visit.authorize()).fields.iss, visit.issuer, 'iss');
+    },
+  },
+  {
+    id: 'standards.signature',
+    section: 'OpenID Connect Core section 3.1.3.7',
+    sentence: 'The ID token is signed by a key that the server publishes, for this application, by this issuer.',
+    async run(visit) {
+      const keys = jsonOf(await visit.wire.send(`${visit.issuer}/keys`)) as unknown as JSONWebKeySet;
+      const { id } = await visit.everything();
+      const expected = { issuer: visit.issuer, audience: id, clockTolerance: 5 };
+      await jwtVerify(String((await visit.tokens()).id_token), createLocalJWKSet(keys), expected).catch((error: Error) => {
+        throw new Broken(`the ID token must be right: ${error.message}`);
+      });
+    },
+  },
+  {
+    id: 'standards.not-framed',
+    section: 'RFC 6749 section 10.13',
+    sentence: 'The sign-in page cannot be shown inside a page of somebody else (clickjacking).',
+    async run(visit) {
+      const { headers } = (await visit.authorize({}, visit.stranger())).reply;
+      const isGuarded =
+        /frame-ancestors '(none|self)'/.test(headers.get('content-security-policy') ?? '') || headers.has('x-frame-options');
+      must(isGuarded, 'the page must forbid to be framed');
+    },
+  },
+];

@@ -1,0 +1,140 @@
+/** "POST {oauth_base}/token". */
+import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
+import { SCOPE, type Visit } from '../visit.ts';
+import { CALLBACK } from '../ward.ts';
+import { jsonOf } from '../wire.ts';
+
+/** A form without one of its fields, or with an empty one, is refused. */
+const demands = (field: string, form: (visit: Visit) => Promise<Record<string, string>>) => async (visit: Visit) => {
+  for (const value of [undefined, '']) {
+    const reply = await visit.post('token', { ...(await form(visit)), [field]: value });
+    mustEqual(reply.status, 400, `status ${value === undefined ? 'without' : 'with an empty'} ${field}`);
+  }
+};
+
+const byPassword = async (visit: Visit): Promise<Record<string, string>> => {
+  const { login, password } = await visit.user();
+  return { grant_type: 'password', username: login, password, scope: 'openid email' };
+};
+
+const byCode = async (visit: Visit): Promise<Record<string, string>> => {
+  const { code, verifier } = await visit.code();
+  return { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier };
+};
+
+const scopesOf = (json: Readonly<Record<string, unknown>>): string => String(json.scope).split(' ').sort().join(' ');
+
+export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', [
+  {
+    id: 'token.grant_type',
+    sentence: 'grant_type | string | `authorization_code`, `password`, `client_credentials`, `refresh_token`',
+    async run(visit) {
+      const { refresh_token: refreshToken } = await visit.freshTokens();
+      const forms = [
+        await byCode(visit),
+        await byPassword(visit),
+        { grant_type: 'client_credentials', scope: 'profile' },
+        { grant_type: 'refresh_token', refresh_token: String(refreshToken) },
+      ];
+      for (const form of forms) mustEqual((await visit.post('token', form)).status, 200, `status of ${form.grant_type}`);
+    },
+  },
+  {
+    id: 'token.code',
+    sentence: 'code | string | Required (non-empty) for authorization_code; valid 300 seconds',
+    async run(visit) {
+      await demands('code', byCode)(visit);
+      mustEqual((await visit.exchange({ code: 'unknown', verifier: 'v'.repeat(43) })).status, 400, 'status of an unknown code');
+    },
+  },
+  {
+    id: 'token.redirect_uri',
+    sentence: 'redirect_uri | string | Required for authorization_code; must equal the one used at authorize',
+    async run(visit) {
+      await demands('redirect_uri', byCode)(visit);
+      const other = await visit.post('token', { ...(await byCode(visit)), redirect_uri: `${CALLBACK}/other` });
+      mustEqual(other.status, 400, 'status with another redirect_uri');
+    },
+  },
+  {
+    id: 'token.code_verifier',
+    sentence:
+      'code_verifier | string | Required for authorization_code if code_challenge was sent at authorize; 43 to 128 characters inclusive, letters, digits, hyphen, period, tilde (further allowed symbols: not shown)',
+    async run(visit) {
+      const form = await byCode(visit);
+      mustEqual((await visit.post('token', { ...form, code_verifier: undefined })).status, 400, 'status without code_verifier');
+      mustEqual((await visit.post('token', { ...form, code_verifier: `${'v'.repeat(42)} ` })).status, 400, 'status with a space in it');
+    },
+  },
+  { id: 'token.username', sentence: 'username | string | Required for password', run: demands('username', byPassword) },
+  { id: 'token.password', sentence: 'password | string | Required for password', run: demands('password', byPassword) },
+  {
+    id: 'token.refresh_token',
+    sentence: 'refresh_token | string | Required for refresh_token; a valid refresh token previously issued by this endpoint',
+    async run(visit) {
+      await demands('refresh_token', async () => ({ grant_type: 'refresh_token' }))(visit);
+      const { access_token: accessToken } = await visit.tokens();
+      const reply = await visit.post('token', { grant_type: 'refresh_token', refresh_token: String(accessToken) });
+      mustEqual(reply.status, 400, 'status of what is no refresh token');
+    },
+  },
+  {
+    id: 'token.scope',
+    sentence:
+      'scope | string | For password: scopes wanted in the access token. For refresh_token: must be a subset of the scopes of the original grant',
+    async run(visit) {
+      mustEqual(scopesOf(jsonOf(await visit.post('token', await byPassword(visit)))), 'email openid', 'scope of password');
+      const { refresh_token: refreshToken } = await visit.freshTokens();
+      const form = { grant_type: 'refresh_token', refresh_token: String(refreshToken) };
+      mustEqual((await visit.post('token', { ...form, scope: 'openid phone' })).status, 400, 'status of a wider scope');
+      mustEqual(scopesOf(jsonOf(await visit.post('token', { ...form, scope: 'openid' }))), 'openid', 'scope of a refresh');
+    },
+  },
+  {
+    id: 'token.authentication',
+    sentence: 'Client authentication is required (see Authentication).',
+    async run(visit) {
+      const { id } = await visit.everything();
+      const form = await byCode(visit);
+      mustEqual((await visit.send('token', { ...form, client_id: id })).status, 401, 'status of a code without the secret');
+      mustEqual((await visit.post('token', form, await visit.other())).status, 400, 'status of a code by another application');
+    },
+  },
+  {
+    id: 'token.one-step',
+    sentence:
+      'For password, client_credentials and refresh_token flows this call is the only step; for the code flow it is the second step.',
+    async run(visit) {
+      const { refresh_token: refreshToken } = await visit.freshTokens();
+      const machine = await visit.post('token', { grant_type: 'client_credentials', scope: 'email' });
+      const person = await visit.post('token', await byPassword(visit));
+      const refreshed = await visit.post('token', { grant_type: 'refresh_token', refresh_token: String(refreshToken) });
+      for (const reply of [machine, person, refreshed]) must(jsonOf(reply).access_token !== undefined, 'this call must be the only step');
+    },
+  },
+  {
+    id: 'token.offline_access',
+    sentence: 'A refresh token for the code flow is obtained only when `offline_access` was in the scope of the authorize request.',
+    async run(visit) {
+      must((await visit.tokens(SCOPE)).refresh_token !== undefined, 'refresh_token must be present with offline_access');
+      must((await visit.freshTokens('openid')).refresh_token === undefined, 'refresh_token must be absent without it');
+    },
+  },
+  {
+    id: 'token.success',
+    sentence: 'Success: 200 with the token response (JSON).',
+    async run(visit) {
+      const reply = await visit.exchange(await visit.code());
+      mustEqual(reply.status, 200, 'status');
+      mustMatch(reply.headers.get('content-type'), /^application\/json\b/, 'content-type');
+    },
+  },
+  {
+    id: 'token.errors',
+    sentence: 'Errors: see Errors.',
+    async run(visit) {
+      const { error } = jsonOf(await visit.post('token', { grant_type: 'password', username: 'x' }));
+      must(typeof error === 'string' && error !== '', 'there must be an error');
+    },
+  },
+]);

@@ -1,0 +1,45 @@
+/** What the doctor knows and never tells: fields that are secret by their name, and values that it was given or has made. */
+
+/** Parameters, fields and claims whose value opens something. */
+const SECRET_FIELDS = new Set([
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'id_token_hint',
+  'token',
+  'code',
+  'code_verifier',
+  'client_secret',
+  'client_assertion',
+  'password',
+  'sessionToken',
+  'stateToken',
+  'request',
+]);
+
+/** Stands in the place of a secret. */
+const HIDDEN = '…';
+
+/** @param value shown unless the field is secret, and never longer than a line bears */
+export function shown(field: string, value: string): string {
+  if (SECRET_FIELDS.has(field) && value !== '') return HIDDEN;
+  return value.length > 100 ? `${value.slice(0, 100)}${HIDDEN}` : value;
+}
+
+export class SecretsKept {
+  readonly #values = new Set<string>();
+
+  /** Notes what must not be told. Short ones would take words out of sentences. */
+  add(value: string | undefined): void {
+    if (value !== undefined && value.length >= 8) this.#values.add(value);
+  }
+
+  /** Takes out what was noted, and whatever looks like a JWT (RFC 7519). */
+  scrub(line: string): string {
+    let scrubbed = line;
+    for (const value of this.#values) {
+      scrubbed = scrubbed.replaceAll(value, HIDDEN).replaceAll(encodeURIComponent(value), HIDDEN);
+    }
+    return scrubbed.replace(/\beyJ[\w-]{10,}(\.[\w-]*)+/g, HIDDEN);
+  }
+}

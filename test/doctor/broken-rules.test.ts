@@ -1,0 +1,192 @@
+/** A service that breaks rules: the doctor's line of each broken one says FAIL, and no other line does. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Alter, type Asked, doctor, outcomes, startAltered } from './altered-service.ts';
+
+const CALLBACK = 'https://doctor.invalid/callback';
+
+const isAt = ({ url }: Asked, endpoint: string): boolean => url.pathname.startsWith('/oauth/v1') && url.pathname.endsWith(`/${endpoint}`);
+const isAsked = ({ url }: Asked, name: string, value: string): boolean => url.searchParams.get(name) === value;
+
+function change(answered: { text: string }, how: (body: Record<string, unknown>) => void): void {
+  const body = JSON.parse(answered.text) as Record<string, unknown>;
+  how(body);
+  answered.text = JSON.stringify(body);
+}
+
+/** The rules, how each is broken, and what its line says. */
+const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: RegExp }>> = {
+  'standards.no-store': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'token')) answered.headers['cache-control'] = 'public, max-age=60';
+    },
+    says: /Cache-Control must be no-store/,
+  },
+  'authorize.redirect_uri': {
+    alter: (asked, answered) => {
+      if (!isAsked(asked, 'redirect_uri', 'https://elsewhere.invalid/callback')) return;
+      Object.assign(answered, { status: 302, headers: { location: 'https://elsewhere.invalid/callback?code=x&state=some-state' } });
+    },
+    says: /redirect_uri is not registered — sent GET .* — came 302 to https:\/\/elsewhere\.invalid\/callback\?code=…&state=some-state/,
+  },
+  'authorize.state': {
+    alter: (asked, answered) => {
+      if (!isAt(asked, 'authorize') || asked.url.searchParams.has('state')) return;
+      Object.assign(answered, { status: 302, headers: { location: `${CALLBACK}?code=x` } });
+    },
+    says: /error without state must be "invalid_request", is absent/,
+  },
+  'authorization-response.state': {
+    alter: (_, answered) => {
+      const { location } = answered.headers;
+      if (typeof location === 'string') answered.headers.location = location.replace('state=AZ%2Caz.09_-', 'state=AZ%2Caz.09_');
+    },
+    says: /state must be "AZ,az\.09_-", is "AZ,az\.09_"/,
+  },
+  'code.unsupported_grant_type': {
+    alter: ({ form }, answered) => {
+      if (form.get('grant_type') === 'nonsense') answered.text = answered.text.replace('unsupported_grant_type', 'invalid_request');
+    },
+    says: /error must be "unsupported_grant_type", is "invalid_request"/,
+  },
+  'code.login_required': {
+    alter: (_, { headers }) => {
+      // In the fragment: it is the code of the rule that is changed, and not that of the others.
+      if (typeof headers.location === 'string')
+        headers.location = headers.location.replace('#error=login_required', '#error=access_denied');
+    },
+    says: /error must be "login_required", is "access_denied"/,
+  },
+  'authorize.no-ajax': {
+    alter: (asked, { headers }) => {
+      if (isAt(asked, 'authorize') && asked.headers.origin !== undefined) headers['access-control-allow-origin'] = '*';
+    },
+    says: /must not be readable by a script/,
+  },
+  'response-mode.form_post': {
+    alter: (_, answered) => {
+      if (answered.text.includes('id="form-post"')) answered.text = answered.text.replace(/<script[^>]*><\/script>/g, '');
+    },
+    says: /must submit itself/,
+  },
+  'standards.not-framed': {
+    alter: (_, { headers, text }) => {
+      if (!text.includes('id="sign-in-form"')) return;
+      delete headers['content-security-policy'];
+      delete headers['x-frame-options'];
+    },
+    says: /must forbid to be framed/,
+  },
+  'standards.code-once': {
+    alter: (() => {
+      const first = new Map<string, string>();
+      return ({ form }, answered) => {
+        const code = form.get('code');
+        if (code === null || form.get('grant_type') !== 'authorization_code') return;
+        if (answered.status === 200) first.set(code, answered.text);
+        else if (first.has(code)) Object.assign(answered, { status: 200, text: first.get(code) });
+      };
+    })(),
+    says: /error of the second use must be "invalid_grant", is absent/,
+  },
+  'revoke.token_type_hint': {
+    alter: (() => {
+      const revoked = new Set<string>();
+      return (asked, answered) => {
+        const token = asked.form.get('token') ?? '';
+        if (isAt(asked, 'revoke') && asked.form.get('token_type_hint') === 'refresh_token') revoked.add(token);
+        if (isAt(asked, 'introspect') && revoked.has(token)) answered.text = '{"active":true}';
+      };
+    })(),
+    says: /must be revoked with token_type_hint refresh_token — .* came 200 \{"active":true\}/,
+  },
+  'introspection-result.uid': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'introspect') && answered.text.includes('"device_id"'))
+        change(answered, (body) => Object.assign(body, { uid: body.sub }));
+    },
+    says: /uid of a refresh token must be absent/,
+  },
+  'error.userinfo.invalid': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'userinfo') && answered.status === 401) delete answered.headers['www-authenticate'];
+    },
+    says: /WWW-Authenticate must match/,
+  },
+  'error.userinfo.scope': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'userinfo')) delete answered.headers.expires;
+    },
+    says: /Expires must be "0", is null/,
+  },
+  'logout.invalid-hint': {
+    alter: (asked, answered) => {
+      if (!isAsked(asked, 'id_token_hint', 'nonsense')) return;
+      Object.assign(answered, { status: 302, headers: { location: 'https://doctor.invalid/signed-out' } });
+    },
+    says: /there must be an error page/,
+  },
+  'organizations.list': {
+    alter: (asked, answered) => {
+      if (asked.url.search !== '?page=1&limit=1') return;
+      change(answered, (body) => {
+        delete body.count;
+      });
+    },
+    says: /count must be the number of all organizations/,
+  },
+  'keys.next': {
+    alter: (() => {
+      let next = '';
+      return (asked, answered) => {
+        if (asked.url.pathname.endsWith('/default/credentials/keys')) {
+          next = (JSON.parse(answered.text) as { kid: string; status: string }[]).find(({ status }) => status === 'NEXT')?.kid ?? '';
+        }
+        if (!isAt(asked, 'default/keys')) return;
+        change(answered, (body) => Object.assign(body, { keys: (body.keys as { kid: string }[]).filter(({ kid }) => kid !== next) }));
+      };
+    })(),
+    says: /default: \S+ is not at \S+\/oauth\/v1\/default\/keys/,
+  },
+  'keys.rotation': {
+    alter: ({ method, url }, answered) => {
+      if (method !== 'GET' || url.pathname !== '/api/v1/authorizationServers') return;
+      answered.text = answered.text.replace(/"nextRotation":"\d{4}/, '"nextRotation":"2020');
+    },
+    says: /: it was due at 2020-/,
+  },
+  'clock.service': {
+    alter: ({ url }, { headers }) => {
+      if (url.pathname === '/health/live') headers.date = new Date(Date.now() - 60_000).toUTCString();
+    },
+    says: /seconds behind/,
+  },
+};
+
+const lineOf = (stdout: string, id: string): string => stdout.split('\n').find((line) => line.startsWith(`FAIL  ${id}: `)) ?? '';
+
+test('each rule that is broken has its line, and it alone', async (t) => {
+  const service = await startAltered(t);
+  service.alter((asked, answered) => {
+    for (const { alter } of Object.values(BROKEN)) alter(asked, answered);
+  });
+  const { output, ended } = doctor(t, service);
+  assert.equal(await ended, 1);
+  assert.deepEqual(outcomes(output.stdout).FAIL.sort(), Object.keys(BROKEN).sort(), output.stdout);
+  for (const [id, { says }] of Object.entries(BROKEN)) assert.match(lineOf(output.stdout, id), says);
+});
+
+test('revoked tokens that stay active break every sentence that speaks of them', async (t) => {
+  const service = await startAltered(t);
+  const revoked = new Set<string>();
+  service.alter((asked, answered) => {
+    const token = asked.form.get('token') ?? '';
+    if (isAt(asked, 'revoke') && answered.status === 200) revoked.add(token);
+    if (isAt(asked, 'introspect') && token.length > 20 && revoked.has(token) && answered.text === '{"active":false}')
+      answered.text = '{"active":true}';
+  });
+  const { output, ended } = doctor(t, service);
+  assert.equal(await ended, 1);
+  const { FAIL } = outcomes(output.stdout);
+  assert.deepEqual(FAIL, ['introspection-result.active', 'transitions.revoked', 'revoke.token', 'revoke.token_type_hint'], output.stdout);
+});
