@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
+import { READ_ONLY_STATE } from './failures.ts';
 
 /** A statement is prepared when it was asked so often, while it was not forgotten among this many others. */
 const OFTEN = 20;
@@ -36,6 +37,16 @@ function nameOf(text: string): string | undefined {
 
 /** A connection that prepares what is frequent. Without values a statement may be several, or one that cannot be prepared. */
 export class PreparingClient extends pg.Client {
+  /** Was it refused to write? */
+  wasReadOnly = false;
+
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
+      if (code === READ_ONLY_STATE) this.wasReadOnly = true;
+    });
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
   override query(...[config, ...rest]: any[]): any {
     // A cursor or stream is an object of its own kind.
