@@ -55,6 +55,16 @@ export function isUnavailable(error: unknown): boolean {
 /** Did the database work, but other work held the statement up for too long? Then another statement may well succeed at once. */
 export const wasHeldUp = (error: unknown): boolean => error instanceof pg.DatabaseError && HELD_UP_STATES.test(error.code ?? '');
 
+/** A connection that broke, or was ended by the server, while it was used or lay idle: administrator's command, crash. */
+const BROKEN = /^(08006|57P0[12]|ECONNRESET|EPIPE)$/;
+const BROKEN_MESSAGE = /Connection terminated unexpectedly|Client has encountered a connection error and is not queryable/;
+
+/** Was it this one connection that failed, so that another may be had at once? */
+export function isBrokenConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'code' in error && typeof error.code === 'string' ? BROKEN.test(error.code) : BROKEN_MESSAGE.test(error.message);
+}
+
 /** Did the statement run longer than it may (query_canceled)? */
 export const isTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014';
 
