@@ -28,10 +28,18 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
 
+/** Of the servers of the database no one takes writes at the moment. @param reasons what they said instead */
+export class NoWritableServer extends Error {
+  override readonly name = 'NoWritableServer';
+  constructor(reasons: readonly string[]) {
+    super(`no server takes writes: ${reasons.join('; ')}`);
+  }
+}
+
 /** Is the database out of reach, or too much asked at once, so that the same call may succeed later? */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof Overloaded) return true;
+  if (error instanceof Overloaded || error instanceof NoWritableServer) return true;
   if (error.cause !== undefined) return isUnavailable(error.cause);
   if (error instanceof pg.DatabaseError) return UNAVAILABLE_STATES.test(error.code ?? '');
   if ('code' in error && typeof error.code === 'string') return UNAVAILABLE_CODES.has(error.code);
