@@ -8,6 +8,7 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { ReadOnly } from './failures.ts';
 import { PreparingClient } from './prepared.ts';
+import type { Connection } from './writable-server.ts';
 
 export interface Database {
   /** For the hot path: named prepared statements. */
@@ -46,7 +47,7 @@ const MIGRATION_LOCK = 0x67617466;
  * @param options.onError told of a connection that broke while nobody used it
  */
 export async function openDatabase(options: {
-  connection: pg.ClientConfig;
+  connection: Connection;
   poolSize?: number;
   patient?: boolean;
   onError(error: Error): void;
@@ -65,6 +66,7 @@ export async function openDatabase(options: {
     types: numbersForBigints(),
     onConnect: async (client) => {
       await client.query(options.patient ? PATIENT_SESSION : SESSION);
+      if (options.connection.pooler && client instanceof PreparingClient) await client.prepareOnlyWhereNamesLast();
     },
   });
   pool.on('error', options.onError);

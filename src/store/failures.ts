@@ -42,10 +42,18 @@ export class ReadOnly extends Error {
 /** SQLSTATE read_only_sql_transaction: a write was refused for that reason. */
 export const READ_ONLY_STATE = '25006';
 
+/** Of the servers of the database no one takes writes at the moment. @param reasons what they said instead */
+export class NoWritableServer extends Error {
+  override readonly name = 'NoWritableServer';
+  constructor(reasons: readonly string[]) {
+    super(`no server takes writes: ${reasons.join('; ')}`);
+  }
+}
+
 /** Is the database out of reach, or too much asked at once, so that the same call may succeed later? */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof Overloaded || error instanceof ReadOnly) return true;
+  if (error instanceof Overloaded || error instanceof ReadOnly || error instanceof NoWritableServer) return true;
   if (error.cause !== undefined) return isUnavailable(error.cause);
   if (error instanceof pg.DatabaseError) return UNAVAILABLE_STATES.test(error.code ?? '') || wasHeldUp(error);
   if ('code' in error && typeof error.code === 'string') return UNAVAILABLE_CODES.has(error.code);
