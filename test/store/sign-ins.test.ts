@@ -183,6 +183,24 @@ test('a wrong password that locks while the sign-in waits for the user’s row i
   assert.equal(await waiting, false);
 });
 
+test('he is told of a browser that another sign-in, which did not come to its end, began to know while this one waited', async () => {
+  const user = await someone();
+  await change({ last_login: at(-100) })(user);
+  const trx = await knex.transaction();
+  await trx('users').where({ id: user.id }).forUpdate();
+  await trx('user_devices').insert({ user_id: user.id, device_hash: DEVICE, expires_at: at(10), told: false });
+  const waiting = signIn(user);
+  const isWaiting = () => knex('pg_stat_activity').whereRaw(`wait_event_type = 'Lock' AND query LIKE 'WITH held%'`).first('pid');
+  while ((await isWaiting()) === undefined);
+  await trx.commit();
+  assert.equal(await waiting, true);
+  const { devices, notices } = await written(user);
+  assert.deepEqual([devices.map(({ told }) => told), notices.length], [[true], 1]);
+  assert.equal(await signIn(user), true);
+  assert.equal((await written(user)).notices.length, 1, 'once');
+  await knex('outbox').delete();
+});
+
 test('who is asked for is found by his login before an address, with what he has beside', async () => {
   const user = await someone();
   const find = (name: string | undefined, deviceHash?: string, address = ADDRESS) =>
