@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Known } from '../../src/services/known.ts';
+import { eventually } from '../support/process.ts';
 
 /** Something to read whose answers are given by hand. */
 function source() {
@@ -53,4 +54,13 @@ test('what cannot be read is nobody’s default, but where something may hold me
   assert.equal(await first, 'meanwhile');
   assert.equal(await lenient.current(), 'meanwhile');
   assert.equal(asked.length, 3, 'not asked each time');
+});
+
+test('a change that nobody was told of counts after a few seconds', async () => {
+  let value = 'before';
+  const known = new Known(async () => value);
+  assert.equal(await known.current(), 'before');
+  value = 'after';
+  assert.equal(await known.current(), 'before', 'not asked each time');
+  await eventually(async () => (await known.current()) === 'after', 'it is read anew');
 });
