@@ -188,6 +188,15 @@ async function refusals(t: TestContext): Promise<void> {
   }, 'what writes is answered');
   await assertRecovered(callers, 'writable again');
 
+  // What PostgreSQL says when a table cannot grow; a disk that is full indeed is the matter of disk-full.test.ts, which not every machine can make.
+  await operator.query(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`);
+  for (const table of ['users', 'oidc_payload'])
+    await operator.query(`CREATE TRIGGER full_disk BEFORE INSERT ON ${table} EXECUTE FUNCTION no_room()`);
+  assertUnavailable(await answersTo(requests(callers).writing), 'no room');
+  await operator.query('DROP FUNCTION no_room CASCADE');
+  await assertRecovered(callers, 'room again');
+
   // Others' work holds up every statement, until the limit for one is reached.
   await operator.query('BEGIN');
   await operator.query('LOCK TABLE oidc_payload, users, api_tokens IN ACCESS EXCLUSIVE MODE');
