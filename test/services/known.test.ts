@@ -54,3 +54,15 @@ test('what cannot be read is nobody’s default, but where something may hold me
   assert.equal(await lenient.current(), 'meanwhile');
   assert.equal(asked.length, 3, 'not asked each time');
 });
+
+test('what hangs is not waited for where something may hold meanwhile: first that, then what was known last', async () => {
+  const { asked, read } = source();
+  const known = new Known(read, 'meanwhile');
+  assert.equal(await known.current(), 'meanwhile', 'though nothing was answered');
+  const late = known.current();
+  asked[0]?.answer('at last');
+  assert.equal(await late, 'at last');
+  known.forget();
+  assert.equal(await known.current(), 'at last');
+  assert.equal(asked.length, 2);
+});
