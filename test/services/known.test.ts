@@ -64,3 +64,15 @@ test('a change that nobody was told of counts after a few seconds', async () => 
   assert.equal(await known.current(), 'before', 'not asked each time');
   await eventually(async () => (await known.current()) === 'after', 'it is read anew');
 });
+
+test('what hangs is not waited for where something may hold meanwhile: first that, then what was known last', async () => {
+  const { asked, read } = source();
+  const known = new Known(read, 'meanwhile');
+  assert.equal(await known.current(), 'meanwhile', 'though nothing was answered');
+  const late = known.current();
+  asked[0]?.answer('at last');
+  assert.equal(await late, 'at last');
+  known.forget();
+  assert.equal(await known.current(), 'at last');
+  assert.equal(asked.length, 2);
+});
