@@ -1,6 +1,6 @@
 /** Programs of the machine that a rehearsal runs, each in a temporary folder and as an unprivileged user: PostgreSQL (Debian's), haproxy, PgBouncer. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -42,7 +42,7 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** Starts a program in a group of its own, and waits until it takes connections. It is killed with the test. */
+/** Starts a program and waits until it takes connections. It is killed with the test. */
 async function start(
   t: TestContext,
   program: string,
@@ -52,7 +52,6 @@ async function start(
 ): Promise<ChildProcess> {
   const child = spawn(program, args, {
     ...AS,
-    detached: true,
     cwd: '/',
     env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', ...env },
     stdio: 'ignore',
@@ -67,9 +66,15 @@ async function start(
 
 /** As when the machine is lost: the program and all that it has started, at once. */
 async function kill(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const { pid } = child;
+  if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = signal === 'SIGKILL' ? once(child, 'exit') : undefined;
-  process.kill(-child.pid, signal);
+  // Not by their group: each of PostgreSQL's processes has its own. The first one before the others, so that it starts no more.
+  process.kill(pid, 'SIGSTOP');
+  const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .stdout.trim()
+    .split(/\s+/);
+  for (const one of [...children.filter((text) => text !== '').map(Number), pid]) process.kill(one, signal);
   await ended;
 }
 
