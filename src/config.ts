@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { attributesIn, serversIn, WRITING } from './database-url.ts';
+import { readSecretKeys } from './secrets.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -34,12 +35,11 @@ const postgresUrl = z
 
 const secretKeys = z
   .string()
-  .transform((value) => value.split(',').map((part) => part.trim()))
+  .transform(readSecretKeys)
   .refine(
-    (keys) => keys.every((key) => /^[A-Za-z0-9_-]{43}=?$/.test(key)),
+    (keys) => keys !== undefined,
     'must be 32 random bytes in base64url, 43 characters (several, separated by commas, to rotate); make one with: openssl rand -base64 32 | tr "+/" "-_" | tr -d "="',
-  )
-  .transform((keys) => keys.map((key) => Buffer.from(key, 'base64url')));
+  );
 
 const baseUrl = z
   .string()

@@ -51,7 +51,6 @@ function discardTokens({ writes }: RequestState): void {
 /** Answers a program with an error that oidc-provider did not answer itself. */
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   const { status, body } = errorBody(error);
-  if (status === 503) ctx.set('Retry-After', '5');
   if (error instanceof TooManyFailuresHere) ctx.set('Retry-After', String(error.retryAfter));
   ctx.status = status;
   ctx.body = body;
@@ -60,6 +59,8 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 /** Brings the answer of a program endpoint into the promised form. */
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', 'no-store');
+  // Some of these oidc-provider has answered itself.
+  if (ctx.status === 503) ctx.set('Retry-After', '5');
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
     // No content has no type: libraries take any but JSON for a wrong answer.

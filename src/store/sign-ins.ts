@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { type AuditEvent, eventRow, writingEvent } from './audit.ts';
-import { MOST_DEVICES } from './failed-sign-ins.ts';
+import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.ts';
 import type { NewEntry } from './outbox.ts';
 import { USER_AMONG_OTHERS, type User } from './users.ts';
 
@@ -107,7 +107,7 @@ const SIGN_IN = {
         ON CONFLICT (user_id, device_hash) DO NOTHING RETURNING user_id),
     forgotten AS (
       DELETE FROM user_devices WHERE user_id = (SELECT user_id FROM added) AND device_hash <> $2 AND device_hash NOT IN (
-        SELECT device_hash FROM user_devices WHERE user_id = $1 AND device_hash <> $2 ORDER BY expires_at DESC LIMIT ${MOST_DEVICES - 1})),
+        SELECT device_hash FROM user_devices WHERE user_id = $1 AND device_hash <> $2 ORDER BY ${NEWEST_DEVICES_FIRST} LIMIT ${MOST_DEVICES - 1})),
     ${writingEvent('$10', 'admitted a')},
     notice AS (
       INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)

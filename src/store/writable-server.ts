@@ -3,7 +3,7 @@
  * finds the standby that was promoted. Which servers there are is said in the connection's options.
  */
 import pg from 'pg';
-import { NoWritableServer } from './failures.ts';
+import { NoWritableServer, READ_ONLY_STATE } from './failures.ts';
 
 /** How the service reaches its database. */
 export interface Connection extends pg.ClientConfig {
@@ -64,13 +64,18 @@ function writableServer(servers: readonly string[]): Promise<string> {
   return found;
 }
 
-/** A connection that looks for its server when it is opened. */
+/** A connection that looks for its server when it is opened, and notes where that one takes no writes any more. */
 export class WritableClient extends pg.Client {
+  /** Was it refused to write? */
+  wasReadOnly = false;
   readonly #servers: readonly string[] | undefined;
 
   constructor(config?: Connection) {
     super(config);
     this.#servers = config?.servers;
+    this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
+      if (code === READ_ONLY_STATE) this.wasReadOnly = true;
+    });
   }
 
   override connect(): Promise<pg.Client>;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { type AuditEvent, insertAuditEvent } from '../../src/store/audit.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Connection } from '../../src/store/writable-server.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -36,6 +37,25 @@ test('a statement that knex sends again and again is prepared, and outlives a ne
     assert.ok(!statements.some((text) => text.includes('like') || text.includes(' in (')));
     await trx.raw('ALTER TABLE settings ADD COLUMN added_later text');
     assert.deepEqual([await named(), await starred()], [[], []]);
+  });
+});
+
+test('so is the event that every change writes', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await openDatabase({ connection: own.connection, poolSize: 2, onError: () => {} });
+  afterwards(t, () => database.close());
+  const event: AuditEvent = {
+    ...{ published: new Date(), eventType: 'user.lifecycle.create', severity: 'INFO', displayMessage: 'Create user' },
+    ...{ actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' }, client: {}, outcome: { result: 'SUCCESS' } },
+    ...{ target: [], debugContext: {} },
+  };
+  await database.transaction(async (trx) => {
+    for (let times = 0; times < 60; times += 1) await insertAuditEvent(trx, event);
+    const { rows } = await trx.raw<{ rows: unknown[] }>(
+      "SELECT FROM pg_prepared_statements WHERE statement LIKE '%INSERT INTO audit_events%'",
+    );
+    assert.equal(rows.length, 1);
   });
 });
 
