@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { startGatehouse } from '../bench/gatehouse.ts';
 import type { Measurement } from '../bench/generator.ts';
 import { MEMORY } from '../bench/goals.ts';
-import { Load } from '../bench/load.ts';
+import { Load, seats } from '../bench/load.ts';
 import { readPlan } from '../bench/options.ts';
 import { median } from '../bench/report.ts';
 import type { RunningTarget } from '../bench/target.ts';
@@ -31,10 +31,16 @@ try {
   await full.fill(plan.rows);
   say(`filled with ${plan.rows} rows in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
 
+  // Who signs in at so many servers each time would measure for hours.
+  const users = { empty: await seats(empty, plan.concurrency, 0), full: await seats(full, plan.concurrency, 0) };
   const rounds = new Map(plan.flows.map((flow) => [flow, [] as { empty: Measurement; full: Measurement }[]]));
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const [flow, measured] of rounds) {
-      const pair = { empty: await load.measure(empty, flow), full: await load.measure(full, flow) };
+      const seated = flow.includes('refresh') ? undefined : users;
+      const pair = {
+        empty: await load.measure(empty, flow, seated && { users: seated.empty }),
+        full: await load.measure(full, flow, seated && { users: seated.full }),
+      };
       measured.push(pair);
       say(`${round}. ${flow}: ${cost(pair.empty).toFixed(3)} and ${cost(pair.full).toFixed(3)} ms`);
     }
