@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { type AuditEvent, eventRow, writingEvent } from './audit.ts';
 import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.ts';
 import type { NewEntry } from './outbox.ts';
-import { USER_AMONG_OTHERS, type User } from './users.ts';
+import { composedName, USER_AMONG_OTHERS, type User } from './users.ts';
 
 /** What the user is known by beside his own row. */
 export interface Candidate extends User {
@@ -72,7 +72,7 @@ export async function findCandidate(
     readonly now: number;
   },
 ): Promise<{ readonly barred: number | undefined; readonly candidate: Candidate | undefined }> {
-  const values = [name ?? null, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null];
+  const values = [name === undefined ? null : composedName(name), deviceHash ?? null, address?.key ?? null, now, address?.most ?? null];
   const { rows } = await pool.query<Found>({ ...FIND, values });
   const byEmail = rows.filter(({ by }) => by === 'email');
   const candidate = rows.find(({ by }) => by === 'login') ?? (byEmail.length === 1 ? byEmail[0] : undefined);
