@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { fieldsOf } from '../account/arrival.ts';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, type JsonAnswer, userinfo, verifier } from '../oauth/relying-party.ts';
 import type { Page } from '../support/user-agent.ts';
-import { ASKED_FOR, type AuthorizationRequest, type Code, type Model, type Refusal, type Token, type User } from './model.ts';
+import { ASKED_FOR, type Model } from './model.ts';
+import type { AuthorizationRequest, Code, Refusal, Token, User } from './things.ts';
 import { BROWSERS, newApps, newServers, USERS, type World } from './world.ts';
 
 export type Step = fc.AsyncCommand<Model, World>;
@@ -187,10 +188,7 @@ async function withdrawByPage(world: World, model: Model, { browser: name, at }:
 
 async function withdrawAll(world: World, model: Model, who: string): Promise<void> {
   await world.api('DELETE', `/users/${world.person(who).id}/grants`);
-  for (const consent of [...model.consents]) {
-    const [, of = '', at = ''] = /^(?:.*): (.*) at (.*)$/.exec(consent) ?? [];
-    if (consent.startsWith(`${who}:`)) model.withdraw(who, of, at);
-  }
+  for (const { user: of, app: by, server: at } of [...model.consents.values()]) if (of === who) model.withdraw(of, by, at);
 }
 
 const LIFECYCLE: Readonly<Record<User['status'], readonly (readonly [verb: string, to: User['status']])[]>> = {
@@ -226,7 +224,7 @@ async function replaceApp(world: World, model: Model, name: string): Promise<voi
   if (model.app(name).active) await world.api('POST', `/apps/${clientId}/lifecycle/deactivate`);
   await world.api('DELETE', `/apps/${clientId}`);
   await world.makeApp(model, name);
-  model.deleteApp(name);
+  model.replace('app', name);
 }
 
 /** A second secret, and then the first is taken away: no token notices. */
@@ -249,7 +247,7 @@ async function switchServer(world: World, model: Model): Promise<void> {
 async function replaceServer(world: World, model: Model): Promise<void> {
   await world.api('DELETE', '/authorizationServers/walk');
   await world.makeServer(model, 'walk');
-  model.deleteServer('walk');
+  model.replace('server', 'walk');
 }
 
 const SECONDS = { '5 s': 5, '30 s': 30, '6 min': 360, '15 min': 900, '50 min': 3000, '13 h': 46_800, '29 d': 29 * 86_400 };
