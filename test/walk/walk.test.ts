@@ -14,7 +14,7 @@ import { newApps, newServers, newUsers, World } from './world.ts';
 
 const ROUNDS = Number(process.env.WALK_ROUNDS ?? 1);
 const WALKS = 4;
-const MOST_STEPS = Number(process.env.WALK_STEPS ?? 40);
+const MOST_STEPS = Number(process.env.WALK_STEPS ?? 60);
 /** For a round, and the search for the shortest walk that fails: so that it ends before the patience of the runner (support/group.ts). */
 const LIMIT_MS = 120_000;
 
