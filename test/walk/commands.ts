@@ -310,10 +310,18 @@ export const STEPS: fc.Arbitrary<Step>[] = [
   ),
   step('userinfo', which, askUserinfo, hasTokens),
   ...often(2, step('logout', fc.record({ browser, server }), logout)),
-  step('end sessions', fc.record({ user, tokens: fc.boolean() }), async (world, model, { user: who, tokens }) => {
-    await world.api('DELETE', `/users/${world.person(who).id}/sessions?oauthTokens=${tokens}`);
-    model.endAll(who, tokens);
-  }),
+  ...often(
+    2,
+    step(
+      'end sessions',
+      fc.record({ user, tokens: fc.boolean() }),
+      async (world, model, { user: who, tokens }) => {
+        await world.api('DELETE', `/users/${world.person(who).id}/sessions?oauthTokens=${tokens}`);
+        model.endAll(who, tokens);
+      },
+      (model, given) => holds(model, given.user),
+    ),
+  ),
   ...often(
     2,
     step('withdraw on the page', fc.record({ browser, at: which }), withdrawByPage, (model, given) =>
@@ -321,8 +329,11 @@ export const STEPS: fc.Arbitrary<Step>[] = [
     ),
   ),
   ...often(2, step('withdraw all', user, withdrawAll, hasConsented)),
-  step('user status', fc.record({ user, at: which }), changeStatus),
-  step('password', user, changePassword),
+  ...often(
+    2,
+    step('user status', fc.record({ user, at: which }), changeStatus, (model, given) => holds(model, given.user)),
+  ),
+  ...often(2, step('password', user, changePassword, holds)),
   step('switch application', app, switchApp),
   step('replace application', app, replaceApp),
   step('rotate secret', app, rotateSecret),
