@@ -1,7 +1,7 @@
 /** Backup and restore rehearsed (README, "Backup and restore"): of the embedded database beside the running service, and of a PostgreSQL server by its own tools. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { answerOf, authorizeUrl, createClient, post, type TestClient, tokensFor } from '../oauth/relying-party.ts';
@@ -97,6 +97,10 @@ test('the embedded database, backed up while it is written to, restored into ano
   const over = runCommand(t, 'restore', other, folder);
   assert.equal(await over.ended, 1, 'never over a database that is there');
   assert.match(over.output.stderr, /holds a database or its key/);
+  // The key of DATA_DIR changes as SECRET_KEY does; with both in the file sessions go on.
+  const file = path.join(other.DATA_DIR, 'secret.key');
+  writeFileSync(file, `${newSecretKey()},${readFileSync(file, 'utf8')}`);
+  assert.match(await done(t, 'reseal', other), /signing_keys: \d+ sealed anew/);
   const after = await runService(t, other);
   assert.ok(!after.output.stdout.includes('administrator'), 'no first start');
   for (const id of promised) assert.equal((await after.api('GET', `/users/${id}`)).status, 200, 'acknowledged before the backup');
