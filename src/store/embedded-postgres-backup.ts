@@ -1,6 +1,6 @@
 /**
  * A copy of the embedded PostgreSQL while it runs (PostgreSQL's documentation, "Making a Base Backup Using the Low Level API"): its files as they are being written,
- * and the log (WAL) by which PostgreSQL makes them whole when it first starts on the copy. Puts such a copy back in embedded-postgres-cluster.ts.
+ * and the log (WAL) by which PostgreSQL makes them whole when it first starts on the copy. How such a copy is put back stands in embedded-postgres-cluster.ts.
  */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';

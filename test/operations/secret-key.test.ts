@@ -236,6 +236,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
     const third = newSecretKey();
     const both = await servicesOn(t, database, `${third},${fresh}`);
     const { knex } = both.database;
+    // Nobody is there to take it out of the outbox.
+    await requestReset(await servicesOn(t, database, fresh), 'other@example.com', { actor: { id: 'x', type: 'User', displayName: 'x' } });
     const [{ id: lost } = { id: '' }] = await knex('application_secrets').select<{ id: string }[]>('id').limit(1);
     const kept = await knex('application_secrets').where({ id: lost }).first<{ secret_sealed: string }>('secret_sealed');
     await knex('application_secrets')
@@ -244,7 +246,9 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
     assert.deepEqual((await findUnopenable(both)).length, 0, 'no key is gone: nothing is looked at');
     const rounds = await Promise.all([resealEverything(both, 1), resealEverything(both, 1)]);
     for (const { unopened } of rounds) assert.deepEqual([...unopened], [['application_secrets', 1]]);
-    assert.deepEqual([...(await countByKey(knex, SEALED_COLUMNS.signingKeys)).keys()], [both.keyring.id]);
+    for (const place of [SEALED_COLUMNS.signingKeys, SEALED_COLUMNS.outbox]) {
+      assert.deepEqual([...(await countByKey(knex, place)).keys()], [both.keyring.id], place.table);
+    }
     const signing = rounds.map(({ resealed }) => resealed.get('signing_keys') ?? 0);
     assert.equal(
       signing.reduce((sum, one) => sum + one),
