@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
+import { attributesIn, serversIn, WRITING } from './database-url.ts';
 import { readSecretKeys } from './secrets.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -23,7 +24,14 @@ const wholeNumber = (least: number, most: number) =>
 
 const postgresUrl = z
   .string()
-  .refine((value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with postgres://');
+  .refine(
+    (value) => /^postgres(ql)?:\/\//.test(value) && serversIn(value).every((server) => URL.canParse(server)),
+    'must be a URL that begins with postgres://',
+  )
+  .refine(
+    (value) => !serversIn(value).every((server) => URL.canParse(server)) || WRITING.includes(attributesIn(value)),
+    `must not ask for a server that only reads: target_session_attrs may be ${WRITING.join(' or ')}`,
+  );
 
 const secretKeys = z
   .string()

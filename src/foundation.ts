@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { isToTakeWrites, serversIn } from './database-url.ts';
 import { OpenThings, StartFailure } from './lifecycle.ts';
 import { Keyring, readSecretKeys } from './secrets.ts';
 import type { Services } from './services/dependencies.ts';
@@ -19,29 +19,37 @@ import { type Database, migrate, openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { isUnavailable } from './store/failures.ts';
 import { openNotifications } from './store/notifications.ts';
+import type { Connection } from './store/writable-server.ts';
 
 export interface Foundation {
   readonly config: Config;
   readonly log: Logger;
   /** For requests; a pooler in transaction mode may stand between. */
-  readonly pooled: pg.ClientConfig;
+  readonly pooled: Connection;
   /** For migrations, locks of a session and LISTEN. */
-  readonly direct: pg.ClientConfig;
+  readonly direct: Connection;
 }
 
 /** Finds the database, starting the embedded one where none is given. @param say gets what the operator should know of it */
 export async function findDatabase(config: Config, log: Logger, open: OpenThings, say: (line: string) => void): Promise<Foundation> {
   if (config.databaseUrl !== undefined) {
-    const pooled = { connectionString: config.databaseUrl };
-    return { config, log, pooled, direct: { connectionString: config.databaseDirectUrl ?? config.databaseUrl } };
+    const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
+    const pooled = { ...connectionTo(databaseUrl), pooler: databaseDirectUrl !== databaseUrl };
+    return { config, log, pooled, direct: connectionTo(databaseDirectUrl) };
   }
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, say });
   open.add(() => embedded.stop());
   return { config, log, pooled: embedded.connection, direct: embedded.connection };
 }
 
+function connectionTo(url: string): Connection {
+  const servers = serversIn(url);
+  const [connectionString = url] = servers;
+  return isToTakeWrites(url) ? { connectionString, servers } : { connectionString };
+}
+
 /** @param patient for what may take its time: migrations, and waiting for another process's first start */
-export const connect = (connection: pg.ClientConfig, log: Logger, patient = false): Promise<Database> =>
+export const connect = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
   openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
 
 /** Brings the schema to the newest version. @throws {StartFailure} when the database cannot be reached */

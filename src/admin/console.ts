@@ -99,7 +99,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       playground: playgroundPresent(ctx.req),
       formToken: formTokens.field(ctx),
       action: ctx.path,
-      stylesheets: ['admin.css'],
+      stylesheets: ['frame.css', 'admin.css'],
       scripts,
     };
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images });
