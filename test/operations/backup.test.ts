@@ -59,7 +59,7 @@ async function done(t: TestContext, name: string, env: Record<string, string>, .
   return command.output.stdout;
 }
 
-test('the embedded database, backed up while it is written to, restored into another DATA_DIR', { timeout: 180_000 }, async (t) => {
+test('the embedded database, backed up while it is written to, restored into another DATA_DIR', { timeout: 600_000 }, async (t) => {
   const env = { DATA_DIR: dataDirectory(t), PORT: await freePort() };
   const place = dataDirectory(t);
   const before = await runService(t, env);
@@ -97,10 +97,9 @@ test('the embedded database, backed up while it is written to, restored into ano
   const over = runCommand(t, 'restore', other, folder);
   assert.equal(await over.ended, 1, 'never over a database that is there');
   assert.match(over.output.stderr, /holds a database or its key/);
-  // The key of DATA_DIR changes as SECRET_KEY does; with both in the file sessions go on.
+  // The key of DATA_DIR may be several, as SECRET_KEY: the restored service goes on with a new one before the former.
   const file = path.join(other.DATA_DIR, 'secret.key');
   writeFileSync(file, `${newSecretKey()},${readFileSync(file, 'utf8')}`);
-  assert.match(await done(t, 'reseal', other), /signing_keys: \d+ sealed anew/);
   const after = await runService(t, other);
   assert.ok(!after.output.stdout.includes('administrator'), 'no first start');
   for (const id of promised) assert.equal((await after.api('GET', `/users/${id}`)).status, 200, 'acknowledged before the backup');
@@ -133,7 +132,7 @@ function toolsVersion(): number {
   }
 }
 
-test('a PostgreSQL server, by pg_dump and pg_restore into an empty database', { timeout: 120_000 }, async (t) => {
+test('a PostgreSQL server, by pg_dump and pg_restore into an empty database', { timeout: 600_000 }, async (t) => {
   const database = await startedDatabase();
   afterwards(t, () => database.drop());
   const { rows } = await onServer(database.url, (sql) =>

@@ -105,7 +105,7 @@ async function repeatable(service: RunningService) {
   return { status: response.status, body: (await response.json()) as { id: string } };
 }
 
-test('SECRET_KEY changes: old and new, then everything is sealed anew, then the new one alone', { timeout: 120_000 }, async (t) => {
+test('SECRET_KEY changes: old and new, then everything is sealed anew, then the new one alone', { timeout: 600_000 }, async (t) => {
   const database = await startedDatabase();
   afterwards(t, () => database.drop());
   const [former, fresh] = [STARTED.SECRET_KEY, newSecretKey()];
