@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { bringUpToDate, connect, findDatabase, openKeyring } from './foundation.ts';
 import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { createLog } from './log.ts';
 import { type NotedSeal, type Verification, verifyAuditLog } from './services/audit-verification.ts';
 
 const USAGE = 'Usage: npm run audit -- verify [--seal <number>:<hash>]';
@@ -17,7 +18,7 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 async function main(): Promise<number> {
   const noted = readArguments();
   const config = loadConfig(process.env);
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = createLog({ level: config.logLevel }, pino.destination(2));
   const open = new OpenThings();
   try {
     const foundation = await findDatabase(config, log, open, say);

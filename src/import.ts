@@ -12,6 +12,7 @@ import { type Config, loadConfig } from './config.ts';
 import { bringUpToDate, connect, type Foundation, findDatabase, openKeyring } from './foundation.ts';
 import { showProgress } from './import/progress.ts';
 import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { createLog } from './log.ts';
 import { SYSTEM } from './services/audit.ts';
 import type { Services } from './services/dependencies.ts';
 import { type ImportCounts, importUsers } from './services/user-import.ts';
@@ -30,7 +31,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 async function main(): Promise<number> {
   const { file, refused } = readArguments();
   const config = loadConfig(process.env);
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = createLog({ level: config.logLevel }, pino.destination(2));
   const interrupted = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => interrupted.abort());
 

@@ -3,10 +3,11 @@
  * first argument brings the schema up to date and ends. What goes wrong is told in plain words, with exit code 1.
  */
 import cluster from 'node:cluster';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { type Config, loadConfig } from './config.ts';
 import { bringUpToDate, type Foundation, findDatabase, furnish } from './foundation.ts';
 import { explain, OpenThings, untilTold } from './lifecycle.ts';
+import { createLog } from './log.ts';
 import type { FirstAdministrator } from './services/first-start.ts';
 import { startWorkers } from './workers.ts';
 
@@ -15,7 +16,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
-  const log = pino({ level: config.logLevel, base: { pid: process.pid } });
+  const log = createLog({ level: config.logLevel, base: { pid: process.pid } });
   if (cluster.isWorker) return untilTold((open) => startAsWorker(config, log, open));
   if (process.argv[2] === 'migrate') return migrate(config, log);
   return untilTold((open) => start(config, log, open));

@@ -20,7 +20,7 @@ const GRACE = 200;
 /** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
 const SILENCE = 1000;
 /** Milliseconds: whoever takes longer for the head of a request, or for all of it, is answered 408 (RFC 9110 section 15.5.9). */
-const SLOW_CLIENTS = { headersTimeout: 20_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
+const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
 
 /** @throws {StartFailure} when the port is in use */
 export async function serve({ config, log, pooled, direct }: Foundation, open: OpenThings): Promise<void> {

@@ -39,6 +39,8 @@ export async function commitWrites(ctx: KoaContextWithOIDC, server: ServerState)
   const request = requestStateOf(ctx);
   if (request === undefined) return;
   if (ctx.status >= 400) discardTokens(request);
+  // By an answer alone an application has a part in the session: who was refused, by the user or by a rule, is not told of him when it ends.
+  if (!request.writes.bySession) request.writes.sessionClients = [];
   await server.commit(request);
 }
 
@@ -87,8 +89,10 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
 
 /** oidc-provider says invalid_request where RFC 6749 section 5.2 says unauthorized_client. */
 function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void {
-  const grantType = ctx.oidc.params?.grant_type;
-  const { client } = ctx.oidc;
+  // Absent where the request was refused before the library's own route was entered: a body that is too large, or was cut off.
+  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
+  const grantType = oidc?.params?.grant_type;
+  const client = oidc?.client;
   if (answer.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
   if (GRANT_TYPES.has(grantType) && !client.grantTypeAllowed(grantType)) {
     answer.error = 'unauthorized_client';

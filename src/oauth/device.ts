@@ -2,13 +2,17 @@
  * The browser that a refresh token was obtained in, as introspection tells it (`device_id`): made of the device cookie, which never leaves itself.
  * The code keeps it from the authorization request to its exchange, a refresh token for its successors; without a browser each grant has one of its own.
  */
+import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Config } from '../config.ts';
-import { deviceOf, keepDevice, newDevice } from '../http/device-cookie.ts';
+import { browserDevice, deviceOf, keepDevice, newDevice } from '../http/device-cookie.ts';
 import { digest } from '../secrets.ts';
 import { requestStateOf } from './adapter/request-state.ts';
 
 const deviceIdOf = (device: string): string => digest(`device_id ${device}`).slice(0, 22);
+
+/** The id of the browser that answers an interaction; one that has no cookie yet is given it with that answer. */
+export const answeringDeviceId = (ctx: Context, config: Config): string => deviceIdOf(browserDevice(ctx, config));
 
 /** The id of no browser that is known. */
 export const freshDeviceId = (): string => deviceIdOf(newDevice());

@@ -17,6 +17,7 @@ import type { AuthorizationServers } from './authorization-servers.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './authorize/acr.ts';
 import { words } from './authorize/scope.ts';
 import { clientSettings } from './client-settings.ts';
+import { answeringDeviceId } from './device.ts';
 import type { BuiltServer } from './provider.ts';
 import { providerOf } from './session-provider.ts';
 
@@ -57,6 +58,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     try {
       const interaction = await provider.interactionDetails(req, res);
       if (interaction.uid !== uid) throw gone('other-browser');
+      if (!(await isOfThisSession(provider, interaction, req, res))) throw gone('session-changed');
       return [built, interaction];
     } catch (error) {
       if (!(error instanceof errors.SessionNotFound)) throw error;
@@ -64,6 +66,16 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       const cookie = provider.createContext(req, res).cookies.get(provider.cookieName('interaction'), { signed: true });
       throw gone(cookie === uid ? 'session-changed' : 'other-browser');
     }
+  }
+
+  /** The library asks only whether the session that the interaction began with is still there: who has but its cookie may not consent for its user. */
+  async function isOfThisSession(
+    provider: BuiltServer['provider'],
+    { session }: Interaction,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<boolean> {
+    return session?.uid === undefined || session.uid === (await provider.Session.get(provider.createContext(req, res) as never)).uid;
   }
 
   async function details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string) {
@@ -118,7 +130,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
     if ('error' in result && interaction.prompt.name === 'consent') await noteDenial(req, built, interaction);
     if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
-    interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result) };
+    const deviceId = answeringDeviceId(built.provider.createContext(req, res), services.config);
+    interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result, deviceId) };
     try {
       await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
     } catch (error) {
@@ -185,12 +198,15 @@ function upstreamWishes(params: Interaction['params'], identityProviders: readon
 
 const promptOf = (name: string) => (name === 'consent' || name === 'assignment' ? (name as 'consent' | 'assignment') : ('login' as const));
 
-/** The result in the form that the resumed request reads. */
-function stored(result: Exclude<Result, { error: string }>): NonNullable<Interaction['result']> {
+/**
+ * The result in the form that the resumed request reads.
+ * @param deviceId of the browser that signed in: the request goes on in no other one (adapter/model-adapter.ts)
+ */
+function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
   if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
   const { accountId, amr, authenticatedAt, idp } = result.login;
   const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };
-  return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }) } };
+  return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }), deviceId } };
 }
 
 const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>

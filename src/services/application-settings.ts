@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../config.ts';
 import { brandColour } from './settings-fields.ts';
 import { text } from './text.ts';
+import { isUserId } from './user-profile.ts';
 
 const MOST_URIS = 100;
 
@@ -133,7 +134,9 @@ export const clientFields = {
 export const clientId = z
   .string()
   .regex(/^[A-Za-z0-9._~-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores, tildes and hyphens')
-  .refine((value) => !/^\.{1,2}$/.test(value), 'must not be a dot segment');
+  .refine((value) => !/^\.{1,2}$/.test(value), 'must not be a dot segment')
+  // The subject of its own tokens: a resource server must not take it for a user (RFC 9700 section 4.15).
+  .refine((value) => !isUserId(value), "must not look like a user's id");
 
 /** A secret as its owner may choose it (RFC 6749 appendix A.2). */
 export const clientSecret = z

@@ -3,10 +3,10 @@
  * (store/notifications.ts), and out of date for a few seconds at most when the telling was lost.
  */
 
+import { soon } from '../patience.ts';
+
 /** Milliseconds. */
 const FRESH = 3000;
-/** Milliseconds that whoever can do with what was known before waits for what is read: a database that hangs shall not hold up the page that says so. */
-const PATIENCE = 1000;
 
 export class Known<T> {
   /** Counts the changes, so that what was read before one does not count as fresh after it. */
@@ -28,7 +28,8 @@ export class Known<T> {
   async current(): Promise<T> {
     if (performance.now() < this.#freshUntil && this.#value !== undefined) return this.#value;
     this.#reading ??= this.#begin();
-    return this.meanwhile === undefined ? this.#reading : this.#atMost(PATIENCE, this.#reading, this.meanwhile);
+    const { meanwhile } = this;
+    return meanwhile === undefined ? this.#reading : soon(this.#reading, () => this.#value ?? meanwhile);
   }
 
   /** It has changed, here or elsewhere: whoever asks from now on gets what was read after that. */
@@ -36,14 +37,6 @@ export class Known<T> {
     this.#changes += 1;
     this.#freshUntil = Number.NEGATIVE_INFINITY;
     this.#reading = undefined;
-  }
-
-  async #atMost(milliseconds: number, reading: Promise<T>, meanwhile: T): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<T>((resolve) => {
-      timer = setTimeout(() => resolve(this.#value ?? meanwhile), milliseconds);
-    });
-    return Promise.race([reading, late]).finally(() => clearTimeout(timer));
   }
 
   #begin(): Promise<T> {

@@ -13,7 +13,7 @@ import {
   type SealedColumnName,
   type SealedRow,
 } from '../store/sealed-values.ts';
-import { lockSettings, updateSettings } from '../store/settings.ts';
+import { findSettings, lockSettings, updateSettings } from '../store/settings.ts';
 import { secretContext as applicationSecretContext } from './applications.ts';
 import { recordEvent, SYSTEM } from './audit.ts';
 import { renewSignature } from './audit-retention.ts';
@@ -141,9 +141,12 @@ const known = z.object({ ids: z.array(z.string()).default([]), looked: z.boolean
  * @returns what does not open; nothing when all does
  */
 export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Unopenable[]> {
+  const isGone = (id: string) => !keyring.ids.includes(id);
+  const seen = known.parse((await findSettings(database.knex, KNOWN)) ?? {});
+  // As at every start but the first with a key: nothing is written.
+  if (seen.looked && !seen.ids.some(isGone) && keyring.ids.every((id) => seen.ids.includes(id))) return [];
   return database.transaction(async (trx) => {
     const { ids, looked } = known.parse(await lockSettings(trx, KNOWN, present()));
-    const isGone = (id: string) => !keyring.ids.includes(id);
     const missing: Unopenable[] = [];
     if (!looked || ids.some(isGone)) {
       for (const place of Object.values(SEALED_COLUMNS)) {
@@ -151,10 +154,9 @@ export async function findUnopenable({ database, keyring }: Pick<Services, 'data
       }
       if (missing.length > 0) return missing;
     }
+    // With all of them looked at, those that are gone are of no more use.
     const all = ids.some(isGone) ? keyring.ids : [...new Set([...keyring.ids, ...ids])];
-    if (!looked || all.length !== ids.length || all.some((id) => !ids.includes(id))) {
-      await updateSettings(trx, KNOWN, { ids: all, looked: true }, present());
-    }
+    await updateSettings(trx, KNOWN, { ids: all, looked: true }, present());
     return [];
   });
 }

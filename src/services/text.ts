@@ -4,6 +4,9 @@ import { z } from 'zod';
 /** Control characters, and halves of surrogate pairs, which are no characters and which PostgreSQL cannot hold. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
+/** What nobody sees, or sees as a space that it is not: two names that differ by it look the same (Unicode Technical Standard #39, section 4). */
+export const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+
 /** Can this be stored, and so be found? What cannot, names nothing. */
 export const isPrintable = (value: string): boolean => !UNPRINTABLE.test(value);
 

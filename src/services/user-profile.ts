@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { encodeImportedHash, importedHash } from './password-hashes.ts';
-import { text } from './text.ts';
+import { INVISIBLE, text } from './text.ts';
 
 /** null stands for an attribute that is not set: Okta's SDKs send it so. */
 const attribute = text().nullish();
@@ -14,10 +14,19 @@ const url = text({ most: 2048 }).refine(
   'must be a URL that begins with https:// or http://',
 );
 
-const email = text().refine((value) => z.regexes.unicodeEmail.test(value), 'must be an e-mail address');
+/** By what one signs in; it must not pass for another's: composed, as it is looked for (RFC 8265 section 3.3), and all of it to be seen. */
+const name = ({ least = 0 } = {}) =>
+  text({ least })
+    .normalize('NFC')
+    .refine((value) => !INVISIBLE.test(value), 'must not contain invisible characters, or spaces of another kind');
+
+const email = name().refine((value) => z.regexes.unicodeEmail.test(value), 'must be an e-mail address');
+
+/** What else is called so could be taken for a user. */
+export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);
 
 /** In a path a user is named by id or login: a login may not be taken for an id. */
-const login = text({ least: 1 }).refine((value) => !/^usr_[0-9A-Za-z]{20}$/.test(value), 'must not look like an id');
+const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not look like an id');
 
 export const userProfile = z.strictObject({
   login,

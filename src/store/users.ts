@@ -67,13 +67,21 @@ export async function lockUser(trx: Executor, id: string): Promise<User | undefi
   return trx('users').where({ id }).forUpdate().first<User | undefined>(USER);
 }
 
+/** Names are stored in the form of Unicode that keyboards compose (services/user-profile.ts), and typed in any. */
+export const composedName = (name: string): string => name.normalize('NFC');
+
 export async function findUserByLogin(executor: Executor, login: string): Promise<User | undefined> {
-  return executor('users').whereRaw('lower(login) = lower(?)', [login]).first<User | undefined>(USER);
+  return executor('users')
+    .whereRaw('lower(login) = lower(?)', [composedName(login)])
+    .first<User | undefined>(USER);
 }
 
 /** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
 export async function findUserByUniqueEmail(executor: Executor, email: string): Promise<User | undefined> {
-  const found = await executor('users').whereRaw('lower(email) = lower(?)', [email]).limit(2).select<User[]>(USER);
+  const found = await executor('users')
+    .whereRaw('lower(email) = lower(?)', [composedName(email)])
+    .limit(2)
+    .select<User[]>(USER);
   return found.length === 1 ? found[0] : undefined;
 }
 

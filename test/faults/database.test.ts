@@ -16,14 +16,15 @@ import { openDoor } from './door.ts';
 
 const CONNECTIONS = 40;
 /** Seconds in which every request is answered, whatever the database does (README, "When something fails"); the machine may be busy besides. */
-const LIMIT = 15;
-const BUSY = 4;
+const LIMIT = 30;
+const BUSY = 5;
 
 interface Told {
   readonly status: number;
   readonly type: string;
   readonly retryAfter: string | null;
   readonly text: string;
+  readonly seconds: number;
 }
 
 interface Callers {
@@ -32,17 +33,22 @@ interface Callers {
   readonly browser: UserAgent;
   readonly accessToken: string;
   readonly refreshToken: string;
+  /** A sign-in that waits for its user. */
+  readonly waiting: { readonly browser: UserAgent; readonly address: URL };
 }
 
 async function callersOf(service: RunningService): Promise<Callers> {
   const client = await createClient(service, { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] });
   const browser = new UserAgent(service.baseUrl);
   const { body } = await tokensFor(service, browser, await service.createUser(), client);
-  return { service, client, browser, accessToken: body.access_token, refreshToken: body.refresh_token };
+  const newcomer = new UserAgent(service.baseUrl);
+  const { url } = await newcomer.visit(authorizeUrl(service, 'built-in', { client_id: client.clientId }));
+  const waiting = { browser: newcomer, address: url };
+  return { service, client, browser, accessToken: body.access_token, refreshToken: body.refresh_token, waiting };
 }
 
 /** Requests that need the database, and those of them that write. */
-function requests({ service, client, browser, accessToken, refreshToken }: Callers) {
+function requests({ service, client, browser, accessToken, refreshToken, waiting }: Callers) {
   const own = service.issuer('built-in');
   const form = (endpoint: string, fields: Record<string, string>, serverId = 'built-in') =>
     fetch(`${service.issuer(serverId)}/${endpoint}`, {
@@ -71,6 +77,7 @@ function requests({ service, client, browser, accessToken, refreshToken }: Calle
     revoke: () => form('revoke', { token: 'no such token' }),
     userinfo: () => fetch(`${own}/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } }),
     account: visit(browser, '/account'),
+    interaction: visit(waiting.browser, waiting.address),
     logout: visit(browser, `${own}/logout`),
     list: () => api('/users?limit=1'),
     problem: () => api('/users?limit=1', { headers: { accept: 'application/problem+json' } }),
@@ -78,15 +85,17 @@ function requests({ service, client, browser, accessToken, refreshToken }: Calle
   return { writing, all: { ...writing, ...reading } };
 }
 
-const PAGES = new Set(['authorize', 'account', 'logout']);
+const PAGES = new Set(['authorize', 'account', 'interaction', 'logout']);
 const API = new Set(['create', 'list', 'problem']);
 
 /** Makes all the requests at once. @returns what each was told */
 async function answersTo(all: Record<string, () => Promise<Response>>): Promise<Record<string, Told>> {
   const entries = Object.entries(all).map(async ([name, ask]) => {
+    const begun = performance.now();
     const response = await ask();
     const { status, headers } = response;
-    const told = { status, type: headers.get('content-type') ?? '', retryAfter: headers.get('retry-after'), text: await response.text() };
+    const [type, retryAfter] = [headers.get('content-type') ?? '', headers.get('retry-after')];
+    const told = { status, type, retryAfter, text: await response.text(), seconds: (performance.now() - begun) / 1000 };
     return [name, told] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
@@ -188,12 +197,21 @@ async function refusals(t: TestContext): Promise<void> {
   }, 'what writes is answered');
   await assertRecovered(callers, 'writable again');
 
+  // What PostgreSQL says when a table cannot grow; a disk that is full indeed is the matter of disk-full.test.ts, which not every machine can make.
+  await operator.query(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`);
+  for (const table of ['users', 'oidc_payload'])
+    await operator.query(`CREATE TRIGGER full_disk BEFORE INSERT ON ${table} EXECUTE FUNCTION no_room()`);
+  assertUnavailable(await answersTo(requests(callers).writing), 'no room');
+  await operator.query('DROP FUNCTION no_room CASCADE');
+  await assertRecovered(callers, 'room again');
+
   // Others' work holds up every statement, until the limit for one is reached.
   await operator.query('BEGIN');
   await operator.query('LOCK TABLE oidc_payload, users, api_tokens IN ACCESS EXCLUSIVE MODE');
-  const begun = performance.now();
-  assertUnavailable(await answersTo(requests(callers).all), 'held up');
-  assertInTime(begun);
+  const held = await answersTo(requests(callers).all);
+  assertUnavailable(held, 'held up');
+  assertInTime(held);
   await operator.query('ROLLBACK');
   await assertRecovered(callers, 'no longer held up');
   assert.equal(await service.stop(), 0);
@@ -209,7 +227,6 @@ async function silence(t: TestContext): Promise<void> {
   await assertRecovered(callers, 'slow');
 
   door.set('silent');
-  const begun = performance.now();
   const { all } = requests(callers);
   // More than there are connections, so that most wait for one.
   const crowd = Array.from({ length: 3 }, (_, index) =>
@@ -218,15 +235,18 @@ async function silence(t: TestContext): Promise<void> {
   const [answers, many] = await Promise.all([answersTo(all), answersTo(Object.fromEntries(crowd)), assertNotReady(service, 'silent')]);
   assertUnavailable(answers, 'silent');
   for (const [name, { status }] of Object.entries(many)) assert.equal(status, 503, `silent: ${name}`);
-  assertInTime(begun);
+  assertInTime({ ...many, ...answers });
   door.set('open');
   await assertRecovered(callers, 'answering again');
   assert.equal(await service.stop(), 0);
 }
 
-function assertInTime(begun: number): void {
-  const seconds = (performance.now() - begun) / 1000;
-  assert.ok(seconds < LIMIT + BUSY, `answered after ${seconds} s`);
+function assertInTime(answers: Record<string, Told>): void {
+  const late = Object.entries(answers).filter(([, { seconds }]) => seconds > LIMIT + BUSY);
+  assert.deepEqual(
+    late.map(([name, { seconds }]) => `${name} after ${seconds} s`),
+    [],
+  );
 }
 
 test('whatever the database does, everybody is told to come again, in time and in his own terms, and nothing needs a restart', {

@@ -38,3 +38,7 @@ export const endless: fc.Arbitrary<string> = fc
     fc.string({ maxLength: 3 }),
   )
   .map(([before, again, after]) => before + again.repeat(100_000 / again.length) + after);
+
+/** An object with these members. `fc.record` would make some without a prototype, which no code of ours meets. */
+export const of = <T>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+  fc.record(members, { noNullPrototype: true }) as fc.Arbitrary<T>;

@@ -7,7 +7,7 @@ import { parseFilter } from '../../src/services/filter.ts';
 import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/store/filter.ts';
 import { inPages, readPage } from '../../src/store/paging.ts';
 import { testServices } from '../support/management-api.ts';
-import { anyText, endless, tried } from './checking.ts';
+import { anyText, endless, of, tried } from './checking.ts';
 
 const COLUMNS: AttributeColumns = {
   login: { sql: 'login', type: 'text' },
@@ -22,26 +22,23 @@ const TYPES = attributeTypes(COLUMNS);
 const word = fc.string({ unit: fc.constantFrom(...'aAbB%_\\"\'* .', 'é', '漢', '😀', 'ß'), maxLength: 4 });
 const day = fc.date({ min: new Date('2026-01-01'), max: new Date('2026-01-05'), noInvalidDate: true });
 
-const record = <T>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
-  fc.record(members, { noNullPrototype: true }) as fc.Arbitrary<T>;
-
 const leaf: fc.Arbitrary<Filter> = fc.oneof(
-  record({ op: fc.constant('pr' as const), attribute: fc.constantFrom(...Object.keys(TYPES)) }),
-  record({
+  of({ op: fc.constant('pr' as const), attribute: fc.constantFrom(...Object.keys(TYPES)) }),
+  of({
     op: fc.constantFrom(...(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const)),
     attribute: fc.constantFrom('login', 'profile.nickName', 'profile.tag'),
     value: word,
   }),
-  record({ op: fc.constantFrom(...(['eq', 'ne', 'gt', 'ge', 'lt', 'le'] as const)), attribute: fc.constant('lastLogin'), value: day }),
-  record({ op: fc.constantFrom(...(['eq', 'ne'] as const)), attribute: fc.constant('emailVerified'), value: fc.boolean() }),
+  of({ op: fc.constantFrom(...(['eq', 'ne', 'gt', 'ge', 'lt', 'le'] as const)), attribute: fc.constant('lastLogin'), value: day }),
+  of({ op: fc.constantFrom(...(['eq', 'ne'] as const)), attribute: fc.constant('emailVerified'), value: fc.boolean() }),
 );
 
 const { filter } = fc.letrec<{ filter: Filter }>((tie) => ({
   filter: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     leaf,
-    record({ op: fc.constant('not' as const), filter: tie('filter') }),
-    record({ op: fc.constantFrom('and' as const, 'or' as const), filters: fc.array(tie('filter'), { minLength: 2, maxLength: 3 }) }),
+    of({ op: fc.constant('not' as const), filter: tie('filter') }),
+    of({ op: fc.constantFrom('and' as const, 'or' as const), filters: fc.array(tie('filter'), { minLength: 2, maxLength: 3 }) }),
   ),
 }));
 
@@ -133,7 +130,7 @@ async function withPeople(
   const parts = await testServices();
   t.after(() => parts.close());
   const { knex } = parts.services.database;
-  const person = record({
+  const person = of({
     login: fc.constant(''),
     nickName: fc.option(word, { nil: undefined }),
     tags: fc.array(word, { maxLength: 3 }),

@@ -68,6 +68,13 @@ export class UserAgent {
     return other;
   }
 
+  /** Somebody plants cookies of his own browser in this one, as a page of a sibling domain can: those whose names begin so. */
+  plant(from: UserAgent, beginning: string): void {
+    const planted = from.#cookies.filter(({ name }) => name.startsWith(beginning));
+    const isReplaced = (cookie: Cookie) => planted.some(({ name, path }) => name === cookie.name && path === cookie.path);
+    this.#cookies = [...planted, ...this.#cookies.filter((cookie) => !isReplaced(cookie))];
+  }
+
   /** One request, no redirect followed. */
   async send(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address, this.origin);

@@ -98,6 +98,8 @@ export class Model {
   readonly tokens: Token[] = [];
   /** Whom the ends of sessions were told to: `application at server of user`. */
   readonly told: string[] = [];
+  /** Of sessions that merely expired: nobody has to be told of those, but who ends them later may still tell. */
+  readonly lapsed = new Set<string>();
 
   constructor(
     readonly users: Readonly<Record<string, User>>,
@@ -109,9 +111,16 @@ export class Model {
   app = (name: string): App => found(this.apps, name);
   server = (name: string): Server => found(this.servers, name);
 
-  session(browser: string): Session | undefined {
-    const session = this.sessions.get(browser);
-    return session !== undefined && this.now < session.until ? session : undefined;
+  session = (browser: string): Session | undefined => this.sessions.get(browser);
+
+  /** Time passes. */
+  pass(seconds: number): void {
+    this.now += seconds;
+    for (const [browser, session] of this.sessions) {
+      if (this.now < session.until) continue;
+      this.sessions.delete(browser);
+      for (const line of this.#listeners(session)) this.lapsed.add(line);
+    }
   }
 
   /** Neither its application nor its server was deleted since: what has the same id now is another one. */
@@ -264,11 +273,13 @@ export class Model {
   }
 
   #endSession(browser: string): void {
-    const session = this.session(browser);
+    const session = this.sessions.get(browser);
     this.sessions.delete(browser);
-    for (const { app, server } of session?.parts.values() ?? [])
-      if (this.app(app).listens) this.told.push(`${pair(app, server)} of ${session?.user}`);
+    if (session !== undefined) this.told.push(...this.#listeners(session));
   }
+
+  #listeners = ({ user, parts }: Session): string[] =>
+    [...parts.values()].filter(({ app }) => this.app(app).listens).map(({ app, server }) => `${pair(app, server)} of ${user}`);
 }
 
 function found<T>(known: Readonly<Record<string, T>>, name: string): T {

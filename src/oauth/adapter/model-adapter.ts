@@ -58,7 +58,7 @@ export class ModelAdapter extends NoAdapter {
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);
     const found = await pending;
-    if (found === undefined || found.model !== this.model) return undefined;
+    if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);
     return this.#present(id, found);
   }
@@ -98,6 +98,15 @@ export class ModelAdapter extends NoAdapter {
     }
     return payload;
   }
+}
+
+/**
+ * Was a sign-in answered in another browser than the one that goes on with it? Whoever plants the cookie of his own interaction in somebody's browser, as a
+ * page of a sibling domain can, would else be signed in as who signs in there (session fixation).
+ */
+function isOfAnotherBrowser({ model, payload }: FoundModel, request: RequestState | undefined): boolean {
+  const { login } = (payload.result ?? {}) as { readonly login?: { readonly deviceId?: unknown } };
+  return model === 'Interaction' && request !== undefined && login?.deviceId !== undefined && login.deviceId !== request.deviceId;
 }
 
 /** Keeps what the token says about its user and its grant for the library's next questions. */
