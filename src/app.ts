@@ -207,12 +207,16 @@ export function createApp(services: Services): App {
     listener(req, res) {
       route(req, res).catch((error: unknown) => {
         log.error({ err: error, requestId: requestId(req) }, 'a request failed');
+        const isAway = isUnavailable(error);
         if (!res.headersSent) {
           const headers = { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' };
-          if (isUnavailable(error)) res.writeHead(503, { ...headers, 'Retry-After': '5' });
-          else res.writeHead(500, headers);
+          res.writeHead(isAway ? 503 : 500, { ...headers, ...(isAway && { 'Retry-After': '5' }) });
         }
-        res.end(JSON.stringify({ error: isUnavailable(error) ? 'temporarily_unavailable' : 'server_error' }));
+        const away = {
+          error: 'temporarily_unavailable',
+          error_description: 'the service is temporarily unavailable, try again in a moment',
+        };
+        res.end(JSON.stringify(isAway ? away : { error: 'server_error' }));
       });
     },
     sendOutbox() {

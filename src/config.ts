@@ -5,6 +5,8 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
+import { attributesIn, serversIn, WRITING } from './database-url.ts';
+import { readSecretKeys } from './secrets.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -22,16 +24,22 @@ const wholeNumber = (least: number, most: number) =>
 
 const postgresUrl = z
   .string()
-  .refine((value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with postgres://');
+  .refine(
+    (value) => /^postgres(ql)?:\/\//.test(value) && serversIn(value).every((server) => URL.canParse(server)),
+    'must be a URL that begins with postgres://',
+  )
+  .refine(
+    (value) => !serversIn(value).every((server) => URL.canParse(server)) || WRITING.includes(attributesIn(value)),
+    `must not ask for a server that only reads: target_session_attrs may be ${WRITING.join(' or ')}`,
+  );
 
 const secretKeys = z
   .string()
-  .transform((value) => value.split(',').map((part) => part.trim()))
+  .transform(readSecretKeys)
   .refine(
-    (keys) => keys.every((key) => /^[A-Za-z0-9_-]{43}=?$/.test(key)),
+    (keys) => keys !== undefined,
     'must be 32 random bytes in base64url, 43 characters (several, separated by commas, to rotate); make one with: openssl rand -base64 32 | tr "+/" "-_" | tr -d "="',
-  )
-  .transform((keys) => keys.map((key) => Buffer.from(key, 'base64url')));
+  );
 
 const baseUrl = z
   .string()

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { type Config, ConfigurationError, loadConfig } from './config.ts';
+import { serversIn } from './database-url.ts';
 import type { Ground } from './doctor/checks/ground.ts';
 import { INSTALLATION } from './doctor/checks/installation.ts';
 import { check, examine, type Finding } from './doctor/examination.ts';
@@ -68,7 +69,7 @@ function unescaped(password: string): string {
 function secretsOf(config: Config | undefined, secrets: SecretsKept): void {
   for (const address of [config?.databaseUrl, config?.databaseDirectUrl, config?.smtpUrl]) {
     if (address === undefined) continue;
-    const { password } = new URL(address);
+    const { password } = new URL(serversIn(address)[0] ?? address);
     for (const value of [address, password, unescaped(password)]) secrets.add(value);
   }
   for (const value of [config?.admin.password, config?.admin.apiToken]) secrets.add(value);

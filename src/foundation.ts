@@ -6,40 +6,50 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { isToTakeWrites, serversIn } from './database-url.ts';
 import { OpenThings, StartFailure } from './lifecycle.ts';
-import { Keyring } from './secrets.ts';
+import { Keyring, readSecretKeys } from './secrets.ts';
+import type { Services } from './services/dependencies.ts';
 import { type FirstAdministrator, firstStart } from './services/first-start.ts';
+import { findUnopenable } from './services/resealing.ts';
 import { registerSystemApplications } from './services/system-applications.ts';
 import { type Database, migrate, openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { isUnavailable } from './store/failures.ts';
 import { openNotifications } from './store/notifications.ts';
+import type { Connection } from './store/writable-server.ts';
 
 export interface Foundation {
   readonly config: Config;
   readonly log: Logger;
   /** For requests; a pooler in transaction mode may stand between. */
-  readonly pooled: pg.ClientConfig;
+  readonly pooled: Connection;
   /** For migrations, locks of a session and LISTEN. */
-  readonly direct: pg.ClientConfig;
+  readonly direct: Connection;
 }
 
 /** Finds the database, starting the embedded one where none is given. @param say gets what the operator should know of it */
 export async function findDatabase(config: Config, log: Logger, open: OpenThings, say: (line: string) => void): Promise<Foundation> {
   if (config.databaseUrl !== undefined) {
-    const pooled = { connectionString: config.databaseUrl };
-    return { config, log, pooled, direct: { connectionString: config.databaseDirectUrl ?? config.databaseUrl } };
+    const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
+    const pooled = { ...connectionTo(databaseUrl), pooler: databaseDirectUrl !== databaseUrl };
+    return { config, log, pooled, direct: connectionTo(databaseDirectUrl) };
   }
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, say });
   open.add(() => embedded.stop());
   return { config, log, pooled: embedded.connection, direct: embedded.connection };
 }
 
+function connectionTo(url: string): Connection {
+  const servers = serversIn(url);
+  const [connectionString = url] = servers;
+  return isToTakeWrites(url) ? { connectionString, servers } : { connectionString };
+}
+
 /** @param patient for what may take its time: migrations, and waiting for another process's first start */
-export const connect = (connection: pg.ClientConfig, log: Logger, patient = false): Promise<Database> =>
+export const connect = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
   openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
 
 /** Brings the schema to the newest version. @throws {StartFailure} when the database cannot be reached */
@@ -64,6 +74,7 @@ export async function furnish({ config, log, direct }: Foundation, tell: (admini
     const notifications = await openNotifications(direct, log);
     open.add(() => notifications.close());
     const services = { config, log, database, notifications, keyring: await openKeyring(config) };
+    await checkSecretKeys(services);
     await firstStart(services, tell);
     await registerSystemApplications(services);
   } finally {
@@ -71,15 +82,34 @@ export async function furnish({ config, log, direct }: Foundation, tell: (admini
   }
 }
 
-/** The keys of SECRET_KEY; for an embedded database the one in DATA_DIR, which is made where there is none. */
-export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyring> {
-  return new Keyring(secretKeys ?? [await ownSecretKey(dataDir)]);
+/** A service that cannot open its signing keys would fail at each request. @throws {StartFailure} */
+export async function checkSecretKeys(services: Pick<Services, 'database' | 'keyring' | 'config'>): Promise<void> {
+  const unopenable = await findUnopenable(services);
+  if (unopenable.length === 0) return;
+  const { secretKeys, dataDir } = services.config;
+  const source = secretKeys === undefined ? secretKeyFile(dataDir) : 'SECRET_KEY';
+  const ids = [...new Set(unopenable.map(({ keyId }) => keyId))];
+  throw new StartFailure(
+    [
+      `${source} is not the key that this database was sealed with. Its key${ids.length === 1 ? '' : 's'} ${ids.join(', ')} ${ids.length === 1 ? 'is' : 'are'} missing, for:`,
+      ...unopenable.map(({ keyId, table, count }) => `  ${count} ${count === 1 ? 'value' : 'values'} in ${table} (${keyId})`),
+      'Add the former key behind the new one, separated by a comma, and run npm run reseal before it goes; without it these secrets are lost.',
+    ].join('\n'),
+  );
 }
 
+/** The keys of SECRET_KEY; for an embedded database the one in DATA_DIR, which is made where there is none. */
+export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyring> {
+  return new Keyring(secretKeys ?? (await ownSecretKeys(dataDir)));
+}
+
+/** Of an embedded database, when SECRET_KEY is not set. */
+export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret.key');
+
 /** Kept beside the database it belongs to, readable by its owner alone. */
-async function ownSecretKey(dataDir: string): Promise<Buffer> {
+async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
   await mkdir(dataDir, { recursive: true });
-  const file = path.join(dataDir, 'secret.key');
+  const file = secretKeyFile(dataDir);
   if (!existsSync(file)) {
     // Whole before it has its name: of two services that start together, both read what one of them wrote.
     const draft = `${file}.${process.pid}`;
@@ -92,9 +122,9 @@ async function ownSecretKey(dataDir: string): Promise<Buffer> {
       unlinkSync(draft);
     }
   }
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
-  if (key.length !== 32) throw new StartFailure(`${file} does not hold a key of 32 bytes: restore it from a backup`);
-  return key;
+  const keys = readSecretKeys(readFileSync(file, 'utf8').trim());
+  if (keys === undefined) throw new StartFailure(`${file} does not hold a key of 32 bytes: restore it from a backup`);
+  return keys;
 }
 
 /** An attempt at several addresses of a name fails with an error that has a code, but no words. */

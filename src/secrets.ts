@@ -28,6 +28,15 @@ export function randomBase62(length: number): string {
 /** An id as the API shows it, e.g. `org_` and 20 base62 characters. */
 export const newId = (prefix: string): string => `${prefix}_${randomBase62(20)}`;
 
+/** Keys of one purpose, the newest first: that one makes, all of them recognise. */
+export type Keys = readonly [newest: Buffer, ...older: Buffer[]];
+
+/** @returns the keys of a SECRET_KEY, 32 bytes each, the newest first; undefined when it is not one */
+export function readSecretKeys(text: string): readonly Buffer[] | undefined {
+  const keys = text.split(',').map((part) => part.trim());
+  return keys.every((key) => /^[A-Za-z0-9_-]{43}=?$/.test(key)) ? keys.map((key) => Buffer.from(key, 'base64url')) : undefined;
+}
+
 /** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -50,9 +59,20 @@ export class Keyring {
     this.cookieKeys = secrets.map((secret) => derive(secret, 'gatehouse cookies').toString('base64url'));
   }
 
-  /** @returns a key of 32 bytes for one purpose, derived from the newest secret (HKDF, RFC 5869) */
-  keyFor(purpose: string): Buffer {
-    return derive(this.#newest, purpose);
+  /** The id of the newest secret, under which values are sealed. */
+  get id(): string {
+    return this.#sealing.id;
+  }
+
+  /** The ids of the secrets, as sealed values name them, the newest first. */
+  get ids(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
+  /** @returns keys of 32 bytes for one purpose, derived from the secrets (HKDF, RFC 5869) */
+  keysOf(purpose: string): Keys {
+    const [, ...older] = this.#secrets;
+    return [derive(this.#newest, purpose), ...older.map((secret) => derive(secret, purpose))];
   }
 
   /** For what is signed and must be recognised after a rotation: the keys of one purpose by the ids of their secrets, the newest first. */

@@ -1,6 +1,6 @@
 /** One process that answers requests: from its own connections to the open port, and its orderly end, with the requests under way answered. */
-import { createServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { connect, type Foundation, openKeyring } from './foundation.ts';
@@ -15,8 +15,12 @@ import { openNotifications } from './store/notifications.ts';
 const DRAIN = 10_000;
 /** Milliseconds between two looks for connections that have become idle: one kept alive does not close by itself. */
 const LOOK = 50;
+/** Milliseconds that a connection which is kept alive is left, for its next request may be on its way; the answer to that one says that it closes. */
+const GRACE = 200;
 /** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
 const SILENCE = 1000;
+/** Milliseconds: whoever takes longer for the head of a request, or for all of it, is answered 408 (RFC 9110 section 15.5.9). */
+const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
 
 /** @throws {StartFailure} when the port is in use */
 export async function serve({ config, log, pooled, direct }: Foundation, open: OpenThings): Promise<void> {
@@ -28,8 +32,9 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   open.add(() => notifications.close());
 
   const app = createApp({ config, log, keyring, notifications, database });
-  const server = createServer(app.listener);
+  const server = createServer(SLOW_CLIENTS, app.listener);
   const silent = silentConnections(server);
+  const lastAnswers = announceEnd(server);
   await listen(server, config);
   const sweeper = sweepExpired(database, log);
   open.add(() => sweeper.stop());
@@ -42,6 +47,7 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   open.add(() => {
     log.info('stopping');
     app.stopAccepting();
+    lastAnswers();
     return drain(server, silent);
   });
 }
@@ -72,15 +78,36 @@ function silentConnections(server: Server): ReadonlySet<Socket> {
   return silent;
 }
 
+/** @returns what makes all answers from then on, those to requests under way as well, the last of their connections (RFC 9112 section 9.6) */
+function announceEnd(server: Server): () => void {
+  const underWay = new Set<ServerResponse>();
+  let isEnding = false;
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    if (isEnding) res.shouldKeepAlive = false;
+    underWay.add(res);
+    res.once('close', () => underWay.delete(res));
+  });
+  return () => {
+    isEnding = true;
+    for (const res of underWay) res.shouldKeepAlive = false;
+  };
+}
+
 /** Takes no new connection, lets the requests under way end, and closes what is still open after a while. */
 async function drain(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
-  const looking = setInterval(() => server.closeIdleConnections(), LOOK);
+  // The closing of an HTTP server would cut the connections that are idle at this moment, with the requests that are on their way.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  let looking: NodeJS.Timeout | undefined;
+  const graceful = setTimeout(() => {
+    server.closeIdleConnections();
+    looking = setInterval(() => server.closeIdleConnections(), LOOK);
+  }, GRACE);
   const unused = setTimeout(() => {
     for (const socket of silent) socket.destroy();
   }, SILENCE);
   const late = setTimeout(() => server.closeAllConnections(), DRAIN);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  clearInterval(looking);
-  clearTimeout(unused);
-  clearTimeout(late);
+  await closed;
+  // Only now: it also ends the watch over slow clients.
+  server.close();
+  for (const timer of [graceful, looking, unused, late]) clearTimeout(timer);
 }

@@ -7,6 +7,7 @@ import { type Config, ConfigurationError, loadConfig } from '../src/config.ts';
 const KEY = Buffer.alloc(32, 7).toString('base64url');
 const OTHER_KEY = Buffer.alloc(32, 8).toString('base64url');
 const URL_OF_DATABASE = 'postgres://user:database-password@db.example/gatehouse';
+const SEVERAL = 'postgres://user:database-password@a.example:5432,[::1]:5433,c.example/gatehouse?target_session_attrs=read-write';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -67,6 +68,7 @@ const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] 
     { ...ON_SERVER, DATABASE_DIRECT_URL: 'postgresql://direct.example/gatehouse' },
     { databaseDirectUrl: 'postgresql://direct.example/gatehouse' },
   ],
+  [{ ...ON_SERVER, DATABASE_URL: SEVERAL }, { databaseUrl: SEVERAL }],
   [{ DATA_DIR: '/srv/gatehouse' }, { dataDir: path.resolve('/srv/gatehouse') }],
   [{ SECRET_KEY: KEY }, { secretKeys: [Buffer.alloc(32, 7)] }],
   [{ SECRET_KEY: `${KEY}, ${OTHER_KEY}=` }, { secretKeys: [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] }],
@@ -107,6 +109,14 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ BASE_URL: 'https://id.example/?a' }, /^BASE_URL must name scheme, host and port only/],
   [{ BASE_URL: 'http://id.example' }, /^BASE_URL must be https unless it is a loopback address/],
   [{ DATABASE_URL: 'mysql://db.example', SECRET_KEY: KEY }, /^DATABASE_URL must be a URL that begins with postgres:\/\//],
+  [
+    { ...ON_SERVER, DATABASE_URL: 'postgres://a.example:5432,b.example:x/gatehouse' },
+    /^DATABASE_URL must be a URL that begins with postgres:/,
+  ],
+  [
+    { ...ON_SERVER, DATABASE_URL: `${URL_OF_DATABASE}?target_session_attrs=standby` },
+    /^DATABASE_URL must not ask for a server that only reads/,
+  ],
   [{ DATABASE_URL: URL_OF_DATABASE }, /^SECRET_KEY is required with DATABASE_URL/],
   [{ DATABASE_DIRECT_URL: URL_OF_DATABASE }, /^DATABASE_DIRECT_URL has a meaning only together with DATABASE_URL/],
   [{ SECRET_KEY: 'short' }, /^SECRET_KEY must be 32 random bytes in base64url/],

@@ -104,7 +104,7 @@ export async function draw(
     notice: status === 200 && isMessageKey(key) ? text(key) : undefined,
     problems,
     hidden: house.formTokens.field(ctx, user.id),
-    stylesheets: ['account.css'],
+    stylesheets: ['frame.css', 'account.css'],
     scripts: ['reload-when-stale.js', ...scripts],
     ...locals,
   };

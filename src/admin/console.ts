@@ -52,9 +52,9 @@ const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
 
 /** @returns a middleware that answers everything under /admin and leaves the rest to the next */
 export function adminConsole({ config, services, pages, log, sessions, client, playgroundPresent }: ConsoleDependencies): Koa.Middleware {
-  const key = services.keyring.keyFor('console');
-  const own = consoleSessions({ key, secure: config.secure });
-  const door = signIn({ config, pages, log, key, sessions: own, client });
+  const keys = services.keyring.keysOf('console');
+  const own = consoleSessions({ keys, secure: config.secure });
+  const door = signIn({ config, pages, log, keys, sessions: own, client });
   const formTokens = createFormTokens(config, services.keyring);
 
   /** Whose request is it? Otherwise he has to sign in, or to prove a second factor that is demanded by now. */
@@ -99,7 +99,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       playground: playgroundPresent(ctx.req),
       formToken: formTokens.field(ctx),
       action: ctx.path,
-      stylesheets: ['admin.css'],
+      stylesheets: ['frame.css', 'admin.css'],
       scripts,
     };
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images });

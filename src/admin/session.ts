@@ -5,6 +5,7 @@
 import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../http/sealed.ts';
+import type { Keys } from '../secrets.ts';
 
 /** Afterwards the round trip through the authorization server makes another, silently while the browser's session lasts. */
 const SECONDS = 12 * 3600;
@@ -18,10 +19,10 @@ export interface ConsoleSessions {
   end(ctx: Koa.Context): void;
 }
 
-/** @param options.key 32 bytes @param options.secure is the service reached by https? */
-export function consoleSessions({ key, secure }: { readonly key: Uint8Array; readonly secure: boolean }): ConsoleSessions {
+/** @param options.secure is the service reached by https? */
+export function consoleSessions({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): ConsoleSessions {
   const name = secure ? '__Host-gatehouse-console' : 'gatehouse-console';
-  const sealed = sealing({ kind: 'console-session', schema: session, key, seconds: SECONDS });
+  const sealed = sealing({ kind: 'console-session', schema: session, keys, seconds: SECONDS });
   const write = (ctx: Koa.Context, value: string | null): void => {
     // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
     ctx.cookies.secure = secure;

@@ -11,6 +11,7 @@ import { ProtocolProblem } from '../http/protocol-problem.ts';
 import { seeOther } from '../http/see-other.ts';
 import { transactionCookies, transactionFields } from '../http/transactions.ts';
 import { TWO_FACTORS } from '../policy/second-factor.ts';
+import type { Keys } from '../secrets.ts';
 import { withNotice } from './notices.ts';
 import { type Credentials, newSecrets, relyingParty } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
@@ -40,7 +41,7 @@ export interface SignInParts {
   readonly pages: Pages;
   readonly log: Logger;
   /** 32 bytes. */
-  readonly key: Uint8Array;
+  readonly keys: Keys;
   readonly sessions: ConsoleSessions;
   /** The application that the console is; undefined when it is not registered (any more). */
   client(): Promise<Credentials | undefined>;
@@ -55,14 +56,14 @@ export interface SignIn {
   signOut(ctx: Koa.Context): Promise<void>;
 }
 
-export function signIn({ config, pages, log, key, sessions, client }: SignInParts): SignIn {
+export function signIn({ config, pages, log, keys, sessions, client }: SignInParts): SignIn {
   const party = relyingParty(config);
   const transactions = transactionCookies({
     kind: 'console-transaction',
     schema: transaction,
     prefix: 'gatehouse_console_',
     path: '/admin',
-    key,
+    keys,
     secure: config.secure,
   });
 

@@ -20,7 +20,7 @@ export const passkeyChallenges = (keyring: Keyring): PasskeyChallenges =>
   sealing({
     kind: 'passkey',
     schema: challenge,
-    key: keyring.keyFor('gatehouse passkey challenges'),
+    keys: keyring.keysOf('gatehouse passkey challenges'),
     seconds: LIFETIMES.passkeyChallenge,
   });
 

@@ -42,7 +42,7 @@ export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Tran
   transactionCookies({
     kind: 'upstream',
     schema: transaction,
-    key: keyring.keyFor('gatehouse upstream sign-ins'),
+    keys: keyring.keysOf('gatehouse upstream sign-ins'),
     prefix: secure ? '__Host-gatehouse-upstream-' : 'gatehouse-upstream-',
     path: '/',
     secure,

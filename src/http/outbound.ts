@@ -18,11 +18,13 @@ export class OutboundRefused extends Error {
 }
 
 const GLOBAL_UNICAST = /^[23][0-9a-f]{3}:/;
+/** IPv4-compatible IPv6 addresses (RFC 4291 section 2.5.5.1, given up): the library would judge the IPv4 address, which is not what is connected to. */
+const COMPATIBLE = /^::\d+\./;
 
 /** Is this an address of the public internet (IANA special-purpose registries, RFC 6890)? @param address IPv4 or IPv6, without brackets */
 export function isPublicAddress(address: string): boolean {
   // `process` also takes the IPv4 address out of an IPv4-mapped one; the other ways to wrap one (NAT64, 6to4, Teredo) are ranges of their own.
-  if (!ipaddr.isValid(address)) return false;
+  if (!ipaddr.isValid(address) || COMPATIBLE.test(address)) return false;
   const parsed = ipaddr.process(address);
   // Of IPv6 only 2000::/3 is given out; `unicast` is also what nobody has a use for.
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || GLOBAL_UNICAST.test(parsed.toString()));

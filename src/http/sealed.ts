@@ -5,6 +5,7 @@
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { z } from 'zod';
 import { epochSeconds, present } from '../clock.ts';
+import type { Keys } from '../secrets.ts';
 
 /** One kind of sealed content. */
 export interface Seal<T> {
@@ -18,34 +19,36 @@ export interface SealOptions<T> {
   /** Told apart by the JWT's `typ` (RFC 7519 section 5.1). */
   readonly kind: string;
   readonly schema: z.ZodType<T>;
-  /** 32 bytes. */
-  readonly key: Uint8Array;
+  /** 32 bytes each. */
+  readonly keys: Keys;
   /** How long it opens. */
   readonly seconds: number;
 }
 
-export function sealing<T extends object>({ kind, schema, key, seconds }: SealOptions<T>): Seal<T> {
+export function sealing<T extends object>({ kind, schema, keys, seconds }: SealOptions<T>): Seal<T> {
   return {
     seal: (content) =>
       new EncryptJWT({ content })
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: kind })
         .setExpirationTime(epochSeconds() + seconds)
-        .encrypt(key),
+        .encrypt(keys[0]),
     async open(sealed) {
-      try {
-        const { payload } = await jwtDecrypt(sealed, key, {
-          typ: kind,
-          keyManagementAlgorithms: ['dir'],
-          contentEncryptionAlgorithms: ['A256GCM'],
-          requiredClaims: ['exp'],
-          currentDate: present(),
-        });
-        // Sealed by another version of the service, it may have another form.
-        return schema.safeParse(payload.content).data;
-      } catch (error) {
-        if (error instanceof errors.JOSEError) return undefined;
-        throw error;
+      for (const key of keys) {
+        try {
+          const { payload } = await jwtDecrypt(sealed, key, {
+            typ: kind,
+            keyManagementAlgorithms: ['dir'],
+            contentEncryptionAlgorithms: ['A256GCM'],
+            requiredClaims: ['exp'],
+            currentDate: present(),
+          });
+          // Sealed by another version of the service, it may have another form.
+          return schema.safeParse(payload.content).data;
+        } catch (error) {
+          if (!(error instanceof errors.JOSEError)) throw error;
+        }
       }
+      return undefined;
     },
   };
 }

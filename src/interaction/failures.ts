@@ -7,6 +7,7 @@ import { APPLICATION_PARAMETER, parameterOf } from '../hosted/way.ts';
 import { ForgedForm } from '../http/csrf.ts';
 import type { Pages } from '../http/pages.ts';
 import { requestId } from '../http/requests.ts';
+import { soon } from '../patience.ts';
 import { TooManyFailures } from '../services/failure-limits.ts';
 import { isUnavailable } from '../store/failures.ts';
 import { LinkGone } from './choose-password.ts';
@@ -61,7 +62,10 @@ export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.
     const serverId = /^\/interaction\/([^/]+)\//.exec(ctx.path)?.[1];
     const id = parameterOf(ctx, APPLICATION_PARAMETER);
     if (serverId === undefined || id === undefined) return undefined;
-    return wayBack(serverId, id).catch(() => undefined);
+    return soon(
+      wayBack(serverId, id).catch(() => undefined),
+      () => undefined,
+    );
   }
 
   return async (ctx, next) => {

@@ -39,6 +39,8 @@ export async function commitWrites(ctx: KoaContextWithOIDC, server: ServerState)
   const request = requestStateOf(ctx);
   if (request === undefined) return;
   if (ctx.status >= 400) discardTokens(request);
+  // By an answer alone an application has a part in the session: who was refused, by the user or by a rule, is not told of him when it ends.
+  if (!request.writes.bySession) request.writes.sessionClients = [];
   await server.commit(request);
 }
 
@@ -51,7 +53,6 @@ function discardTokens({ writes }: RequestState): void {
 /** Answers a program with an error that oidc-provider did not answer itself. */
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   const { status, body } = errorBody(error);
-  if (status === 503) ctx.set('Retry-After', '5');
   if (error instanceof TooManyFailuresHere) ctx.set('Retry-After', String(error.retryAfter));
   ctx.status = status;
   ctx.body = body;
@@ -60,6 +61,8 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 /** Brings the answer of a program endpoint into the promised form. */
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', 'no-store');
+  // Some of these oidc-provider has answered itself.
+  if (ctx.status === 503) ctx.set('Retry-After', '5');
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
     // No content has no type: libraries take any but JSON for a wrong answer.

@@ -31,5 +31,6 @@ async function mayRead(ctx: KoaContextWithOIDC, origin: string, isRegistered: (o
   const client = oidc?.client;
   if (client !== undefined) return clientSettings(client).allowedOrigins.includes(origin);
   // The answer stands already: a database that is away withholds it from the page, and changes nothing else.
-  return isRegistered(origin).catch(() => false);
+  // One that hangs would hold this answer up as long again.
+  return ctx.status !== 503 && isRegistered(origin).catch(() => false);
 }

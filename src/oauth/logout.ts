@@ -85,8 +85,8 @@ function destination(uri: string | undefined, state: string | undefined, config:
 }
 
 /** Proof that the form of the confirmation page came from this browser's session. */
-const confirmation = (keyring: Keyring, sessionUid: string): string =>
-  createHmac('sha256', keyring.keyFor('logout confirmation')).update(sessionUid).digest('base64url');
+const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] =>
+  keyring.keysOf('logout confirmation').map((key) => createHmac('sha256', key).update(sessionUid).digest('base64url'));
 
 /** Answers `GET` and `POST {oauth_base}/logout`. */
 export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
@@ -110,13 +110,14 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
 
   const session = await provider.Session.get(ctx);
   if (session.accountId === undefined) return go(parameters.post_logout_redirect_uri);
-  const proof = confirmation(keyring, session.uid);
-  const confirmed = ctx.method === 'POST' && parameters.confirm !== undefined && sameSecret(parameters.confirm, proof);
+  const proofs = confirmations(keyring, session.uid);
+  const { confirm } = parameters;
+  const confirmed = ctx.method === 'POST' && confirm !== undefined && proofs.some((proof) => sameSecret(confirm, proof));
   if (hint?.subject !== session.accountId && !confirmed) {
     const kept = Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== 'confirm'));
     return pages.logout(ctx, {
       action: `${provider.urlFor('end_session')}?${new URLSearchParams(kept)}`,
-      proof: { name: 'confirm', value: proof },
+      proof: { name: 'confirm', value: proofs[0] ?? '' },
       applicationLabel: named === undefined ? undefined : clientSettings(named).label,
       accountId: session.accountId,
       redirectOrigins: vouched === undefined || named === undefined ? [] : applicationOrigins(named, vouched),

@@ -1,5 +1,6 @@
 /** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
 import { type Client, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { soon } from '../patience.ts';
 import { type WayBack, wayBackTo } from './way-back.ts';
 
 export interface ProtocolPages {
@@ -59,7 +60,10 @@ export async function showError(
   ctx: KoaContextWithOIDC,
   error: Omit<ProtocolErrorPage, 'application' | 'uiLocales'>,
 ): Promise<void> {
-  const client = await applicationOf(ctx).catch(() => undefined);
+  const client = await soon(
+    applicationOf(ctx).catch(() => undefined),
+    () => undefined,
+  );
   const application = client && wayBackTo(client, ctx.oidc.issuer);
   await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
 }

@@ -16,6 +16,7 @@ import { noteLook } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { words } from './authorize/scope.ts';
 import { ROUTES } from './endpoints.ts';
+import { TemporarilyUnavailable } from './errors.ts';
 import { isPlainForm, noteForm, readText } from './form.ts';
 import { type AccessTokenFormat, looksLikeJwt } from './tokens/access-token-format.ts';
 import { isActive } from './tokens/account.ts';
@@ -48,7 +49,10 @@ export function shortPath(parts: ShortPathParts): (req: IncomingMessage, res: Se
     const answer = answers[`${req.method} ${path}`];
     // What a page of another origin may read depends on the application, and a query on what is in it.
     if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
-    const body = await answer(req);
+    // Where the database is away, the library's way says so.
+    const body = await answer(req).catch((failure: unknown) => {
+      if (!(failure instanceof TemporarilyUnavailable)) throw failure;
+    });
     if (body === undefined) return false;
     const text = JSON.stringify(body);
     res.setHeader('Vary', 'Origin');

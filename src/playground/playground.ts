@@ -59,9 +59,9 @@ interface Place {
 /** Serves `/playground` and what is below it; where there is no playground these addresses stay unanswered. */
 export function playground({ config, keyring, pages, client, servers, log }: PlaygroundDependencies): Koa.Middleware {
   const party = relyingParty(config);
-  const key = keyring.keyFor('playground');
-  const transactions = playgroundTransactions({ key, secure: config.secure });
-  const sessions = sessionSeal(key);
+  const keys = keyring.keysOf('playground');
+  const transactions = playgroundTransactions({ keys, secure: config.secure });
+  const sessions = sessionSeal(keys);
   const home = `${config.baseUrl}/playground`;
 
   const show = (ctx: Koa.Context, view: string, locals: Record<string, unknown>, status = 200) =>

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { type Seal, sealing } from '../http/sealed.ts';
 import { TRANSACTION_SECONDS } from '../http/transactions.ts';
+import type { Keys } from '../secrets.ts';
 import { choices } from './choices.ts';
 import { exchange } from './exchange.ts';
 
@@ -31,9 +32,8 @@ const session = z.object({
 });
 export type Session = z.infer<typeof session>;
 
-/** @param key 32 bytes */
-export const sessionSeal = (key: Uint8Array): Seal<Session> =>
-  sealing({ kind: 'playground-session', schema: session, key, seconds: TRANSACTION_SECONDS });
+export const sessionSeal = (keys: Keys): Seal<Session> =>
+  sealing({ kind: 'playground-session', schema: session, keys, seconds: TRANSACTION_SECONDS });
 
 /** What the token endpoint gave replaces what is in hand; what came through the browser is kept beside it. */
 export function withTokens(before: Session, answer: Readonly<Record<string, unknown>>): Session {

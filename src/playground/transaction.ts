@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Seal, sealing } from '../http/sealed.ts';
 import { TRANSACTION_SECONDS, type Transactions, transactionCookies, transactionFields } from '../http/transactions.ts';
+import type { Keys } from '../secrets.ts';
 import { choices } from './choices.ts';
 
 const schema = z.object({ choices, ...transactionFields });
@@ -9,9 +10,8 @@ export type Transaction = z.infer<typeof schema>;
 
 const KIND = 'playground-transaction';
 
-/** @param key 32 bytes */
-export const transactionSeal = (key: Uint8Array): Seal<Transaction> => sealing({ kind: KIND, schema, key, seconds: TRANSACTION_SECONDS });
+export const transactionSeal = (keys: Keys): Seal<Transaction> => sealing({ kind: KIND, schema, keys, seconds: TRANSACTION_SECONDS });
 
-/** @param options.key 32 bytes @param options.secure is the service reached by https? */
-export const playgroundTransactions = (options: { readonly key: Uint8Array; readonly secure: boolean }): Transactions<Transaction> =>
+/** @param options.secure is the service reached by https? */
+export const playgroundTransactions = (options: { readonly keys: Keys; readonly secure: boolean }): Transactions<Transaction> =>
   transactionCookies({ ...options, kind: KIND, schema, prefix: 'gatehouse_playground_', path: '/playground' });

@@ -106,6 +106,7 @@ const ABOUT_THE_SERVICE = [
   'system.idp.lifecycle.deactivate',
   'system.idp.lifecycle.delete',
   'system.idp.lifecycle.update',
+  'system.secret_key.reseal',
   'system.settings.update',
 ] as const;
 

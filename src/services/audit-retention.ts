@@ -54,7 +54,7 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
 }
 
 /** After a change of SECRET_KEY the new key vouches for what was removed, while the one before still proves it. */
-async function renewSignature({ database, keyring, log }: Removing): Promise<void> {
+export async function renewSignature({ database, keyring, log }: Removing): Promise<void> {
   const signer = new AuditSigner(keyring);
   await database.transaction(async (trx) => {
     if (!(await beTheSealer(trx))) return;

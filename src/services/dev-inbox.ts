@@ -16,7 +16,7 @@ export interface InboxMail extends Readonly<z.infer<typeof content>> {
 /** Shown at most. */
 const MOST_SHOWN = 100;
 
-const contextOf = (id: string): string => `dev inbox ${id}`;
+export const contextOf = (id: string): string => `dev inbox ${id}`;
 
 /** "Sends" into the inbox. */
 export const inboxMailer = ({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Mailer => ({

@@ -12,8 +12,8 @@ const PREFIX = 'whsec_';
 /** @returns 256 bits as the specification writes a key, `whsec_` and base64 */
 export const newSigningSecret = (): string => PREFIX + randomBytes(32).toString('base64');
 
-const secretContext = (hookId: string): string => `event_hook:${hookId}:signing_secret`;
-const headerContext = (hookId: string, key: string): string => `event_hook:${hookId}:header:${key.toLowerCase()}`;
+export const secretContext = (hookId: string): string => `event_hook:${hookId}:signing_secret`;
+export const headerContext = (hookId: string, key: string): string => `event_hook:${hookId}:header:${key.toLowerCase()}`;
 
 export const sealSigningSecret = (keyring: Keyring, hookId: string, secret: string): string => keyring.seal(secret, secretContext(hookId));
 

@@ -36,7 +36,7 @@ const content = z.object({
   device: z.string().optional(),
 });
 
-const contextOf = (id: string): string => `reset request ${id}`;
+export const contextOf = (id: string): string => `reset request ${id}`;
 
 /**
  * Takes note that somebody asks for a new password.

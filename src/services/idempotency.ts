@@ -9,6 +9,8 @@ import type { Services } from './dependencies.ts';
 
 const KEPT_MS = 24 * 3600 * 1000;
 
+export const answerContext = (id: string): string => `idempotent_call:${id}`;
+
 export interface RepeatableCall {
   readonly userId: string;
   /** Chosen by the caller, his alone. */
@@ -29,10 +31,12 @@ export async function once<T>(
   work: (within: Services) => Promise<T>,
 ): Promise<{ readonly answer: T; readonly repeated: boolean }> {
   const id = digest(JSON.stringify([userId, key]));
-  const context = `idempotent_call:${id}`;
+  const context = answerContext(id);
   const { database, keyring, notifications } = services;
   // Keyed: the content may hold a password, which a bare hash would let anybody guess who reads the table.
-  const requestHash = createHmac('sha256', keyring.keyFor('idempotent calls')).update(content).digest('base64url');
+  const hashOf = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
+  const keys = keyring.keysOf('idempotent calls');
+  const requestHash = hashOf(keys[0]);
   // Told after the commit: a cache that is dropped before would be filled again with what was.
   const changes: Change[] = [];
 
@@ -49,7 +53,8 @@ export async function once<T>(
       return { answer, repeated: false };
     }
     const earlier = await findCall(trx, id);
-    if (earlier?.requestHash !== requestHash || earlier.answerSealed === null) {
+    // The earlier call may be of the time before SECRET_KEY got another key.
+    if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
       throw conflict({ field: 'Idempotency-Key', message: 'was used for another call' });
     }
     return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };

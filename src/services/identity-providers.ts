@@ -235,7 +235,7 @@ function keptOrNew(
   return before.sealedSecret;
 }
 
-const secretContext = (id: string): string => `identity_provider:${id}`;
+export const secretContext = (id: string): string => `identity_provider:${id}`;
 const sealed = ({ keyring }: Services, id: string, secret: string | undefined): string | null =>
   secret === undefined ? null : keyring.seal(secret, secretContext(id));
 

@@ -3,6 +3,8 @@
  * (store/notifications.ts), and out of date for a few seconds at most when the telling was lost.
  */
 
+import { soon } from '../patience.ts';
+
 /** Milliseconds. */
 const FRESH = 3000;
 
@@ -15,7 +17,7 @@ export class Known<T> {
 
   /**
    * @param read from the database
-   * @param meanwhile holds while it cannot be read and nothing is known; absent: whoever asks is told of the failure
+   * @param meanwhile holds while it cannot be read, or not soon, and nothing is known; absent: whoever asks is told of the failure
    */
   constructor(
     readonly read: () => Promise<T>,
@@ -26,7 +28,8 @@ export class Known<T> {
   async current(): Promise<T> {
     if (performance.now() < this.#freshUntil && this.#value !== undefined) return this.#value;
     this.#reading ??= this.#begin();
-    return this.#reading;
+    const { meanwhile } = this;
+    return meanwhile === undefined ? this.#reading : soon(this.#reading, () => this.#value ?? meanwhile);
   }
 
   /** It has changed, here or elsewhere: whoever asks from now on gets what was read after that. */

@@ -94,7 +94,11 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
       const again = [...delivered];
       delivered.clear();
       if (performance.now() < next) await look(again);
-      else next = performance.now() + ((await lookAtAll()) ? EVERY : AFTER_FAILURE);
+      else {
+        const pause = (await lookAtAll()) ? EVERY : AFTER_FAILURE;
+        // From the end of the look on: where the database is slow, it is not asked without a pause.
+        next = performance.now() + pause;
+      }
       await wait(Math.max(0, next - performance.now()), undefined, { signal, ref: false }).catch(() => undefined);
     }
     await Promise.all([...senders.values()].map(({ settled }) => settled()));

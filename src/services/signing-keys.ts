@@ -30,7 +30,7 @@ const ORDER = { ACTIVE: 0, NEXT: 1, RETIRED: 2 } as const;
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const;
 
 /** Where a private key is sealed: a sealed key moved to another kid does not open. */
-const sealingContext = (kid: string): string => `signing_key:${kid}`;
+export const sealingContext = (kid: string): string => `signing_key:${kid}`;
 
 /** @returns a new key pair, the private part sealed; kid is the thumbprint of RFC 7638 */
 async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyring: Keyring): Promise<SigningKey> {

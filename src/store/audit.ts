@@ -38,7 +38,7 @@ const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
  * @param event the placeholder of `eventRow` @param from nothing is written without a row of it
  */
 export const writingEvent = (event: string, from: string): string =>
-  `event AS (INSERT INTO audit_events (${NAMES}) SELECT r.* FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
+  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${NAMES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
     RETURNING uuid, published, event_type, target),
   news AS (INSERT INTO outbox ${NOTED} ${NEWS})`;
 

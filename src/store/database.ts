@@ -6,7 +6,9 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { ReadOnly } from './failures.ts';
 import { PreparingClient } from './prepared.ts';
+import type { Connection } from './writable-server.ts';
 
 export interface Database {
   /** For the hot path: named prepared statements. */
@@ -15,7 +17,7 @@ export interface Database {
   readonly knex: Knex;
   /** Commits what `work` did when it resolves, undoes it when it rejects. */
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
-  /** @throws when the database cannot be reached */
+  /** @throws when the database cannot be reached, or takes no writes */
   ping(): Promise<void>;
   /** Waits for the work under way, then closes every connection. */
   close(): Promise<void>;
@@ -45,7 +47,7 @@ const MIGRATION_LOCK = 0x67617466;
  * @param options.onError told of a connection that broke while nobody used it
  */
 export async function openDatabase(options: {
-  connection: pg.ClientConfig;
+  connection: Connection;
   poolSize?: number;
   patient?: boolean;
   onError(error: Error): void;
@@ -64,12 +66,17 @@ export async function openDatabase(options: {
     types: numbersForBigints(),
     onConnect: async (client) => {
       await client.query(options.patient ? PATIENT_SESSION : SESSION);
+      if (options.connection.pooler && client instanceof PreparingClient) await client.prepareOnlyWhereNamesLast();
     },
   });
   pool.on('error', options.onError);
   // A connection that breaks between two statements of a transaction has no other listener, and Node ends a process for that.
   // The next statement reports it, and the pool does not take the connection back.
   pool.on('connect', (client) => client.on('error', () => {}));
+  // Whether it may write, a connection learns when it is opened: one that was refused would be so still when the database takes writes again.
+  pool.on('release', (_error, client) => {
+    if (client instanceof PreparingClient && client.wasReadOnly) client.end().catch(() => {});
+  });
 
   const knex = knexFactory({
     client: 'pg',
@@ -84,13 +91,26 @@ export async function openDatabase(options: {
     knex,
     transaction: (work) => knex.transaction(work),
     async ping() {
-      await Promise.race([pool.query('SELECT 1'), answerWithin(PING_WITHIN_MS)]);
+      await Promise.race([askWhetherWritable(pool), answerWithin(PING_WITHIN_MS)]);
     },
     async close() {
       await knex.destroy();
       await pool.end();
     },
   };
+}
+
+/** @throws {ReadOnly} on a standby as well as where an operator has said so */
+async function askWhetherWritable(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  let isWritable = false;
+  try {
+    const { rows } = await client.query<{ state: string }>("SELECT current_setting('transaction_read_only') AS state");
+    isWritable = rows[0]?.state === 'off';
+  } finally {
+    client.release(!isWritable);
+  }
+  if (!isWritable) throw new ReadOnly();
 }
 
 /** @throws when the time is over */

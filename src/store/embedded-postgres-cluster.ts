@@ -2,7 +2,7 @@
  * The files of the embedded PostgreSQL: where they lie, whose they are, and how a cluster comes into being. A cluster gets its
  * name only when it is whole, so a start may be killed at any time and any number may run at once. Runs no server.
  */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ import {
 } from './embedded-postgres-binaries.ts';
 
 /** The major version is part of the name: the files of one are not those of another. */
-const CLUSTER = 'pg18';
+export const CLUSTER = 'pg18';
 /** Where a database goes whose DATA_DIR the server's user cannot reach. */
 const REFUGE = '/var/lib/gatehouse';
 /** The file in DATA_DIR that names the place it went to. */
@@ -47,15 +47,8 @@ export interface Cluster {
  * @throws {EmbeddedPostgresError} in one line
  */
 export async function openCluster(dataDir: string, say: (line: string) => void): Promise<Cluster> {
-  makeFolder(dataDir);
-  const recorded = readRecord(dataDir);
-  const usual = path.join(dataDir, 'postgres');
-  const user = ownerOf(path.join(recorded ?? usual, CLUSTER, 'data')) ?? clusterOwner();
-  const home = recorded ?? (canEnter(dataDir, user) ? usual : takeRefuge(dataDir, usual));
-  if (home !== usual) say(`the embedded PostgreSQL keeps its data in ${home}, because the user it runs as cannot reach ${dataDir}`);
+  const { directory, user } = findPlace(dataDir, say);
   const binaries = locateBinaries(user);
-  makeFolder(home);
-  const directory = path.join(fs.realpathSync(home), CLUSTER);
   if (!fs.existsSync(directory)) await createCluster(directory, binaries, user);
   removeRemains(directory);
   return {
@@ -67,6 +60,48 @@ export async function openCluster(dataDir: string, say: (line: string) => void):
     user,
     binaries,
   };
+}
+
+/** Where the files of a DATA_DIR are or shall be, and whose they are. */
+function findPlace(dataDir: string, say: (line: string) => void): { readonly directory: string; readonly user: SystemUser } {
+  makeFolder(dataDir);
+  const recorded = readRecord(dataDir);
+  const usual = path.join(dataDir, 'postgres');
+  const user = ownerOf(path.join(recorded ?? usual, CLUSTER, 'data')) ?? clusterOwner();
+  const home = recorded ?? (canEnter(dataDir, user) ? usual : takeRefuge(dataDir, usual));
+  if (home !== usual) say(`the embedded PostgreSQL keeps its data in ${home}, because the user it runs as cannot reach ${dataDir}`);
+  makeFolder(home);
+  return { directory: path.join(fs.realpathSync(home), CLUSTER), user };
+}
+
+/** @returns whether a DATA_DIR has a database, without making one */
+export const hasCluster = (dataDir: string): boolean =>
+  fs.existsSync(path.join(dataDir, RECORD)) || fs.existsSync(path.join(dataDir, 'postgres', CLUSTER));
+
+/**
+ * Makes the cluster of a DATA_DIR that has none from a copy. PostgreSQL makes it whole when it starts.
+ * @param copy a folder as `copyCluster` leaves it
+ * @throws {EmbeddedPostgresError} in one line
+ */
+export function restoreCluster(dataDir: string, copy: string, say: (line: string) => void): void {
+  const from = path.join(copy, CLUSTER);
+  if (!fs.existsSync(path.join(from, 'data', 'PG_VERSION')))
+    throw new EmbeddedPostgresError(`${copy} is no backup of an embedded database`);
+  const { directory, user } = findPlace(dataDir, say);
+  const draft = fs.mkdtempSync(`${directory}.new-`);
+  try {
+    fs.cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
+    fs.chmodSync(draft, PASSAGE);
+    const data = path.join(draft, 'data');
+    fs.chmodSync(data, 0o700);
+    hand([data, ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => path.join(data, name))], user);
+    execFileSync('sync');
+    fs.renameSync(draft, directory);
+    persistNames(path.dirname(directory));
+  } catch (error) {
+    discard(draft);
+    throw error;
+  }
 }
 
 /** Makes a folder of the service. As root the server's user may pass through it, but not look around. */

@@ -102,7 +102,7 @@ interface Presence {
 async function enter(cluster: Cluster, settings: Record<string, string>, formerSockets: string | undefined): Promise<Presence> {
   let launched: Launched | undefined;
   let attempts = 0;
-  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await delay(10)) {
+  for (const end = performance.now() + READY_WITHIN_MS; performance.now() < end; await delay(10)) {
     const postmaster = readPostmaster(cluster.data);
     if (postmaster?.alive) {
       const client = postmaster.ready ? await joinAt(cluster, postmaster.sockets) : undefined;
@@ -150,7 +150,7 @@ async function leave(cluster: Cluster, { client, pid, sockets }: Presence): Prom
     if (!rows[0]?.alone) return;
     process.kill(pid, 'SIGINT');
     // The connection stays, and with it the lock: until the end nobody else gets in.
-    for (const end = Date.now() + STOPPED_WITHIN_MS; isPostmasterOf(pid, cluster.data) && Date.now() < end; ) await delay(10);
+    for (const end = performance.now() + STOPPED_WITHIN_MS; isPostmasterOf(pid, cluster.data) && performance.now() < end; ) await delay(10);
     removeIfEmpty(sockets);
   } catch {
     // The server is gone already: there is nothing to stop.

@@ -4,8 +4,13 @@
  */
 import pg from 'pg';
 
-/** connection exceptions · shutdown, crash, cannot connect now · too many connections · read only (a standby during failover) */
-const UNAVAILABLE_STATES = /^(08...|57P0[123]|53300|25006)$/;
+/**
+ * connection exceptions · shutdown, crash, cannot connect now · too many connections, no room on its disk, no memory · its disk fails · read only (a
+ * standby during failover, or an operator's word)
+ */
+const UNAVAILABLE_STATES = /^(08...|57P0[123]|53...|58030|25006)$/;
+/** a statement ran longer than it may · a lock was not to be had · serialization failure · deadlock */
+const HELD_UP_STATES = /^(57014|55P03|40001|40P01)$/;
 
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
@@ -28,14 +33,44 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
 
+/** The database takes no writes. */
+export class ReadOnly extends Error {
+  override readonly name = 'ReadOnly';
+  override readonly message = 'The database takes no writes (transaction_read_only is on)';
+}
+
+/** SQLSTATE read_only_sql_transaction: a write was refused for that reason. */
+export const READ_ONLY_STATE = '25006';
+
+/** Of the servers of the database no one takes writes at the moment. @param reasons what they said instead */
+export class NoWritableServer extends Error {
+  override readonly name = 'NoWritableServer';
+  constructor(reasons: readonly string[]) {
+    super(`no server takes writes: ${reasons.join('; ')}`);
+  }
+}
+
 /** Is the database out of reach, or too much asked at once, so that the same call may succeed later? */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof Overloaded) return true;
+  if (error instanceof Overloaded || error instanceof ReadOnly || error instanceof NoWritableServer) return true;
   if (error.cause !== undefined) return isUnavailable(error.cause);
-  if (error instanceof pg.DatabaseError) return UNAVAILABLE_STATES.test(error.code ?? '');
+  if (error instanceof pg.DatabaseError) return UNAVAILABLE_STATES.test(error.code ?? '') || wasHeldUp(error);
   if ('code' in error && typeof error.code === 'string') return UNAVAILABLE_CODES.has(error.code);
   return UNAVAILABLE_MESSAGE.test(error.message);
+}
+
+/** Did the database work, but other work held the statement up for too long? Then another statement may well succeed at once. */
+export const wasHeldUp = (error: unknown): boolean => error instanceof pg.DatabaseError && HELD_UP_STATES.test(error.code ?? '');
+
+/** A connection that broke, or was ended by the server, while it was used or lay idle: administrator's command, crash. */
+const BROKEN = /^(08006|57P0[12]|ECONNRESET|EPIPE)$/;
+const BROKEN_MESSAGE = /Connection terminated unexpectedly|Client has encountered a connection error and is not queryable/;
+
+/** Was it this one connection that failed, so that another may be had at once? */
+export function isBrokenConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'code' in error && typeof error.code === 'string' ? BROKEN.test(error.code) : BROKEN_MESSAGE.test(error.message);
 }
 
 /** Did the statement run longer than it may (query_canceled)? */

@@ -3,10 +3,11 @@
  * A message can be missed while the connection is lost, hence 'everything' after it; caches live by a short time limit besides.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Executor } from './database.ts';
+import { type Connection, WritableClient } from './writable-server.ts';
 
 const change = z.object({ kind: z.enum(['server', 'application', 'settings', 'identity-provider']), id: z.string() });
 
@@ -32,7 +33,7 @@ const LONGEST_WAIT_MS = 5000;
  * @param connection direct: a transaction-mode pooler forgets who listens
  * @throws when the first connection fails
  */
-export async function openNotifications(connection: pg.ClientConfig, log: Logger): Promise<Notifications> {
+export async function openNotifications(connection: Connection, log: Logger): Promise<Notifications> {
   const listeners: Listener[] = [];
   const closed = new AbortController();
   const tell = (news: Change | 'everything') => {
@@ -40,7 +41,7 @@ export async function openNotifications(connection: pg.ClientConfig, log: Logger
   };
 
   const listen = async (): Promise<pg.Client> => {
-    const client = new pg.Client({
+    const client = new WritableClient({
       ...connection,
       application_name: 'gatehouse notifications',
       connectionTimeoutMillis: 5000,

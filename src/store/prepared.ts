@@ -2,8 +2,9 @@
  * Statements that come again and again are prepared: knex names none, and PostgreSQL parses and plans an unnamed one each time, which costs more than
  * to carry it out. Only the frequent ones, and only so many, for a prepared statement takes memory in every connection.
  */
+import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import pg from 'pg';
+import { WritableClient } from './writable-server.ts';
 
 /** A statement is prepared when it was asked so often, while it was not forgotten among this many others. */
 const OFTEN = 20;
@@ -34,12 +35,28 @@ function nameOf(text: string): string | undefined {
   return names.get(text);
 }
 
+/** Answers whether the server knows it by the name that it was given here. */
+const SELF_KNOWLEDGE = 'SELECT 1 FROM pg_prepared_statements WHERE name = $1';
+
 /** A connection that prepares what is frequent. Without values a statement may be several, or one that cannot be prepared. */
-export class PreparingClient extends pg.Client {
+export class PreparingClient extends WritableClient {
+  #prepares = true;
+
+  /**
+   * Behind a pooler that hands each transaction to another connection a name leads nowhere, or to another one's statement, unless the pooler keeps
+   * account of them. One that does gives them names of its own on the server: that is how it is known (PgBouncer from 1.21 on, `max_prepared_statements`).
+   */
+  async prepareOnlyWhereNamesLast(): Promise<void> {
+    const name = `asked-${randomUUID()}`;
+    this.#prepares = (await super.query({ name, text: SELF_KNOWLEDGE, values: [name] })).rowCount === 0;
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
   override query(...[config, ...rest]: any[]): any {
     // A cursor or stream is an object of its own kind.
     const isPlain = typeof config?.text === 'string' && config.submit === undefined;
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    if (!this.#prepares) return (super.query as any)(isPlain ? { ...config, name: undefined } : config, ...rest);
     const isUnnamed = isPlain && config.name === undefined && config.values?.length > 0;
     const name = isUnnamed ? nameOf(config.text) : undefined;
     // biome-ignore lint/suspicious/noExplicitAny: as above

@@ -4,6 +4,7 @@
  * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
+import { isBrokenConnection } from './failures.ts';
 import { together } from './together.ts';
 
 /** Numbers in the column `model`. Never reuse one. */
@@ -130,8 +131,18 @@ const columnsOf = (looks: readonly Look[]) => [
   looks.length,
 ];
 
+/** A look-up changes nothing, so that it is asked again where only its connection broke, which many may wait at. */
+async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig): Promise<readonly Row[]> {
+  try {
+    return (await pool.query<Row>(query)).rows;
+  } catch (error) {
+    if (!isBrokenConnection(error)) throw error;
+    return (await pool.query<Row>(query)).rows;
+  }
+}
+
 const findModels = together(async (pool, looks: readonly Look[]) => {
-  const { rows } = await pool.query<ModelRow & { readonly place: number }>({ ...FIND, values: columnsOf(looks) });
+  const rows = await ask<ModelRow & { readonly place: number }>(pool, { ...FIND, values: columnsOf(looks) });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
   for (const row of rows) {
     const model = NAME_OF.get(row.model);
@@ -158,7 +169,7 @@ const findSessionsBy = (column: 'id' | 'uid') => {
           AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
   return together(async (pool, looks: readonly Look[]) => {
     const query = { name: `find-sessions-by-${column}`, text, values: columnsOf(looks) };
-    const { rows } = await pool.query<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(query);
+    const rows = await ask<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(pool, query);
     const found: (FoundSession | undefined)[] = looks.map(() => undefined);
     for (const row of rows)
       found[row.place - 1] = { payload: row.payload, expiresAt: row.expires, account: accountOf(row), clients: row.clients ?? {} };

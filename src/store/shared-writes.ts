@@ -52,56 +52,54 @@ export const listed = ({ model, serverKey, accountId, clientId, grantId, expires
 export const isUsable = (now: string, leeway: string): string =>
   `expires_at > to_timestamp(${now}) AND (consumed_at IS NULL OR (${leeway} > 0 AND consumed_at > to_timestamp(${now} - ${leeway})))`;
 
-/** Each use by the primary key, in an update of its own. */
-function using(uses: number): { readonly name: string; readonly text: string } {
+/**
+ * Each use by the primary key, in an update of its own.
+ * @param waits for a row that another transaction holds; else such a use fails like one whose row is gone
+ */
+function using(uses: number, waits: boolean): { readonly name: string; readonly text: string } {
   const numbers = Array.from({ length: uses }, (_, index) => index + 1);
   const updates = numbers.map((number) => {
     const [id, model, server, leeway] = [0, 1, 2, 3].map((field) => `$${4 * number - 1 + field}`);
+    const key = `id = ${id}::text AND model = ${model}::smallint AND server_key = ${server}::integer`;
+    const free = waits ? '' : `AND EXISTS (SELECT FROM oidc_payload WHERE ${key} FOR UPDATE SKIP LOCKED)`;
     return `used${number} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, to_timestamp($2::float8))
-      WHERE id = ${id}::text AND model = ${model}::smallint AND server_key = ${server}::integer AND ${isUsable('$2::float8', `${leeway}::integer`)}
+      WHERE ${key} AND ${isUsable('$2::float8', `${leeway}::integer`)} ${free}
       RETURNING ${number} AS request)`;
   });
   const used = numbers.map((number) => `SELECT request FROM used${number}`).join(' UNION ALL ');
   return {
-    name: `use-models-${uses}`,
+    name: `use-models-${uses}${waits ? '-waiting' : ''}`,
     text: `WITH ${updates.join(',\n')}, used AS (${used}),
       inserted AS (${inserting('$1', 'request IS NULL OR request IN (SELECT request FROM used)')}) SELECT request FROM used`,
   };
 }
 
-const USE = Array.from({ length: MOST + 1 }, (_, uses) =>
-  uses === 0 ? { name: 'insert-models', text: inserting('$1', 'true') } : using(uses),
-);
+const INSERT = { name: 'insert-models', text: inserting('$1', 'true') };
+/** By the number of uses. */
+const SHARED = [INSERT, ...Array.from({ length: MOST }, (_, index) => using(index + 1, false))];
+const WAITING = using(1, true);
 
-async function send(pool: pg.Pool, requests: readonly SharedWrite[]): Promise<boolean[]> {
+async function send(pool: pg.Pool, requests: readonly SharedWrite[], waits = false): Promise<boolean[]> {
   const uses = requests.flatMap(({ use }) => use ?? []);
-  // In one order everywhere, so that no two statements wait for each other's rows.
-  uses.sort((a, b) => (a.id < b.id ? -1 : 1));
   const rows = requests.flatMap(({ inserts, use }) => inserts.map((row) => listed(row, use && uses.indexOf(use) + 1)));
   const [now] = requests.map((request) => request.now);
   const values = uses.flatMap(({ id, model, serverKey, leeway }) => [id, MODELS[model], serverKey, leeway]);
   const { rows: met } = await pool.query<{ readonly request: number }>({
-    name: USE[uses.length]?.name,
-    text: USE[uses.length]?.text ?? '',
+    ...(waits ? WAITING : (SHARED[uses.length] ?? INSERT)),
     values: [JSON.stringify(rows), ...(uses.length === 0 ? [] : [now, ...values])],
   });
   const succeeded = new Set(met.map(({ request }) => request));
   return requests.map(({ use }) => use === undefined || succeeded.has(uses.indexOf(use) + 1));
 }
 
-const sendTogether = together(send, MOST);
+const sendTogether = together((pool, requests: readonly SharedWrite[]) => send(pool, requests), MOST);
+const sendWaiting = together((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
 
-/** Accounts of which a use travels with others'. */
-const underWay = new Set<string>();
-
-/** @returns whether the use succeeded, and the rows with it; without one, true */
+/**
+ * What travels with others waits for no row: it would hold theirs meanwhile, and whoever removes many rows holds them in an order of his own. A use whose
+ * row is held, or that failed, is asked again by itself, where nobody but its like waits behind it.
+ * @returns whether the use succeeded, and the rows with it; without one, true
+ */
 export async function writeShared(pool: pg.Pool, request: SharedWrite): Promise<boolean> {
-  const { use, inserts } = request;
-  if (use === undefined) return sendTogether(pool, request);
-  // Of one account no two uses share a statement: the second of one value must see the first, and whoever ends all that an account holds locks its
-  // rows one after the other. It goes by itself instead.
-  const account = inserts[0]?.accountId;
-  if (account === undefined || underWay.has(account)) return (await send(pool, [request]))[0] === true;
-  underWay.add(account);
-  return sendTogether(pool, request).finally(() => underWay.delete(account));
+  return (await sendTogether(pool, request)) || sendWaiting(pool, request);
 }

@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { type AuditEvent, eventRow, writingEvent } from './audit.ts';
-import { MOST_DEVICES } from './failed-sign-ins.ts';
+import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.ts';
 import type { NewEntry } from './outbox.ts';
 import { composedName, USER_AMONG_OTHERS, type User } from './users.ts';
 
@@ -79,7 +79,8 @@ export async function findCandidate(
   return { barred: rows[0]?.barred ?? undefined, candidate };
 }
 
-// The user is locked first, then his browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now.
+// The user is locked first, then his browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now;
+// a browser that another one has added meanwhile is met by the insertion alone.
 const SIGN_IN = {
   name: 'sign-in-plainly',
   text: `WITH held AS MATERIALIZED (
@@ -103,11 +104,12 @@ const SIGN_IN = {
       UPDATE user_devices d SET failed_sign_ins = 0, sign_in_locks = 0, locked_until = NULL, expires_at = $9::timestamptz
         FROM admitted a WHERE d.user_id = a.id AND d.device_hash = $2),
     added AS (
-      INSERT INTO user_devices (user_id, device_hash, expires_at, told) SELECT a.id, $2, $9::timestamptz, true FROM admitted a
-        ON CONFLICT (user_id, device_hash) DO NOTHING RETURNING user_id),
+      INSERT INTO user_devices (user_id, device_hash, expires_at, told)
+        SELECT a.id, $2, $9::timestamptz, true FROM admitted a WHERE NOT EXISTS (SELECT FROM device)
+        ON CONFLICT (user_id, device_hash) DO UPDATE SET told = true WHERE NOT user_devices.told RETURNING user_id),
     forgotten AS (
       DELETE FROM user_devices WHERE user_id = (SELECT user_id FROM added) AND device_hash <> $2 AND device_hash NOT IN (
-        SELECT device_hash FROM user_devices WHERE user_id = $1 AND device_hash <> $2 ORDER BY expires_at DESC LIMIT ${MOST_DEVICES - 1})),
+        SELECT device_hash FROM user_devices WHERE user_id = $1 AND device_hash <> $2 ORDER BY ${NEWEST_DEVICES_FIRST} LIMIT ${MOST_DEVICES - 1})),
     ${writingEvent('$10', 'admitted a')},
     notice AS (
       INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)

@@ -3,7 +3,7 @@
  * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
  */
 import type pg from 'pg';
-import { isUnavailable, Overloaded } from './failures.ts';
+import { isUnavailable, Overloaded, wasHeldUp } from './failures.ts';
 
 /** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
 const HELD_UP = 20;
@@ -80,7 +80,7 @@ function queue<Question, Answer>(
       });
     } catch (error) {
       // Where the database is away it would be so for each of them, and what became of a statement whose answer was lost is not known.
-      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
+      if (batch.length === 1 || (isUnavailable(error) && !wasHeldUp(error))) for (const { reject } of batch) reject(error);
       // At once, so that one that waits for a lock holds up none of the others.
       else await Promise.all(batch.map(alone));
     } finally {

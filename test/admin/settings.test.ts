@@ -57,12 +57,13 @@ test('two administrators who change different things at once lose neither', asyn
   const service = await startService(t);
   const { agent } = await enter(service);
   const [policy, sessions] = [await agent.visit(`${SIGN_IN}/edit`), await agent.visit('/admin/security/sessions/edit')];
-  await Promise.all([
-    agent.submit(policy, 'console-form', { mfa: 'ADMINISTRATORS' }),
+  const told = await Promise.all([
+    agent.submit(policy, 'console-form', { identifierFirst: 'true' }),
     agent.submit(sessions, 'console-form', { sessionIdleMinutes: '99' }),
   ]);
+  for (const page of told) assert.match(wordsOf(page), /changed/);
   const { body } = await service.api('GET', '/settings/sign-in');
-  assert.deepEqual([body.mfa, body.sessionIdleMinutes], ['ADMINISTRATORS', 99]);
+  assert.deepEqual([body.identifierFirst, body.sessionIdleMinutes], [true, 99]);
 });
 
 test('what passwords must be is changed, and asked of the next one; what is wrong stands beside its field', async (t) => {

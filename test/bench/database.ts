@@ -63,11 +63,11 @@ export async function settle(client: pg.Client): Promise<void> {
 }
 
 /** Rows that one statement adds: a bounded transaction. */
-const AT_ONCE = 500_000;
+const AT_ONCE = 2_500_000;
 
 /** @param statement adds the rows of the numbers from $1 to $2 */
 export async function addRows(client: pg.Client, rows: number, statement: string): Promise<void> {
-  await client.query('SET statement_timeout = 0; SET synchronous_commit = off');
+  await client.query("SET statement_timeout = 0; SET synchronous_commit = off; SET work_mem = '512MB'");
   for (let first = 1; first <= rows; first += AT_ONCE) {
     await client.query(statement, [first, Math.min(first + AT_ONCE - 1, rows)]);
   }

@@ -1,5 +1,5 @@
 /** Gatehouse as its users start it: a real process, durable as it is by default. Only the rate limits are off, and the log tells warnings. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { authorizationUrl, codeIn, exchangeForm, signedIn } from './authorization.ts';
 import { type Cores, end, freePort, printed, startNode } from './child.ts';
@@ -14,10 +14,11 @@ const ORGANIZATIONS = 20;
 /** Calls under way at once while things are made. */
 const AT_ONCE = 8;
 
-/** More rows like those of the first token that is there. */
+/** More rows like those of the first token that is there; in the order of the key, so that each page of its index is written once for many of them. */
 const MORE_ROWS = `INSERT INTO oidc_payload (id, model, server_key, payload, account_id, client_id, grant_id, expires_at, exp_hour)
-  SELECT encode(sha256(n::text::bytea), 'base64'), model, server_key, payload, account_id, client_id, encode(sha256(n::text::bytea), 'base64'), expires_at, exp_hour
-  FROM (SELECT * FROM oidc_payload WHERE model = 3 LIMIT 1) sample, generate_series($1::integer, $2::integer) n`;
+  SELECT number.id, model, server_key, payload, account_id, client_id, number.id, expires_at, exp_hour
+  FROM (SELECT encode(sha256(n::text::bytea), 'base64') COLLATE "C" AS id FROM generate_series($1::integer, $2::integer) n ORDER BY 1) number,
+    (SELECT * FROM oidc_payload WHERE model = 3 LIMIT 1) sample`;
 
 export interface GatehouseProcess {
   readonly pid: number;
@@ -83,11 +84,16 @@ export async function startGatehouse(plan: Plan): Promise<RunningTarget> {
 async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, { servers, serversInUse }: Plan): Promise<RunningTarget> {
   const api = `${base}/api/v1`;
   const create = async <T>(resource: string, body: unknown): Promise<T> => {
-    const response = await fetch(api + resource, {
-      method: 'POST',
-      headers: { authorization: `SSWS ${apiToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    const key = randomUUID();
+    const call = () =>
+      fetch(api + resource, {
+        method: 'POST',
+        headers: { authorization: `SSWS ${apiToken}`, 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(body),
+      });
+    let response = await call();
+    // A thousand servers have two thousand keys: on a busy machine the service may have to be asked again.
+    for (let times = 0; response.status === 503 && times < 10; times += 1) response = await call();
     if (!response.ok) throw new Error(`${resource}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   };
@@ -108,7 +114,15 @@ async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, {
   const builtIn: ServerAddress = { opaque: `${base}/oauth/v1`, jwt: `${base}/oauth/v1/default` };
   const more = await many(servers, async (number): Promise<ServerAddress> => {
     const id = `bench${number}`;
-    await create('/authorizationServers', { id, name: `Bench ${number}`, audiences: [`api://${id}`], accessTokenFormat: 'opaque' });
+    // RSA keys take their time: those that nobody uses do with others.
+    const signingAlg = number < serversInUse ? 'RS256' : 'ES256';
+    await create('/authorizationServers', {
+      id,
+      name: `Bench ${number}`,
+      audiences: [`api://${id}`],
+      accessTokenFormat: 'opaque',
+      signingAlg,
+    });
     return { opaque: `${base}/oauth/v1/${id}`, jwt: builtIn.jwt };
   });
   const target: Target = {

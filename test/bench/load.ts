@@ -16,11 +16,11 @@ export class Load {
     this.#child = startNode(ENTRY, [], { cores: plan.cores?.generator, talks: true });
   }
 
-  /** @throws what went wrong there */
-  async measure(running: RunningTarget, flow: string, more: Pick<Order, 'rate' | 'beside'> = {}): Promise<Measurement> {
+  /** @param more.users who may sit where they sat before, unless the flow uses their tokens up @throws what went wrong there */
+  async measure(running: RunningTarget, flow: string, more: Partial<Pick<Order, 'rate' | 'beside' | 'users'>> = {}): Promise<Measurement> {
     const { concurrency, seconds, warmUp } = this.plan;
-    const users = await seats(running, concurrency, 0);
-    const reply = await this.#ask({ order: { flow, target: running.target, users, seconds, warmUp, ...more } });
+    const users = more.users ?? (await seats(running, concurrency, 0));
+    const reply = await this.#ask({ order: { flow, target: running.target, seconds, warmUp, ...more, users } });
     if ('measured' in reply) return reply.measured;
     throw new Error('failed' in reply ? reply.failed : 'the generator answered something else');
   }

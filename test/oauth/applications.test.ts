@@ -169,6 +169,25 @@ test('an application that takes the id of a deleted one has to ask for consent a
   assert.match((await request()).text, /<form id="consent"/);
 });
 
+test('an application that takes the id of a deleted one has no part in the sessions of before, and is not told of their end (Back-Channel Logout 1.0 section 2.3)', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const browser = new UserAgent(service.baseUrl);
+  const register = () => createClient(service, { backchannel_logout_uri: 'https://app.example/logout' }, { client_id: 'listener' });
+  const toldOf = async () => {
+    await service.api('DELETE', `/users/${user.id}/sessions`);
+    const outbox = `SELECT count(*)::int AS n FROM outbox WHERE kind = 'backchannel-logout'`;
+    return onServer(service.database.url, async (client) => (await client.query(outbox)).rows[0].n);
+  };
+  const former = await register();
+  for (const serverId of ['built-in', 'default']) await tokensFor(service, browser, user, former, { serverId });
+  await service.api('DELETE', '/apps/listener');
+  const again = await register();
+  assert.equal(await toldOf(), 0);
+  await tokensFor(service, browser, user, again);
+  assert.equal(await toldOf(), 1, 'of its own');
+});
+
 /** Presents a secret by basic, post, or signs with it (OpenID Connect Core section 9). @returns the status, and the error if any */
 async function present(service: Service, clientId: string, secret: string, method: 'basic' | 'post' | 'jwt') {
   const form = { grant_type: 'client_credentials' };

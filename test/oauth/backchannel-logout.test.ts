@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { eventually } from '../support/process.ts';
+import { setScope } from '../support/scopes.ts';
 import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { receiver, signInAt, told, verified, waiting } from './logout-receiver.ts';
@@ -97,6 +98,27 @@ test('the end of a session is told to its applications', async (t) => {
     assert.deepEqual(await waiting(service.database), []);
     assert.deepEqual(stranger.tokens, []);
   });
+
+  await t.test(
+    'an application that the user refused, or that was refused itself, has no part in his session and does not learn who he is',
+    async () => {
+      await setScope(service, 'email', { consent: 'REQUIRED' });
+      const settings = { backchannel_logout_uri: 'https://app.example/logout', consent_method: 'REQUIRED' };
+      const [asking, closed] = [
+        await createClient(service, settings),
+        await createClient(service, { ...settings, assignment: 'ASSIGNED' }),
+      ];
+      const { browser, logout } = await signInAt(service, user, [['built-in', await createClient(service)]]);
+      const ask = (clientId: string, prompt?: string) =>
+        browser.visit(authorizeUrl(service, 'default', { client_id: clientId, scope: 'openid email', prompt }));
+      assert.equal(answerOf(await ask(asking.clientId, 'none')).error, 'consent_required');
+      const denied = await browser.submit(await ask(asking.clientId), 'consent', { decision: 'deny' });
+      assert.equal(answerOf(denied).error, 'access_denied');
+      assert.equal(answerOf(await ask(closed.clientId, 'none')).error, 'access_denied');
+      assert.equal((await logout()).status, 302);
+      assert.deepEqual(await waiting(service.database), []);
+    },
+  );
 
   for (const [how, end] of [
     ['an administrator ends the sessions', (id: string) => service.api('DELETE', `/users/${id}/sessions`)],

@@ -6,7 +6,10 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Koa from 'koa';
 import { readText } from '../../src/oauth/form.ts';
-import { startService } from '../support/service.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { countingProxy } from '../support/counting-proxy.ts';
+import { testDatabase } from '../support/database.ts';
+import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { createClient, post, type TestClient, tokensFor } from './relying-party.ts';
 
@@ -166,6 +169,24 @@ test('an application that is barred while the body of its request is under way i
   const calls = libraryCalls(t);
   assert.equal((await post(service, 'built-in', 'introspect', other, { token })).body.active, true);
   assert.equal(calls(), 0, 'who is not barred is answered shortly all the same');
+});
+
+test('where the database is away, the library says so for both ways alike', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await countingProxy(t, own);
+  const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
+  const [known, unknown] = [await createClient(service), await createClient(service)];
+  await post(service, 'built-in', 'introspect', known, { token: 'any' });
+  database.shut();
+  const init = { method: 'POST', headers: { authorization: basic(unknown), 'content-type': FORM }, body: 'token=any' };
+  const address = `${service.issuer('built-in')}/introspect`;
+  const [short, long] = [await seen(await fetch(address, init)), await seen(await fetch(`${address}?library`, init))];
+  assert.deepEqual(short, long);
+  assert.equal(short.status, 503);
+  assert.equal(short.headers['retry-after'], '5');
+  const { error, error_description: description } = JSON.parse(short.text);
+  assert.deepEqual([error, typeof description], ['temporarily_unavailable', 'string']);
 });
 
 test('a body that breaks off is waited for by nobody', async () => {

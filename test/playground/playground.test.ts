@@ -10,8 +10,8 @@ import { sessionSeal } from '../../src/playground/session.ts';
 import { type Transaction, transactionSeal } from '../../src/playground/transaction.ts';
 import { decodeToken } from '../../src/playground/verification.ts';
 
-const key = randomBytes(32);
-const seal = transactionSeal(key);
+const keys = [randomBytes(32)] as const;
+const seal = transactionSeal(keys);
 const transaction: Transaction = { choices: DEFAULTS, state: 's'.repeat(43), nonce: 'nonce', codeVerifier: 'verifier' };
 
 test('the playground is there on a loopback base URL, and nowhere else (management-api, How it is started)', () => {
@@ -35,8 +35,8 @@ test('a sealed transaction opens again, and shows nothing of itself (RFC 7516 se
 
 test('a transaction sealed under another key, altered or invented does not open (RFC 7516 section 5.2)', async () => {
   const sealed = await seal.seal(transaction);
-  assert.equal(await transactionSeal(randomBytes(32)).open(sealed), undefined);
-  assert.equal(await sessionSeal(key).open(sealed), undefined, 'nor as something else');
+  assert.equal(await transactionSeal([randomBytes(32)]).open(sealed), undefined);
+  assert.equal(await sessionSeal(keys).open(sealed), undefined, 'nor as something else');
   const [header, encryptedKey, iv, ciphertext = '', tag] = sealed.split('.');
   const altered = (ciphertext.startsWith('A') ? 'B' : 'A') + ciphertext.slice(1);
   assert.equal(await seal.open([header, encryptedKey, iv, altered, tag].join('.')), undefined);
@@ -57,7 +57,7 @@ test('a transaction lives ten minutes (RFC 7519 section 4.1.4)', async () => {
 });
 
 test('a JWT is taken apart, an opaque token is not (RFC 7519 section 3)', async () => {
-  const jwt = await new SignJWT({ sub: 'usr_1' }).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(key);
+  const jwt = await new SignJWT({ sub: 'usr_1' }).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' }).sign(keys[0]);
   assert.deepEqual(decodeToken(jwt), { header: { alg: 'HS256', typ: 'at+jwt' }, claims: { sub: 'usr_1' } });
   for (const opaque of ['0123456789abcdefghijklmnopqrstuvwxyz', 'a.b.c', 'short', '']) assert.equal(decodeToken(opaque), undefined);
 });

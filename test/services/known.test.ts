@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Known } from '../../src/services/known.ts';
+import { eventually } from '../support/process.ts';
 
 /** Something to read whose answers are given by hand. */
 function source() {
@@ -53,4 +54,25 @@ test('what cannot be read is nobody’s default, but where something may hold me
   assert.equal(await first, 'meanwhile');
   assert.equal(await lenient.current(), 'meanwhile');
   assert.equal(asked.length, 3, 'not asked each time');
+});
+
+test('a change that nobody was told of counts after a few seconds', async () => {
+  let value = 'before';
+  const known = new Known(async () => value);
+  assert.equal(await known.current(), 'before');
+  value = 'after';
+  assert.equal(await known.current(), 'before', 'not asked each time');
+  await eventually(async () => (await known.current()) === 'after', 'it is read anew');
+});
+
+test('what hangs is not waited for where something may hold meanwhile: first that, then what was known last', async () => {
+  const { asked, read } = source();
+  const known = new Known(read, 'meanwhile');
+  assert.equal(await known.current(), 'meanwhile', 'though nothing was answered');
+  const late = known.current();
+  asked[0]?.answer('at last');
+  assert.equal(await late, 'at last');
+  known.forget();
+  assert.equal(await known.current(), 'at last');
+  assert.equal(asked.length, 2);
 });

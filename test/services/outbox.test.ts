@@ -1,6 +1,7 @@
 /** What the sender of the outbox asks of the database: next to nothing while nothing is waiting, and on without a rest while something is. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import pg from 'pg';
 import { pino } from 'pino';
 import { type Carrier, sendOutbox } from '../../src/services/outbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -50,4 +51,22 @@ test('a receiver for whom many wait gets one after the other, not some at each l
   await eventually(() => delivered.length === 30, 'all are delivered');
   // Three at a time: ten looks, were the next ones left for the next look.
   assert.ok(counted.taken().filter(isLook).length < 10);
+});
+
+test('after a look that took longer than the pause between two, there is a pause as well', async (t) => {
+  const { counted } = await sending(t, 0);
+  const [blocker, observer] = [new pg.Client(counted.connection), new pg.Client(counted.connection)];
+  for (const client of [blocker, observer]) {
+    await client.connect();
+    afterwards(t, () => client.end());
+  }
+  await blocker.query('BEGIN; LOCK TABLE outbox');
+  const looking = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT kind FROM unnest%'
+    AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '1.5 s'`;
+  await eventually(async () => (await observer.query(looking)).rowCount === 1, 'a look takes long');
+  counted.taken();
+  const ended = performance.now();
+  await blocker.query('COMMIT');
+  await eventually(() => counted.taken().some(isLook), 'the next look');
+  assert.ok(performance.now() - ended > 500);
 });

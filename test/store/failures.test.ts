@@ -57,6 +57,22 @@ describe('failures of the database (PostgreSQL manual, appendix A)', () => {
     assert.equal(isUnavailable(await failure(work)), true);
   });
 
+  const passing: [state: string, what: string][] = [
+    ['53100', 'its disk is full'],
+    ['53200', 'it has no memory'],
+    ['58030', 'its disk fails'],
+    ['57014', 'the statement ran longer than it may'],
+    ['55P03', 'a lock was not to be had'],
+    ['40001', 'a serialization failure'],
+    ['40P01', 'a deadlock'],
+  ];
+  for (const [state, what] of passing) {
+    it(`may succeed later: ${what}`, async () => {
+      const raised = database.knex.raw(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${state}'; END $$`);
+      assert.equal(isUnavailable(await failure(raised)), true);
+    });
+  }
+
   it('is in reach and refuses: a constraint, named; a mistake in a statement', async () => {
     const values = { org_id: 'org_x', user_id: 'usr_x', created: new Date() };
     const refusal = await failure(database.knex('memberships').insert(values));

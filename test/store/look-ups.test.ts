@@ -1,10 +1,12 @@
 /** The hot path's look-ups go by their indexes whatever PostgreSQL knows of the tables, by plans that it keeps (PostgreSQL manual, "PREPARE"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type pg from 'pg';
+import type { AuditEvent } from '../../src/store/audit.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { findModel, findSession } from '../../src/store/protocol-state.ts';
 import { takeSessionToken } from '../../src/store/session-tokens.ts';
-import { findCandidate } from '../../src/store/sign-ins.ts';
+import { findCandidate, signInPlainly } from '../../src/store/sign-ins.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -17,8 +19,25 @@ const FILL = [
     SELECT kind || n, model, server_key, '{}', 'user-' || n, CASE model WHEN 1 THEN 'uid-' || n END, now() + interval '1 day', 1
     FROM generate_series(1, ${MANY}) n, (VALUES ('token-', 3, 1), ('session-', 1, 0)) AS kinds (kind, model, server_key)`,
   `INSERT INTO passkeys (id, user_id, credential_id, public_key, transports, multi_device, backed_up, aaguid, name, created, sign_count)
-    SELECT n, 'user-' || n, n, '', '{}', false, false, '', '', now(), 0 FROM generate_series(1, ${MANY}) n`,
+    SELECT n, 'user-' || n, n, '', '{}', false, false, '', '', now(), 0 FROM generate_series(2, ${MANY}) n`,
+  `INSERT INTO user_devices (user_id, device_hash, expires_at)
+    SELECT 'user-' || n, 'device-' || d, now() + n * interval '1 minute' FROM generate_series(1, ${MANY}) n, generate_series(1, 10) d`,
 ];
+
+let devices = 0;
+/** The only one who has no passkey, each time in another browser. */
+async function signInAnew(pool: pg.Pool): Promise<boolean> {
+  const address = { key: 'key', most: 1 };
+  const deviceHash = `device ${++devices}`;
+  const { candidate: user } = await findCandidate(pool, { name: 'login-1', deviceHash, address, now: 0 });
+  const now = new Date();
+  const event: AuditEvent = {
+    ...{ published: now, eventType: 'user.session.start', severity: 'INFO', displayMessage: 'User login' },
+    ...{ actor: { id: 'user-1', type: 'User', displayName: 'login-1' }, client: {}, outcome: { result: 'SUCCESS' } },
+    ...{ target: [], debugContext: {} },
+  };
+  return user !== undefined && signInPlainly(pool, { user, deviceHash, deviceExpires: now, address, now, event, notice: undefined });
+}
 
 test('no look-up of a token, a session or a user reads a table from end to end, before the tables were analyzed or after', async (t) => {
   const own = await testDatabase();
@@ -37,6 +56,7 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
       () => findCandidate(pool, { name: 'login-7', deviceHash: 'device', address: { key: 'key', most: 1 }, now: 0 }),
       `'login-7', 'device', 'key', 0, 1`,
     ],
+    ['sign-in-plainly', () => signInAnew(pool), `'user-1', 'device', now(), NULL, now(), 'key', 0, 1, now(), '{}', '{}'`],
     ['take-session-token', async () => (await takeSessionToken(pool, 'none', 0)) === undefined, `'none', 0`],
   ];
   for (const when of ['before', 'after']) {
@@ -45,7 +65,11 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
       for (let times = 0; times < 10; times += 1) assert.ok(await look(), name);
       const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN EXECUTE "${name}" (${values})`);
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      assert.doesNotMatch(plan, /Seq Scan on (users|oidc_payload|passkeys)/, `${name}, ${when}:\n${plan}`);
+      assert.doesNotMatch(
+        plan,
+        /Seq Scan on (users|oidc_payload|passkeys|user_devices)|user_devices_by_expiry/,
+        `${name}, ${when}:\n${plan}`,
+      );
       const kept = await pool.query('SELECT generic_plans > 0 AS kept FROM pg_prepared_statements WHERE name = $1', [name]);
       assert.deepEqual(kept.rows, [{ kept: true }], `${name} is planned anew each time, ${when}`);
     }

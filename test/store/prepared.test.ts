@@ -1,9 +1,14 @@
 /** Frequent statements are prepared (PostgreSQL manual, "PREPARE"), whoever sends them, and only those that a later migration cannot break. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import net from 'node:net';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { type AuditEvent, insertAuditEvent } from '../../src/store/audit.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import type { Connection } from '../../src/store/writable-server.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 test('a statement that knex sends again and again is prepared, and outlives a new column', async (t) => {
   const own = await testDatabase();
@@ -33,4 +38,90 @@ test('a statement that knex sends again and again is prepared, and outlives a ne
     await trx.raw('ALTER TABLE settings ADD COLUMN added_later text');
     assert.deepEqual([await named(), await starred()], [[], []]);
   });
+});
+
+test('so is the event that every change writes', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await openDatabase({ connection: own.connection, poolSize: 2, onError: () => {} });
+  afterwards(t, () => database.close());
+  const event: AuditEvent = {
+    ...{ published: new Date(), eventType: 'user.lifecycle.create', severity: 'INFO', displayMessage: 'Create user' },
+    ...{ actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' }, client: {}, outcome: { result: 'SUCCESS' } },
+    ...{ target: [], debugContext: {} },
+  };
+  await database.transaction(async (trx) => {
+    for (let times = 0; times < 60; times += 1) await insertAuditEvent(trx, event);
+    const { rows } = await trx.raw<{ rows: unknown[] }>(
+      "SELECT FROM pg_prepared_statements WHERE statement LIKE '%INSERT INTO audit_events%'",
+    );
+    assert.equal(rows.length, 1);
+  });
+});
+
+/** What a pooler does that keeps account of prepared statements: on the server they have other names. */
+async function renamingPooler(t: TestContext, { connection, url }: TestDatabase): Promise<string> {
+  const { host, port } = new pg.Client(connection);
+  const sockets = new Set<net.Socket>();
+  const pooler = net.createServer((inside) => {
+    const outside = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host);
+    // Parse names the statement first, Bind and Describe after the portal (PostgreSQL manual, "Message Formats").
+    inside.on('data', (chunk: Buffer) => {
+      const renamed = chunk
+        .toString('latin1')
+        .replace(
+          /([PBD][\0-\xff]{4}[PS]?\0?)(asked-|frequent-|by-)(?=[\w-]+\0)/g,
+          (_, head: string, name: string) => head + name.toUpperCase(),
+        );
+      outside.write(Buffer.from(renamed, 'latin1'));
+    });
+    outside.pipe(inside);
+    for (const socket of [inside, outside]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => [inside, outside].map((one) => one.destroy()));
+    }
+  });
+  pooler.listen(0, '127.0.0.1');
+  await once(pooler, 'listening');
+  afterwards(t, () => {
+    for (const socket of sockets) socket.destroy();
+    pooler.close();
+  });
+  const address = pooler.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const through = new URL(url);
+  through.search = '';
+  through.host = `127.0.0.1:${address.port}`;
+  return through.href;
+}
+
+/** @returns the names on the server after statements that come often, and one that brings its name */
+async function preparedBy(t: TestContext, connection: Connection): Promise<string[]> {
+  const database = await openDatabase({ connection, poolSize: 2, onError: () => {} });
+  afterwards(t, () => database.close());
+  return database.transaction(async (trx) => {
+    for (let times = 0; times < 30; times += 1) {
+      assert.deepEqual(await trx('settings').where({ name: 'none' }).select({ often: 'name' }), []);
+    }
+    const client: pg.Client = await trx.client.acquireConnection();
+    assert.deepEqual((await client.query({ name: 'by-name', text: 'SELECT $1::integer AS one', values: [1] })).rows, [{ one: 1 }]);
+    const { rows } = await trx.raw<{ rows: { name: string }[] }>(
+      "SELECT name FROM pg_prepared_statements WHERE name !~* '^asked-' ORDER BY name",
+    );
+    return rows.map(({ name }) => name.replace(/\d+$/, ''));
+  });
+}
+
+test('behind a pooler that keeps no account of prepared statements none has a name (PgBouncer before 1.21, or without max_prepared_statements)', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  assert.deepEqual(await preparedBy(t, { ...own.connection, pooler: true }), []);
+  assert.deepEqual(await preparedBy(t, own.connection), ['by-name', 'frequent-']);
+});
+
+test('behind a pooler that does they are prepared as without it', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const connectionString = await renamingPooler(t, own);
+  assert.deepEqual(await preparedBy(t, { connectionString, pooler: true }), ['BY-name', 'FREQUENT-']);
 });

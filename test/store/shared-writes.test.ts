@@ -28,7 +28,7 @@ const row = (id: string, accountId?: string, payload: StoredModel['payload'] = {
 const use = (id: string, leeway = 0) => ({ model: 'RefreshToken' as const, id, serverKey: 1, leeway });
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-/** A database, what asks for a row in it, and what tells the statements that it was sent since the last call. */
+/** A database, what asks for a row in it, what tells the statements that it was sent since the last call, and a connection of somebody else's. */
 async function opened(t: TestContext) {
   const own = await testDatabase();
   afterwards(t, () => own.drop());
@@ -36,8 +36,24 @@ async function opened(t: TestContext) {
   const database: Database = await openDatabase({ connection: counted.connection, onError: () => {} });
   afterwards(t, () => database.close());
   const { pool } = database;
+  const [other, watcher] = [new pg.Client(own.connection), new pg.Client(own.connection)];
+  for (const client of [other, watcher]) {
+    client.on('error', () => {});
+    await client.connect();
+    afterwards(t, () => client.end());
+  }
   return {
     pool,
+    other,
+    cut: counted.cut,
+    /** Waits until so many statements wait for a lock. */
+    async waiting(count: number) {
+      const held = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      for (;;) {
+        if ((await watcher.query(held)).rowCount === count) return;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
     taken: () => counted.taken().filter((text) => text.includes('oidc_payload')),
     find: (id: string) => findModel(pool, id, 1, NOW),
   };
@@ -87,6 +103,66 @@ test('of twenty uses of one value at once one succeeds; within its leeway all do
   };
   assert.equal(await succeeding('once', 0), 1);
   assert.equal(await succeeding('leeway', 30), 20);
+});
+
+test('uses that travel together wait for no row that somebody removes with many others, in whatever order he does', async (t) => {
+  const { pool, other, waiting } = await opened(t);
+  await write(pool, { ...NOTHING, inserts: numbers(6).map((n) => row(`token ${n}`, `user ${n}`)) }, NOW);
+  await other.query('BEGIN');
+  // Of two who wait for each other PostgreSQL ends the one that looks first.
+  await other.query("SET LOCAL deadlock_timeout = '50ms'");
+  await other.query("SELECT FROM oidc_payload WHERE id = 'token 3' FOR UPDATE");
+  const rotate = (n: number) => write(pool, { ...NOTHING, inserts: [row(`next ${n}`, `user ${n}`)], uses: [use(`token ${n}`)] }, NOW);
+  const outcomes = Promise.allSettled(numbers(6).map(rotate));
+  await waiting(1);
+  await other.query("DELETE FROM oidc_payload WHERE client_id = 'app'");
+  await other.query('COMMIT');
+  assert.deepEqual(
+    (await outcomes).map(({ status }) => status === 'fulfilled'),
+    numbers(6).map((n) => n !== 3),
+  );
+});
+
+test('rows that somebody holds for long hold up none but who wants them', async (t) => {
+  const { pool, other, waiting, find } = await opened(t);
+  await write(pool, { ...NOTHING, inserts: numbers(7).map((n) => row(`token ${n}`, `user ${n}`)) }, NOW);
+  await other.query('BEGIN');
+  await other.query("SELECT FROM oidc_payload WHERE id <> 'token 6' FOR UPDATE");
+  const rotate = (n: number) => write(pool, { ...NOTHING, inserts: [row(`next ${n}`, `user ${n}`)], uses: [use(`token ${n}`)] }, NOW);
+  const held: Promise<void>[] = [];
+  for (const n of numbers(4)) {
+    held.push(rotate(n));
+    await waiting(n + 1);
+  }
+  held.push(rotate(4), rotate(5));
+  await Promise.all([rotate(6), write(pool, { ...NOTHING, inserts: [row('new')] }, NOW)]);
+  assert.ok((await find('new')) && (await find('next 6')));
+  await other.query('COMMIT');
+  await Promise.all(held);
+});
+
+test('look-ups whose connection broke are asked again, once', async (t) => {
+  const { pool, other, waiting, taken, find, cut } = await opened(t);
+  await write(pool, { ...NOTHING, inserts: numbers(40).map((n) => row(`row ${n}`)) }, NOW);
+  taken();
+  await other.query('BEGIN');
+  await other.query('LOCK TABLE oidc_payload IN ACCESS EXCLUSIVE MODE');
+  const found = Promise.all(numbers(40).map((n) => find(`row ${n}`)));
+  await waiting(1);
+  cut();
+  await other.query('COMMIT');
+  assert.ok((await found).every((one) => one !== undefined));
+  assert.ok(taken().length <= 2);
+
+  await other.query('BEGIN');
+  await other.query('LOCK TABLE oidc_payload IN ACCESS EXCLUSIVE MODE');
+  const lost = assert.rejects(find('row 1'), (error) => isUnavailable(error));
+  // PostgreSQL notices only later that nobody waits for its answer any more.
+  for (const asked of [1, 2]) {
+    await waiting(asked);
+    cut();
+  }
+  await lost;
 });
 
 test('a row that PostgreSQL refuses fails alone', async (t) => {

@@ -170,17 +170,67 @@ test('twenty at once in one browser that is new: each signs in, and he is told o
   await knex('outbox').delete();
 });
 
-test('a wrong password that locks while the sign-in waits for the user’s row is seen', async () => {
-  const user = await someone();
+/** Another one holds the user's row, and writes what is given, while the sign-in waits for it. */
+async function signInBehind(user: User, write: (trx: Knex) => PromiseLike<unknown>): Promise<boolean> {
   const trx = await knex.transaction();
-  await trx('users')
-    .where({ id: user.id })
-    .update({ locked_until: at(1) });
+  await trx('users').where({ id: user.id }).forUpdate();
+  await write(trx);
   const waiting = signIn(user);
-  const isWaiting = () => knex('pg_stat_activity').whereRaw(`wait_event_type = 'Lock' AND query LIKE 'WITH held%'`).first('pid');
+  const isWaiting = () =>
+    knex('pg_stat_activity').whereRaw(`datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'WITH held%'`).first('pid');
   while ((await isWaiting()) === undefined);
   await trx.commit();
-  assert.equal(await waiting, false);
+  return waiting;
+}
+
+const MEANWHILE: [what: string, write: (trx: Knex, user: User) => PromiseLike<unknown>][] = [
+  [
+    'his password was locked',
+    (trx, { id }) =>
+      trx('users')
+        .where({ id })
+        .update({ locked_until: at(1) }),
+  ],
+  [
+    'it was locked in this browser',
+    (trx, { id }) =>
+      trx('user_devices')
+        .where({ user_id: id })
+        .update({ locked_until: at(1) }),
+  ],
+  [
+    'he got another one',
+    (trx, { id }) =>
+      trx('users')
+        .where({ id })
+        .update({ password_changed: at(1) }),
+  ],
+  ['he was suspended', (trx, { id }) => trx('users').where({ id }).update({ status: 'SUSPENDED' })],
+];
+for (const [what, write] of MEANWHILE) {
+  test(`it is seen that ${what} while the sign-in waited for the user’s row`, async () => {
+    const user = await someone();
+    if (what.includes('browser')) await device(user);
+    assert.equal(await signInBehind(user, (trx) => write(trx, user)), false);
+  });
+}
+
+test('a wrong password that was counted while the sign-in waited is forgotten with those before', async () => {
+  const user = await someone();
+  assert.equal(await signInBehind(user, (trx) => trx('users').where({ id: user.id }).update({ failed_sign_ins: 5 })), true);
+  assert.deepEqual((await written(user)).row, { last_login: NOW, ...NONE });
+});
+
+test('he is told of a browser that another sign-in, which did not come to its end, began to know while this one waited', async () => {
+  const user = await someone();
+  await change({ last_login: at(-100) })(user);
+  const row = { user_id: user.id, device_hash: DEVICE, expires_at: at(10), told: false };
+  assert.equal(await signInBehind(user, (trx) => trx('user_devices').insert(row)), true);
+  const { devices, notices } = await written(user);
+  assert.deepEqual([devices.map(({ told }) => told), notices.length], [[true], 1]);
+  assert.equal(await signIn(user), true);
+  assert.equal((await written(user)).notices.length, 1, 'once');
+  await knex('outbox').delete();
 });
 
 test('who is asked for is found by his login before an address, with what he has beside', async () => {

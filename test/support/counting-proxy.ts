@@ -10,6 +10,10 @@ import type { TestDatabase } from './database.ts';
 export interface CountedDatabase extends TestDatabase {
   /** The text of every statement that was carried out, since the last call. */
   taken(): string[];
+  /** Breaks every connection that there is. */
+  cut(): void;
+  /** From now on there is no way in: whoever comes is refused, and whoever is inside is cut off. */
+  shut(): void;
 }
 
 /** @returns the same database, reached through the door */
@@ -33,10 +37,15 @@ export async function countingProxy(t: TestContext, database: TestDatabase): Pro
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  afterwards(t, () => {
+  const cut = (): void => {
     for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  const shut = (): void => {
     proxy.close();
-  });
+    cut();
+  };
+  afterwards(t, shut);
 
   const address = proxy.address();
   assert(address !== null && typeof address === 'object');
@@ -52,6 +61,8 @@ export async function countingProxy(t: TestContext, database: TestDatabase): Pro
       statements = [];
       return taken;
     },
+    cut,
+    shut,
   };
 }
 

@@ -39,7 +39,7 @@ function testFiles(): string[] {
   );
   return readdirSync(path.join(root, 'dist/test'), { recursive: true, encoding: 'utf8' })
     .map((file) => `test/${file}`)
-    .filter((file) => file.endsWith('.test.js') && !/^test\/(bench|support)\//.test(file))
+    .filter((file) => file.endsWith('.test.js') && !/^test\/(bench|rehearsals|support)\//.test(file))
     .filter((file) => existsSync(path.join(root, file.replace(/\.js$/, '.ts'))))
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
     .sort()

@@ -35,7 +35,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
     view: 'branding-preview',
     images: logos.flatMap((logo) => (logo === undefined ? [] : [new URL(logo).origin])),
     locals: {
-      stylesheets: ['admin.css', 'branding.css'],
+      stylesheets: ['frame.css', 'admin.css', 'branding.css'],
       previewColours: previewStylesheet(colours),
       pictures: schemes.map(([scheme, label]) => ({
         scheme,

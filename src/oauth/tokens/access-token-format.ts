@@ -11,6 +11,8 @@ import type { ClaimedToken } from './server-claims.ts';
 const HANDLE = 'jwt:';
 /** A handle under which nothing is ever stored. */
 const NOTHING = `${HANDLE}nothing`;
+/** Seconds that the clock of this process may be behind the one that signed, or may have been set back. How long a token lives, its row says. */
+const CLOCK_STEP = 900;
 
 export interface AccessTokenFormat {
   /** `ttl` of a token: the documented place that oidc-provider asks before it decides the format. */
@@ -77,7 +79,12 @@ export function accessTokenFormat(
       if (presented.startsWith(HANDLE)) return NOTHING;
       if (!looksLikeJwt(presented)) return presented;
       try {
-        const { payload } = await jwtVerify(presented, keyOf, { issuer, typ: 'at+jwt', currentDate: present() });
+        const { payload } = await jwtVerify(presented, keyOf, {
+          issuer,
+          typ: 'at+jwt',
+          currentDate: present(),
+          clockTolerance: CLOCK_STEP,
+        });
         return HANDLE + payload.jti;
       } catch {
         return NOTHING;

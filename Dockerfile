@@ -1,0 +1,32 @@
+# Gatehouse in a container: an unprivileged process, no compiler and nothing for tests. See "Delivery" in the README.
+# Debian, not Alpine: the embedded PostgreSQL needs glibc.
+ARG NODE=node:22-bookworm-slim
+
+FROM ${NODE} AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json ./
+COPY config ./config
+COPY migrations ./migrations
+COPY src ./src
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+# Links the libraries of the embedded PostgreSQL, which a blocked install script leaves undone, and fails here where it would not run there.
+RUN node --input-type=module -e "import { locateBinaries } from './dist/src/store/embedded-postgres-binaries.js'; locateBinaries({});"
+
+FROM ${NODE}
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+WORKDIR /app
+COPY --from=build /build/package.json /build/package-lock.json ./
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/dist ./dist
+COPY views ./views
+# Root owns the program, the service owns its data alone.
+RUN mkdir --mode=700 /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/src/main.js"]

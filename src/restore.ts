@@ -1,0 +1,52 @@
+/**
+ * The command that makes the embedded database from a backup: `npm run restore -- <folder>`, into a DATA_DIR that has none. It starts the database, brings the schema
+ * up to date and sees whether the secret key fits, so that what is wrong is known before the service starts. Ends with 0, else 1.
+ */
+import { copyFileSync, existsSync } from 'node:fs';
+import path from 'node:path';
+import { pino } from 'pino';
+import { loadConfig } from './config.ts';
+import { bringUpToDate, checkSecretKeys, connect, findDatabase, openKeyring, secretKeyFile } from './foundation.ts';
+import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { hasCluster, restoreCluster } from './store/embedded-postgres-cluster.ts';
+import { countUsers } from './store/users.ts';
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const [folder, ...others] = process.argv.slice(2);
+  if (folder === undefined || folder.startsWith('-') || others.length > 0)
+    throw new StartFailure('Usage: npm run restore -- <folder of a backup>');
+  const config = loadConfig(process.env);
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl !== undefined)
+    throw new StartFailure('The database is on a PostgreSQL server: restore it by pg_restore --no-owner into an empty database.');
+  if (hasCluster(dataDir) || existsSync(secretKeyFile(dataDir)))
+    throw new StartFailure(`${dataDir} holds a database or its key: move it away, or name another DATA_DIR.`);
+  restoreCluster(dataDir, path.resolve(folder), say);
+  if (existsSync(secretKeyFile(folder))) copyFileSync(secretKeyFile(folder), secretKeyFile(dataDir));
+  else if (config.secretKeys === undefined)
+    throw new StartFailure('The backup is without its key: set SECRET_KEY to what it was, and start.');
+
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const open = new OpenThings();
+  try {
+    const foundation = await findDatabase(config, log, open, say);
+    await bringUpToDate(foundation);
+    const database = await connect(foundation.pooled, log, true);
+    open.add(() => database.close());
+    await checkSecretKeys({ config, database, keyring: await openKeyring(config) });
+    tell(`Restored into ${dataDir}: ${await countUsers(database.knex)} users.`);
+  } finally {
+    await open.close();
+  }
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    say(explain(error));
+    process.exit(1);
+  },
+);

@@ -1,0 +1,90 @@
+/** Who has the machine gets in: makes a user a SUPER_ADMIN who can sign in, whatever keeps him out, and makes a link by which he chooses a password. */
+
+import { present } from '../clock.ts';
+import { NO_FAILURES } from '../policy/lockout.ts';
+import { type LifecycleStep, statusAt } from '../policy/user-lifecycle.ts';
+import type { Executor } from '../store/database.ts';
+import { saveFailedCodes } from '../store/factors.ts';
+import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
+import { deleteLinksOf } from '../store/one-time-links.ts';
+import { findRoles, lockSuperAdmins } from '../store/roles.ts';
+import { findUserById, findUserByLogin, type User } from '../store/users.ts';
+import { recordEvent, SYSTEM } from './audit.ts';
+import type { Services } from './dependencies.ts';
+import { resetUserFactors } from './factors.ts';
+import { createPasswordLink } from './one-time-links.ts';
+import { applyStep } from './user-lifecycle.ts';
+import { userTarget } from './user-reach.ts';
+import { grantRole } from './user-roles.ts';
+import { createUser } from './users.ts';
+
+export interface Recovered {
+  readonly login: string;
+  /** What was done, a few words each. */
+  readonly done: readonly string[];
+  /** The page on which he chooses a password. */
+  readonly link: string;
+}
+
+/** The step that leads out of a status in which nobody can sign in. */
+const WAY_OUT = {
+  STAGED: ['activate', 'activated'],
+  DEPROVISIONED: ['activate', 'activated'],
+  SUSPENDED: ['unsuspend', 'unsuspended'],
+} as const satisfies Partial<Record<User['status'], readonly [LifecycleStep, string]>>;
+
+/**
+ * All of it or nothing, in one transaction with its audit events.
+ * @param idOrLogin who is not there is created
+ * @param options.resetFactors also takes away his second factors and passkeys
+ */
+export async function recoverAdministrator(
+  services: Services,
+  idOrLogin: string,
+  { resetFactors }: { readonly resetFactors: boolean },
+): Promise<Recovered> {
+  return services.database.transaction(async (trx) => {
+    const within: Services = { ...services, database: { ...services.database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+    await lockSuperAdmins(trx);
+    const found = (await findUserById(trx, idOrLogin)) ?? (await findUserByLogin(trx, idOrLogin));
+    const done: string[] = [];
+    const user = found ?? (await created(within, idOrLogin));
+    if (found === undefined) done.push('created');
+    else await admit(trx, found, done);
+    if (!(await findRoles(trx, user.id)).some(({ type }) => type === 'SUPER_ADMIN')) {
+      await grantRole(within, user.id, { type: 'SUPER_ADMIN' }, SYSTEM);
+      done.push('made a SUPER_ADMIN');
+    }
+    if (resetFactors) {
+      await resetUserFactors(within, user.id, SYSTEM);
+      done.push('second factors reset');
+    }
+    await deleteLinksOf(trx, user.id);
+    const link = await createPasswordLink(trx, services, user.id, 'reset');
+    await recordEvent(trx, {
+      eventType: 'user.account.reset_password',
+      displayMessage: 'Link to choose a password made on the machine, for a lost administrator',
+      request: SYSTEM,
+      targets: [userTarget(user)],
+      after: { done },
+    });
+    return { login: user.login, done, link };
+  });
+}
+
+const created = (within: Services, login: string): Promise<User> =>
+  createUser(within, { profile: { login }, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
+
+/** Lets him sign in again: by his status, and after too many wrong passwords or codes. */
+async function admit(trx: Executor, user: User, done: string[]): Promise<void> {
+  const wayOut = user.status in WAY_OUT ? WAY_OUT[user.status as keyof typeof WAY_OUT] : undefined;
+  if (wayOut !== undefined) {
+    await applyStep(trx, user, wayOut[0], SYSTEM);
+    done.push(wayOut[1]);
+  } else if (statusAt(user, present()) === 'LOCKED_OUT') {
+    await applyStep(trx, user, 'unlock', SYSTEM);
+    done.push('unlocked');
+  }
+  await forgetFailedAttempts(trx, user.id);
+  await saveFailedCodes(trx, user.id, NO_FAILURES);
+}

@@ -1,0 +1,97 @@
+/**
+ * A connection to that one of several servers which takes writes (PostgreSQL manual, `target_session_attrs`): after a failover the next connection
+ * finds the standby that was promoted. Which servers there are is said in the connection's options.
+ */
+import pg from 'pg';
+import { NoWritableServer, READ_ONLY_STATE } from './failures.ts';
+
+/** How the service reaches its database. */
+export interface Connection extends pg.ClientConfig {
+  /** Several servers, or one that has to take writes: a URL for each. Absent: `connectionString` or the other options name it. */
+  readonly servers?: readonly string[];
+  /** May a pooler in transaction mode stand between? */
+  readonly pooler?: boolean;
+}
+
+/** Milliseconds that a server is given to say what it is, as one that was cut off from the net never does. */
+const LOOK = 2000;
+
+/** The server found last, by the list of all. It is asked first: one that comes back after it was replaced shall not be written to. */
+const preferred = new Map<string, string>();
+/** Who connects at the same moment looks once. */
+const looking = new Map<string, Promise<string>>();
+
+async function takesWrites(server: string): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: server,
+    connectionTimeoutMillis: LOOK,
+    query_timeout: LOOK,
+    application_name: 'gatehouse',
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+    return rows[0]?.transaction_read_only === 'off';
+  } finally {
+    client.end().catch(() => {});
+  }
+}
+
+async function look(servers: readonly string[], list: string): Promise<string> {
+  const first = preferred.get(list);
+  const reasons: string[] = [];
+  for (const server of [...servers].sort((a, b) => Number(b === first) - Number(a === first))) {
+    try {
+      if (await takesWrites(server)) {
+        preferred.set(list, server);
+        return server;
+      }
+      reasons.push('read only');
+    } catch (error) {
+      const { message, code } = error as Error & { readonly code?: string };
+      reasons.push(message === '' ? String(code) : message);
+    }
+  }
+  throw new NoWritableServer(reasons);
+}
+
+/** @returns the first that takes writes, the one found last before the others @throws {NoWritableServer} */
+function writableServer(servers: readonly string[]): Promise<string> {
+  const list = servers.join(' ');
+  const found = looking.get(list) ?? look(servers, list).finally(() => looking.delete(list));
+  looking.set(list, found);
+  return found;
+}
+
+/** A connection that looks for its server when it is opened, and notes where that one takes no writes any more. */
+export class WritableClient extends pg.Client {
+  /** Was it refused to write? */
+  wasReadOnly = false;
+  readonly #servers: readonly string[] | undefined;
+
+  constructor(config?: Connection) {
+    super(config);
+    this.#servers = config?.servers;
+    this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
+      if (code === READ_ONLY_STATE) this.wasReadOnly = true;
+    });
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void;
+  // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads
+  override connect(callback?: any): any {
+    const servers = this.#servers;
+    const connecting = servers === undefined ? super.connect() : this.#connectToOneOf(servers);
+    if (callback === undefined) return connecting;
+    connecting.then(() => callback(null, this), callback);
+  }
+
+  async #connectToOneOf(servers: readonly string[]): Promise<pg.Client> {
+    const { host, port } = new pg.Client({ connectionString: await writableServer(servers) });
+    // pg reads both when it connects, and no earlier.
+    Object.assign(this, { host, port });
+    return super.connect();
+  }
+}

@@ -1,0 +1,197 @@
+/** Properties of the filters and pages of lists (RFC 7644 section 3.4.2.2): read as they were written, and found by SQL what JavaScript finds. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { ApiError } from '../../src/errors.ts';
+import { parseFilter } from '../../src/services/filter.ts';
+import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/store/filter.ts';
+import { inPages, readPage } from '../../src/store/paging.ts';
+import { testServices } from '../support/management-api.ts';
+import { anyText, endless, of, tried } from './checking.ts';
+
+const COLUMNS: AttributeColumns = {
+  login: { sql: 'login', type: 'text' },
+  'profile.nickName': { sql: "profile->>'nickName'", type: 'text' },
+  'profile.tag': { sql: 'element', type: 'text', among: "jsonb_array_elements_text(profile->'tags') AS element" },
+  lastLogin: { sql: 'last_login', type: 'time' },
+  emailVerified: { sql: 'email_verified', type: 'boolean' },
+};
+const TYPES = attributeTypes(COLUMNS);
+
+/** Small letters beyond ASCII only: what the small one of others is depends on the database. */
+const word = fc.string({ unit: fc.constantFrom(...'aAbB%_\\"\'* .', 'é', '漢', '😀', 'ß'), maxLength: 4 });
+const day = fc.date({ min: new Date('2026-01-01'), max: new Date('2026-01-05'), noInvalidDate: true });
+
+const leaf: fc.Arbitrary<Filter> = fc.oneof(
+  of({ op: fc.constant('pr' as const), attribute: fc.constantFrom(...Object.keys(TYPES)) }),
+  of({
+    op: fc.constantFrom(...(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const)),
+    attribute: fc.constantFrom('login', 'profile.nickName', 'profile.tag'),
+    value: word,
+  }),
+  of({ op: fc.constantFrom(...(['eq', 'ne', 'gt', 'ge', 'lt', 'le'] as const)), attribute: fc.constant('lastLogin'), value: day }),
+  of({ op: fc.constantFrom(...(['eq', 'ne'] as const)), attribute: fc.constant('emailVerified'), value: fc.boolean() }),
+);
+
+const { filter } = fc.letrec<{ filter: Filter }>((tie) => ({
+  filter: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    of({ op: fc.constant('not' as const), filter: tie('filter') }),
+    of({ op: fc.constantFrom('and' as const, 'or' as const), filters: fc.array(tie('filter'), { minLength: 2, maxLength: 3 }) }),
+  ),
+}));
+
+/** As RFC 7644 writes it. */
+function written(one: Filter): string {
+  if ('filters' in one) return one.filters.map((part) => `(${written(part)})`).join(` ${one.op} `);
+  if (one.op === 'not') return `not (${written(one.filter)})`;
+  if (one.op === 'pr') return `${one.attribute} pr`;
+  return `${one.attribute} ${one.op} ${JSON.stringify(one.value)}`;
+}
+
+interface Person {
+  readonly login: string;
+  readonly nickName: string | undefined;
+  readonly tags: readonly string[];
+  readonly lastLogin: Date | null;
+  readonly emailVerified: boolean;
+}
+
+const small = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** What the filter means, told anew. A missing value is compared with nothing, and `ne` is what `eq` is not. */
+function fits(one: Filter, person: Person): boolean {
+  if ('filters' in one)
+    return one.op === 'and' ? one.filters.every((part) => fits(part, person)) : one.filters.some((part) => fits(part, person));
+  if (one.op === 'not') return !fits(one.filter, person);
+  if (one.op === 'ne') return !fits({ ...one, op: 'eq' }, person);
+  const values: Readonly<Record<string, readonly unknown[]>> = {
+    login: [person.login],
+    'profile.nickName': [person.nickName],
+    'profile.tag': person.tags,
+    lastLogin: [person.lastLogin],
+    emailVerified: [person.emailVerified],
+  };
+  const there = (values[one.attribute] ?? []).filter((value) => value !== undefined && value !== null);
+  if (one.op === 'pr') return there.some((value) => value !== '');
+  const { op, value: wanted } = one;
+  return there.some((value) => {
+    if (value instanceof Date && wanted instanceof Date) return inOrder(op, value.getTime() - wanted.getTime());
+    if (typeof value === 'boolean') return value === wanted;
+    const [held, given] = [small(String(value)), small(String(wanted))];
+    if (op === 'co') return held.includes(given);
+    if (op === 'sw') return held.startsWith(given);
+    if (op === 'ew') return held.endsWith(given);
+    return inOrder(op, Buffer.compare(Buffer.from(held), Buffer.from(given)));
+  });
+}
+
+const inOrder = (op: string, difference: number): boolean =>
+  ({ eq: difference === 0, gt: difference > 0, ge: difference >= 0, lt: difference < 0, le: difference <= 0 })[op] ?? false;
+
+/** Several of one operation are one of several, whatever their brackets. */
+function flat(one: Filter): Filter {
+  if (one.op === 'not') return { op: 'not', filter: flat(one.filter) };
+  return 'filters' in one ? { op: one.op, filters: one.filters.map(flat) } : one;
+}
+
+test('a filter is read as it was written', () => {
+  const short = filter.filter((one) => written(one).length <= 2000);
+  fc.assert(
+    fc.property(short, fc.mixedCase(fc.constant('login pr')), (one, other) => {
+      assert.deepEqual(parseFilter(written(one), TYPES, 'filter'), flat(one));
+      assert.deepEqual(parseFilter(other, TYPES, 'filter'), { op: 'pr', attribute: 'login' });
+    }),
+    tried(),
+  );
+});
+
+test('whatever is no filter is refused by a cause that names its field, however long it is', () => {
+  const broken = fc.tuple(filter.map(written), fc.nat(), anyText).map(([text, at, put]) => text.slice(0, at % text.length) + put);
+  const nested = fc.integer({ min: 1, max: 400 }).map((depth) => `${'('.repeat(depth)}login pr${')'.repeat(depth)}`);
+  fc.assert(
+    fc.property(fc.oneof(anyText, broken, nested, endless), (text) => {
+      try {
+        parseFilter(text, TYPES, 'filter');
+      } catch (error) {
+        assert.ok(error instanceof ApiError, String(error));
+        assert.equal(error.status, 400);
+        assert.match(error.causes[0] ?? '', /^filter: /);
+      }
+    }),
+    tried(300),
+  );
+});
+
+async function withPeople(
+  t: TestContext,
+): Promise<{ knex: Awaited<ReturnType<typeof testServices>>['services']['database']['knex']; people: Person[] }> {
+  const parts = await testServices();
+  t.after(() => parts.close());
+  const { knex } = parts.services.database;
+  const person = of({
+    login: fc.constant(''),
+    nickName: fc.option(word, { nil: undefined }),
+    tags: fc.array(word, { maxLength: 3 }),
+    lastLogin: fc.option(day),
+    emailVerified: fc.boolean(),
+  });
+  const people = fc
+    .sample(person, { ...tried(), numRuns: 40 })
+    .map((one, turn) => ({ ...one, login: `${'aAbB%_\\é😀'[turn % 8]}${turn}` }));
+  const now = new Date();
+  await knex('users').insert(
+    people.map(({ login, nickName, tags, lastLogin, emailVerified }, turn) => ({
+      ...{ id: `usr_${turn}`, status: 'ACTIVE', created: now, last_updated: now, login },
+      profile: JSON.stringify({ ...(nickName !== undefined && { nickName }), tags }),
+      ...{ last_login: lastLogin, email_verified: emailVerified },
+    })),
+  );
+  return { knex, people };
+}
+
+test('SQL finds the rows that JavaScript finds', async (t) => {
+  const { knex, people } = await withPeople(t);
+  await fc.assert(
+    fc.asyncProperty(filter, async (one) => {
+      const query = knex('users');
+      applyFilter(query, one, COLUMNS);
+      const rows = await query.select<{ login: string }[]>('login').orderBy('seq');
+      assert.deepEqual(
+        rows.map(({ login }) => login),
+        people.filter((person) => fits(one, person)).map(({ login }) => login),
+        written(one),
+      );
+    }),
+    tried(),
+  );
+});
+
+test('the pages of a list, one after the other, are the list', async (t) => {
+  const { knex, people } = await withPeople(t);
+  const all = people.map(({ login }) => login);
+  const collect = async (
+    read: (after: number | undefined) => Promise<{ items: readonly { login: string }[]; next: number | undefined }>,
+    limit: number,
+  ) => {
+    const found: string[] = [];
+    let after: number | undefined;
+    do {
+      const { items, next } = await read(after);
+      assert.ok(items.length <= limit && (next === undefined || items.length === limit));
+      found.push(...items.map(({ login }) => login));
+      after = next;
+    } while (after !== undefined);
+    return found;
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 45 }), fc.boolean(), async (limit, descending) => {
+      const read = (after: number | undefined) =>
+        readPage<{ login: string }>(knex('users'), { login: 'login' }, { limit, after }, { descending });
+      assert.deepEqual(await collect(read, limit), descending ? all.toReversed() : all);
+      assert.deepEqual(await collect(async (after) => inPages(people, { limit, after }), limit), all);
+    }),
+    tried(30),
+  );
+});

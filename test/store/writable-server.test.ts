@@ -1,0 +1,128 @@
+/** Of several servers the one that takes writes is used (PostgreSQL manual, "Specifying Multiple Hosts", `target_session_attrs`), as by whoever listens. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { pino } from 'pino';
+import { openDatabase } from '../../src/store/database.ts';
+import { isUnavailable } from '../../src/store/failures.ts';
+import { openNotifications } from '../../src/store/notifications.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { onServer, type TestDatabase, testDatabase } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
+
+const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
+
+/** A server of its own, as far as one who connects can tell: whatever database he asks for, he gets this one. Names of test databases are equally long. */
+class Door {
+  readonly #open = new Set<net.Socket>();
+  readonly #server: net.Server;
+  #port = 0;
+
+  constructor(database: TestDatabase) {
+    const { host, port } = new pg.Client(database.connection);
+    this.#server = net.createServer((inside) => {
+      const outside = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host);
+      inside.once('data', (start: Buffer) => {
+        outside.write(Buffer.from(start.toString('latin1').replace(/gatehouse_test_[0-9a-f]{16}/, nameOf(database)), 'latin1'));
+        inside.pipe(outside);
+      });
+      outside.pipe(inside);
+      for (const [one, other] of [
+        [inside, outside],
+        [outside, inside],
+      ] as const) {
+        this.#open.add(one);
+        one.on('error', () => {}).on('close', () => other.destroy());
+      }
+    });
+  }
+
+  async open(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address !== null && typeof address === 'object') this.#port = address.port;
+  }
+
+  /** The server is gone, and with it every connection. */
+  async close(): Promise<void> {
+    for (const socket of this.#open) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** As one would write it into DATABASE_URL. */
+  get address(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+}
+
+async function behindDoor(t: TestContext): Promise<{ door: Door; database: TestDatabase; readOnly(is: boolean): Promise<void> }> {
+  const database = await testDatabase();
+  afterwards(t, () => database.drop());
+  const door = new Door(database);
+  await door.open();
+  afterwards(t, () => door.close().catch(() => {}));
+  const readOnly = async (is: boolean) => {
+    await onServer(database.url, async (client) => {
+      await client.query('SET default_transaction_read_only = off');
+      await client.query(`ALTER DATABASE ${nameOf(database)} SET default_transaction_read_only = ${is}`);
+    });
+  };
+  return { door, database, readOnly };
+}
+
+/** What the service makes of a URL that names both. */
+function connectionTo(a: Door, b: Door, { url }: TestDatabase) {
+  const server = ({ address }: Door) => {
+    const one = new URL(url);
+    one.search = '';
+    one.host = address;
+    return one.href;
+  };
+  return { connectionString: server(a), servers: [server(a), server(b)] };
+}
+
+test('after a failover the server that takes writes is found, and one that comes back is not written to', async (t) => {
+  const [a, b] = [await behindDoor(t), await behindDoor(t)];
+  await b.readOnly(true);
+  const connection = connectionTo(a.door, b.door, a.database);
+  const database = await openDatabase({ connection, poolSize: 4, onError: () => {} });
+  afterwards(t, () => database.close());
+  const news: unknown[] = [];
+  const notifications = await openNotifications(connection, pino({ level: 'silent' }));
+  afterwards(t, () => notifications.close());
+  notifications.subscribe((change) => news.push(change));
+  const whereItIs = async () => (await database.pool.query<{ name: string }>('SELECT current_database() AS name')).rows[0]?.name;
+  const isOutOfReach = (work: Promise<unknown>) =>
+    assert.rejects(work, (error: unknown) => isUnavailable(error) && error instanceof Error && /read only/.test(error.message));
+
+  assert.deepEqual(await Promise.all([1, 2, 3].map(whereItIs)), Array(3).fill(nameOf(a.database)));
+
+  await a.door.close();
+  await eventually(() => database.pool.totalCount === 0, 'the lost connections are noticed');
+  await isOutOfReach(database.pool.query('SELECT 1'));
+  await isOutOfReach(database.knex('settings').first());
+
+  await b.readOnly(false);
+  assert.deepEqual(await Promise.all([1, 2, 3].map(whereItIs)), Array(3).fill(nameOf(b.database)));
+  await eventually(() => news.includes('everything'), 'who listens is back');
+  const change = { kind: 'settings', id: 'password' } as const;
+  await database.transaction((trx) => notifications.publish(trx, change));
+  await eventually(() => news.some((one) => JSON.stringify(one) === JSON.stringify(change)), 'and hears what the others tell');
+
+  await a.door.open();
+  await Promise.all([...Array(8)].map(() => database.pool.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {})));
+  assert.equal(await whereItIs(), nameOf(b.database));
+});
+
+test('a server that is named alone is asked, too, where the URL wants one that takes writes', async (t) => {
+  const { database: own, readOnly } = await behindDoor(t);
+  await readOnly(true);
+  const database = await openDatabase({ connection: { connectionString: own.url, servers: [own.url] }, onError: () => {} });
+  afterwards(t, () => database.close());
+  await assert.rejects(database.ping(), /no server takes writes: read only/);
+  await readOnly(false);
+  await database.ping();
+});
