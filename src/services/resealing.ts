@@ -32,6 +32,10 @@ type Again = (sealed: string, context: string) => string;
 
 const BATCH = 200;
 
+/** The setting that holds the ids of the keys that something may be sealed under; `looked`: what was there before they were noted was looked at. */
+const KNOWN = 'secret-keys';
+const known = z.object({ ids: z.array(z.string()).default([]), looked: z.boolean().default(false) });
+
 /** A value that stands in the column as it is. */
 const alone =
   (contextOf: (key: string) => string) =>
@@ -85,6 +89,11 @@ type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
  */
 export async function resealEverything(services: Sealing, batch = BATCH): Promise<Resealed> {
   const { database, keyring } = services;
+  // Before the first value is under it: who starts without this key must look.
+  await database.transaction(async (trx) => {
+    const { ids, ...rest } = known.parse(await lockSettings(trx, KNOWN, present()));
+    await updateSettings(trx, KNOWN, { ...rest, ids: [...new Set([...ids, ...keyring.ids])] }, present());
+  });
   const resealed = new Map<string, number>();
   const unopened = new Map<string, number>();
   const count = (counts: Map<string, number>, table: string, more: number) => void counts.set(table, (counts.get(table) ?? 0) + more);
@@ -131,9 +140,6 @@ export interface Unopenable {
   readonly table: string;
   readonly count: number;
 }
-
-const KNOWN = 'secret-keys';
-const known = z.object({ ids: z.array(z.string()).default([]), looked: z.boolean().default(false) });
 
 /**
  * Does SECRET_KEY hold every key that something is sealed under? The ids of the keys that were in use are kept, so that all values are looked at only where a key

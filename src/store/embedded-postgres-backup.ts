@@ -1,11 +1,9 @@
 /**
  * A copy of the embedded PostgreSQL while it runs (PostgreSQL's documentation, "Making a Base Backup Using the Low Level API"): its files as they are being written,
- * and the log (WAL) by which PostgreSQL makes them whole when it first starts on the copy. Puts such a copy back in embedded-postgres-cluster.ts.
+ * and the log (WAL) by which PostgreSQL makes them whole when it first starts on the copy. How such a copy is put back stands in embedded-postgres-cluster.ts.
  */
-import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 import { CLUSTER } from './embedded-postgres-cluster.ts';
@@ -51,13 +49,12 @@ export async function copyCluster({ connection, directory }: EmbeddedPostgres, f
     await fs.writeFile(path.join(to, 'backup_label'), label, { mode: 0o600 });
     for (const name of await fs.readdir(path.join(from, 'pg_wal'))) {
       if (/^[0-9A-F]{24}$/.test(name) && name >= first && name <= last) {
-        await fs.copyFile(path.join(from, 'pg_wal', name), path.join(to, 'pg_wal', name));
+        await copyIfThere(path.join(from, 'pg_wal', name), path.join(to, 'pg_wal', name));
       }
     }
   } finally {
     await client.end();
   }
-  await promisify(execFile)('sync');
 }
 
 async function segment(client: pg.Client, statement: string): Promise<string> {
@@ -75,8 +72,18 @@ async function copyFolder(from: string, to: string, inside: string): Promise<voi
   }
 }
 
+/** The copy is on the disk when it is done, as pg_basebackup leaves it. */
 async function copyIfThere(from: string, to: string): Promise<void> {
-  await fs.copyFile(from, to).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
-  });
+  try {
+    await fs.copyFile(from, to);
+  } catch (error) {
+    if (isGone(error)) return;
+    throw error;
+  }
+  const copy = await fs.open(to, 'r+');
+  try {
+    await copy.datasync();
+  } finally {
+    await copy.close();
+  }
 }

@@ -2,7 +2,7 @@
  * The files of the embedded PostgreSQL: where they lie, whose they are, and how a cluster comes into being. A cluster gets its
  * name only when it is whole, so a start may be killed at any time and any number may run at once. Runs no server.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -79,7 +79,7 @@ export const hasCluster = (dataDir: string): boolean =>
   fs.existsSync(path.join(dataDir, RECORD)) || fs.existsSync(path.join(dataDir, 'postgres', CLUSTER));
 
 /**
- * Makes the cluster of a DATA_DIR that has none from a copy. PostgreSQL makes it whole when it starts.
+ * Makes the cluster of a DATA_DIR that has none from a copy. PostgreSQL makes it whole when it starts, and writes it to the disk before (recovery_init_sync_method).
  * @param copy a folder as `copyCluster` leaves it
  * @throws {EmbeddedPostgresError} in one line
  */
@@ -95,7 +95,6 @@ export function restoreCluster(dataDir: string, copy: string, say: (line: string
     const data = path.join(draft, 'data');
     fs.chmodSync(data, 0o700);
     hand([data, ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => path.join(data, name))], user);
-    execFileSync('sync');
     fs.renameSync(draft, directory);
     persistNames(path.dirname(directory));
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Nobody gets in any more: a command on the machine makes an administrator (README, "Lost administrator"). */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
@@ -13,7 +14,7 @@ const linkIn = (output: string): string => /shown only now: (\S+\/choose-passwor
 /** Opens the link, chooses a password, and signs in to the console. */
 async function getIn(baseUrl: string, link: string, login: string): Promise<string> {
   const browser = new UserAgent(baseUrl);
-  const password = 'a-password-that-was-chosen-anew';
+  const password = randomBytes(12).toString('base64url');
   const chosen = await browser.submit(await browser.visit(link), 'choose-password-form', { password, passwordConfirmation: password });
   assert.equal(chosen.status, 200, chosen.text);
   const fresh = new UserAgent(baseUrl);
@@ -43,6 +44,10 @@ test('beside the running service: suspended, locked, without a role, with a lost
   const { body: admin } = await service.api('GET', `/users/${ADMIN.username}`);
   assert.equal((await service.api('POST', `/users/${user.id}/lifecycle/suspend`)).status, 200);
   assert.match(await administrator(user.id), new RegExp(`^${user.login}: unsuspended\\.`));
+  assert.equal((await service.api('POST', `/users/${user.id}/lifecycle/deactivate`)).status, 200);
+  const back = await administrator(user.login);
+  assert.match(back, new RegExp(`^${user.login}: activated`));
+  assert.match(await getIn(service.baseUrl, linkIn(back), user.login), /Dashboard/);
   assert.match(await administrator(ADMIN.username), /^admin: is a SUPER_ADMIN and can sign in\.\n/);
   assert.match(await getIn(service.baseUrl, linkIn(await administrator('new-one')), 'new-one'), /Dashboard/);
 

@@ -65,7 +65,7 @@ async function call(service: Service, path: string): Promise<{ status: number; b
 }
 
 test('a database of the first version is brought to today’s by the start, and everybody goes on with what he has', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const database = await freshDatabase(t, emptyDatabase);
   await onServer(database.url, (sql) => sql.query(DUMP));
