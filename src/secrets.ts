@@ -98,7 +98,7 @@ export class Keyring {
     if (version !== 'v1' || key === undefined)
       throw new Error('a sealed value cannot be opened: SECRET_KEY does not hold the key it was sealed with');
     const bytes = Buffer.from(data, 'base64url');
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
       .setAAD(Buffer.from(context))
       .setAuthTag(bytes.subarray(-16));
     return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
