@@ -3,42 +3,17 @@
  * entries may be, is described there.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { type Entry, heading, literal, problemsOf, readMap, readMapFile, testProblem } from './support/proof-map.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAP = 'test/spec-coverage.md';
-
-interface Entry {
-  readonly section: string;
-  readonly quote: string;
-  readonly proofs: string[];
-}
 
 /** A sentence, table row or list item of the specification. */
 interface Statement {
   readonly section: string;
   readonly text: string;
-}
-
-const heading = (line: string): string | undefined => /^#+ (.*)$/.exec(line)?.[1]?.trim();
-
-/** @throws {Error} a line that is neither a heading, an entry nor a proof of the entry above it */
-function readMap(text: string): Entry[] {
-  const entries: Entry[] = [];
-  let section = '';
-  const [, ...body] = text.split(/^(?=## )/m);
-  for (const line of body.join('').split('\n')) {
-    const [, quote] = /^- “(.+)”$/.exec(line) ?? [];
-    const [, proof] = /^ {2}- (.+)$/.exec(line) ?? [];
-    const entry = entries.at(-1);
-    if (quote !== undefined) entries.push({ section, quote, proofs: [] });
-    else if (proof !== undefined && entry?.section === section) entry.proofs.push(proof);
-    else if (line !== '') section = heading(line) ?? assert.fail(`${MAP}: this is no entry: ${line}`);
-  }
-  return entries;
 }
 
 /** What a document in Markdown states; captions of lists and tables, which end with a colon, state nothing. */
@@ -71,8 +46,6 @@ function statementsOf(text: string): Statement[] {
   return statements;
 }
 
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
 /** Is a text what the quote says, from its first word to its last, with anything in place of an ellipsis? */
 function isQuoteOf(quote: string, text: string): boolean {
   const parts = quote.split('…').map((part) => literal(part.trim()));
@@ -83,26 +56,14 @@ function isQuoteOf(quote: string, text: string): boolean {
 function problemOf(proof: string, quote: string): string | undefined {
   if (/^open: issue \d+$/.test(proof)) return undefined;
   if (/^gap: ./.test(proof)) return quote.includes('not shown') ? undefined : 'is no gap: the specification speaks';
-  const [, file = '', title = ''] = /^`(test\/\S+\.ts) › (.+)`$/.exec(proof) ?? [];
-  if (title === '') return 'is no proof';
-  if (!existsSync(path.join(ROOT, file))) return 'names a file that is not there';
-  const source = readFileSync(path.join(ROOT, file), 'utf8').replaceAll("\\'", "'");
-  const named = new RegExp(`\\b(?:test|it|describe|browserTest)\\(\\s*(['"\`])${literal(title)}\\1`);
-  return named.test(source) ? undefined : 'names a test that is not there';
+  return testProblem(proof);
 }
 
-const entries = readMap(readFileSync(path.join(ROOT, MAP), 'utf8'));
+const entries = readMapFile(MAP);
 
 test('every entry of the map names tests that exist, an issue, or where a gap is decided', () => {
   assert.ok(entries.length > 0);
-  const problems = entries.flatMap(({ section, quote, proofs }) => [
-    ...(proofs.length > 0 ? [] : [`${section}: “${quote}” has no proof`]),
-    ...proofs.flatMap((proof) => {
-      const problem = problemOf(proof, quote);
-      return problem === undefined ? [] : [`${section}: ${proof} ${problem}`];
-    }),
-  ]);
-  assert.deepEqual(problems, []);
+  assert.deepEqual(problemsOf(entries, problemOf), []);
 });
 
 // Without the specification at hand there is nothing to hold the map against.
@@ -121,8 +82,8 @@ if (SPEC !== undefined) {
 }
 
 test('the check notices what it is for', () => {
-  assert.throws(() => readMap('# Map\n\n## Section\n\nnonsense\n'), /no entry/);
-  assert.deepEqual(readMap('# Map\n\n## Section\n\n- “a … c”\n  - open: issue 6\n'), [
+  assert.throws(() => readMap(MAP, '# Map\n\n## Section\n\nnonsense\n'), /no entry/);
+  assert.deepEqual(readMap(MAP, '# Map\n\n## Section\n\n- “a … c”\n  - open: issue 6\n'), [
     { section: 'Section', quote: 'a … c', proofs: ['open: issue 6'] },
   ]);
   assert.deepEqual(

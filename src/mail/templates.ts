@@ -113,6 +113,8 @@ const plainText = ({ heading, paragraphs, action, details, closing, sender, supp
     ['-- ', sender, ...(support === undefined ? [] : [`${support.label}: ${support.href}`])].join('\n'),
   ].join('\n\n')}\n`;
 
-/** In UTC, and said so: where its reader is, is not known. */
-const timeIn = (lang: string, at: Date): string =>
-  new Intl.DateTimeFormat(lang, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }).format(at);
+/** By language. To make one takes far longer than to use it. In UTC, and said so: where its reader is, is not known. */
+const TIMES = new Map(
+  LANGUAGES.map(([tag]) => [tag, new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })]),
+);
+const timeIn = (lang: string, at: Date): string => TIMES.get(lang)?.format(at) ?? at.toUTCString();

@@ -10,12 +10,13 @@ import { isPrintable } from '../services/text.ts';
 import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
 import type { Change } from '../store/notifications.ts';
+import { findServerDigests } from '../store/server-digests.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 
-/** Milliseconds after which a server is looked up again although no change was told. */
+/** Milliseconds after which it is asked whether a server has changed although nothing was told; in one statement for all that are in use. */
 const FRESH = 3000;
 const MOST_KEPT = 500;
 const BASE = '/oauth/v1';
@@ -45,7 +46,18 @@ interface Kept {
   readonly built: BuiltServer;
   /** What the server was built from; a look-up that finds the same keeps it. */
   readonly fingerprint: string;
+  /** The database's own of the same, from before it was looked up. */
+  digest: string;
   checkedAt: number;
+  usedAt: number;
+}
+
+/** A question to the database which servers have changed. */
+interface Look {
+  readonly ids: ReadonlySet<string>;
+  /** As of the moment when it was asked. */
+  readonly checkedAt: () => number;
+  readonly digests: Promise<ReadonlyMap<string, string>>;
 }
 
 export class AuthorizationServers {
@@ -53,6 +65,7 @@ export class AuthorizationServers {
   #changes = 0;
   readonly #kept = new LRUCache<string, Kept>({ max: MOST_KEPT });
   readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
+  #look: Look | undefined;
 
   constructor(readonly parts: ProviderParts) {}
 
@@ -63,7 +76,10 @@ export class AuthorizationServers {
   async get(id: string): Promise<BuiltServer | undefined> {
     if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
-    if (kept !== undefined && performance.now() - kept.checkedAt < FRESH) return kept.built;
+    if (kept !== undefined) {
+      kept.usedAt = performance.now();
+      if (kept.usedAt - kept.checkedAt < FRESH) return kept.built;
+    }
     return this.#building.get(id) ?? this.#begin(id);
   }
 
@@ -79,6 +95,7 @@ export class AuthorizationServers {
     this.#changes += 1;
     // A load under way may have read what was before: whoever asks from now on begins another.
     this.#building.clear();
+    this.#look = undefined;
     if (change === 'everything') clients.forgetAll();
     if (change === 'everything' || change.kind === 'settings') {
       this.#kept.forEach((kept) => {
@@ -125,25 +142,54 @@ export class AuthorizationServers {
   }
 
   async #load(id: string): Promise<BuiltServer | undefined> {
-    const changes = this.#changes;
-    const begun = performance.now();
-    const found = await this.#find(id).catch((error: unknown) => {
+    const unavailable = (error: unknown): never => {
       throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
-    });
-    if (found === undefined) {
+    };
+    const { digests, checkedAt } = this.#lookAt(id);
+    const digest = (await digests.catch(unavailable)).get(id);
+    const unchanged = this.#kept.get(id);
+    if (unchanged !== undefined && unchanged.digest === digest) return unchanged.built;
+    const found = digest === undefined ? undefined : await this.#find(id).catch(unavailable);
+    if (digest === undefined || found === undefined) {
       this.#kept.delete(id);
       return undefined;
     }
-    const checkedAt = changes === this.#changes ? begun : Number.NEGATIVE_INFINITY;
     const fingerprint = JSON.stringify(found);
     const kept = this.#kept.get(id);
     if (kept?.fingerprint === fingerprint) {
-      kept.checkedAt = checkedAt;
+      Object.assign(kept, { digest, checkedAt: checkedAt() });
       return kept.built;
     }
     const built = buildServer(found, this.parts);
-    this.#kept.set(id, { built, fingerprint, checkedAt });
+    this.#kept.set(id, { built, fingerprint, digest, checkedAt: checkedAt(), usedAt: performance.now() });
     return built;
+  }
+
+  /** Asks about all servers in use at once: hundreds of them, each by itself every few seconds, would cost more than what they answer. */
+  #lookAt(id: string): Look {
+    if (this.#look?.ids.has(id)) return this.#look;
+    const changes = this.#changes;
+    const begun = performance.now();
+    const ids = new Set([id]);
+    this.#kept.forEach(({ usedAt }, other) => {
+      if (begun - usedAt < FRESH) ids.add(other);
+    });
+    const checkedAt = () => (changes === this.#changes ? begun : Number.NEGATIVE_INFINITY);
+    const ask = async () => {
+      try {
+        const digests = await findServerDigests(this.parts.database.pool, [...ids]);
+        for (const [other, digest] of digests) {
+          const kept = this.#kept.peek(other);
+          if (kept?.digest === digest) kept.checkedAt = checkedAt();
+        }
+        return digests;
+      } finally {
+        if (this.#look === look) this.#look = undefined;
+      }
+    };
+    const look: Look = { ids, checkedAt, digests: ask() };
+    this.#look = look;
+    return look;
   }
 
   async #find(id: string): Promise<ServerFoundation | undefined> {

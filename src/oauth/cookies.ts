@@ -2,11 +2,12 @@
 import type { Configuration } from 'oidc-provider';
 import type { Config } from '../config.ts';
 import type { Keyring } from '../secrets.ts';
+import { cookieSignatures } from './cookie-signatures.ts';
 
 export function cookies(config: Config, keyring: Keyring): NonNullable<Configuration['cookies']> {
   const { secure } = config;
   return {
-    keys: [...keyring.cookieKeys],
+    keys: cookieSignatures(keyring.cookieKeys),
     names: {
       session: secure ? '__Host-gatehouse-session' : 'gatehouse-session',
       // These two carry a path of their own, which the prefix __Host- forbids.

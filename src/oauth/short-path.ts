@@ -49,10 +49,13 @@ export function shortPath(parts: ShortPathParts): (req: IncomingMessage, res: Se
     const answer = answers[`${req.method} ${path}`];
     // What a page of another origin may read depends on the application, and a query on what is in it.
     if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
-    // Where the database is away, the library's way says so.
-    const body = await answer(req).catch((failure: unknown) => {
+    let body: object | undefined;
+    try {
+      body = await answer(req);
+    } catch (failure) {
+      // Where the database is away, the library's way says so.
       if (!(failure instanceof TemporarilyUnavailable)) throw failure;
-    });
+    }
     if (body === undefined) return false;
     const text = JSON.stringify(body);
     res.setHeader('Vary', 'Origin');

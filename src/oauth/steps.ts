@@ -75,7 +75,8 @@ function programEndpoint({ state, format, claims, log, database, wrongSecrets }:
     try {
       const presented = await prepare(ctx);
       await next();
-      if (ctx.path !== ROUTES.userinfo) await state.read(() => wrongSecrets.judge(ctx));
+      const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
+      if (wrong !== undefined) await state.read(() => wrong);
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
         await completeIntrospection(ctx, presented, { format, findUser, claimsOf: claims.ofAccessToken });
       }

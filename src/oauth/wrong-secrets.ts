@@ -50,12 +50,17 @@ export class WrongSecrets {
     throw refusal(ctx, seconds);
   }
 
-  /** Judges the answer to a client that had to prove itself, before it leaves and before anything is written. @throws {TooManyFailuresHere} */
-  async judge(ctx: KoaContextWithOIDC): Promise<void> {
+  /**
+   * Judges the answer to a client that had to prove itself, before it leaves and before anything is written.
+   * @returns what is still to be noted; undefined, as nearly always: nothing
+   * @throws {TooManyFailuresHere}
+   */
+  judge(ctx: KoaContextWithOIDC): Promise<void> | undefined {
     const client = ctx.oidc?.client;
-    if (client === undefined || client.tokenEndpointAuthMethod === 'none') return;
+    if (client === undefined || client.tokenEndpointAuthMethod === 'none') return undefined;
     this.refuseBarred(ctx, client.clientId);
-    if (ctx.status === 401 && (ctx.body as { error?: unknown }).error === 'invalid_client') await this.note(ctx, client.clientId);
+    const isWrong = ctx.status === 401 && (ctx.body as { error?: unknown }).error === 'invalid_client';
+    return isWrong ? this.note(ctx, client.clientId) : undefined;
   }
 
   #barredFor(req: IncomingMessage, clientId: string): number {

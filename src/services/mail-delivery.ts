@@ -18,7 +18,7 @@ import type { Services } from './dependencies.ts';
 import { inboxMailer } from './dev-inbox.ts';
 import { isMailPossible, letter, mailNote, sealContext } from './mail.ts';
 import { type Carrier, Undeliverable } from './outbox.ts';
-import { readSettings } from './settings.ts';
+import { currentSettings } from './settings-cache.ts';
 import { userTarget } from './user-reach.ts';
 
 /** @returns undefined where mail goes nowhere */
@@ -53,7 +53,7 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
       if (!isMailable(to)) throw new Undeliverable('mail cannot be sent to this address');
 
       const { at, ipAddress, userAgent } = content.occurred ?? {};
-      const brand = await readSettings(services, 'branding');
+      const brand = await currentSettings(services, 'branding');
       const link = content.link ?? (content.occurred && `${config.baseUrl}${pageOf(kind)}`);
       const occurred = at === undefined ? undefined : { at: new Date(at), ipAddress, browser: browserName(userAgent ?? '') };
       const { subject, text, html, language } = renderMail(
@@ -67,7 +67,8 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
       } catch (error) {
         throw error instanceof Refused ? new Undeliverable(error.message) : error;
       }
-      await database.transaction((trx) => recordEvent(trx, { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, to } }));
+      // One statement: of a delivery nobody is told by mail.
+      await recordEvent(database.knex, { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, to } });
       return 'delivered';
     },
     givenUp(payload) {

@@ -3,12 +3,6 @@
  * proves what it must. Who may sign in by it is decided in passkey-proofs.ts; how a challenge comes back to its browser in the pages.
  */
 import { isIP } from 'node:net';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import { z } from 'zod';
 import { LIFETIMES } from '../../config/defaults.ts';
 import { epochSeconds } from '../clock.ts';
@@ -18,6 +12,9 @@ import type { Passkey, Use } from '../store/passkeys.ts';
 import { ALL_SERVERS } from '../store/protocol-state.ts';
 import { insertOnce } from '../store/protocol-writes.ts';
 import type { Services } from './dependencies.ts';
+
+/** Loaded when first asked for: with its certificates it takes a tenth of what the service does, in time to start and in memory. */
+const library = () => import('@simplewebauthn/server');
 
 /** Whose passkeys these are. */
 export interface RelyingParty {
@@ -47,6 +44,7 @@ const known = (passkeys: readonly Passkey[]) =>
 export async function requestOptions(party: RelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
   const userVerification = passkeys === undefined ? 'required' : 'preferred';
   const whose = passkeys && { allowCredentials: known(passkeys) };
+  const { generateAuthenticationOptions } = await library();
   return JSON.stringify(
     await generateAuthenticationOptions({ rpID: party.id, challenge: bytes(challenge), timeout: PATIENCE, userVerification, ...whose }),
   );
@@ -69,6 +67,7 @@ export interface PasskeyUser {
  * @returns JSON
  */
 export async function creationOptions(party: RelyingParty, challenge: string, user: PasskeyUser, service: string): Promise<string> {
+  const { generateRegistrationOptions } = await library();
   const options = await generateRegistrationOptions({
     rpName: service,
     rpID: party.id,
@@ -152,6 +151,7 @@ export function readAssertion(
     userHandle,
     verify: ({ credentialId: id, publicKey, multiDevice }, { userVerified }) =>
       checked(services, async () => {
+        const { verifyAuthenticationResponse } = await library();
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...response, response: signed },
           expectedChallenge: challenge,
@@ -183,6 +183,7 @@ export async function verifyCreation(
   const response = read(registration, credential);
   if (response === undefined) return undefined;
   return checked(services, async () => {
+    const { verifyRegistrationResponse } = await library();
     const { verified, registrationInfo: info } = await verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,

@@ -32,13 +32,15 @@ const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
 const ROW = `uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
     target jsonb, transaction_id text, debug_context jsonb`;
 const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
+/** Named, so that the statement can be prepared (prepared.ts). */
+const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 
 /**
  * Parts of a statement that write an event, and what is to be told of it to hooks.
  * @param event the placeholder of `eventRow` @param from nothing is written without a row of it
  */
 export const writingEvent = (event: string, from: string): string =>
-  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${NAMES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
+  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
     RETURNING uuid, published, event_type, target),
   news AS (INSERT INTO outbox ${NOTED} ${NEWS})`;
 

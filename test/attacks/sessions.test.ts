@@ -110,9 +110,11 @@ test('an answer for one interaction, server or application is worth nothing for 
   assert.ok(signedIn.url.href.startsWith(`${CALLBACK}?code=`), signedIn.url.href);
   const next = await browser.visit(authorizeUrl(service, 'default', { client_id: first.clientId, prompt: 'login' }));
   const tampered = new URLSearchParams({ response_type: 'token', client_id: second.clientId, redirect_uri: 'https://evil.example/' });
-  next.url.search = `${next.url.search}&${tampered}`;
-  const shown = await browser.visit(next.url);
-  const end = await browser.signIn(shown, user);
+  const form = {
+    method: 'POST',
+    body: new URLSearchParams({ ...Object.fromEntries(tampered), username: user.login, password: user.password }),
+  };
+  const end = await browser.visit(`${next.url.pathname}/login?${tampered}`, form);
   assert.ok(end.url.href.startsWith(`${CALLBACK}?code=`), end.url.href);
   const { body } = await post(service, 'default', 'token', first, {
     grant_type: 'authorization_code',

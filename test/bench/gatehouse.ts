@@ -20,6 +20,12 @@ const MORE_ROWS = `INSERT INTO oidc_payload (id, model, server_key, payload, acc
   FROM (SELECT encode(sha256(n::text::bytea), 'base64') COLLATE "C" AS id FROM generate_series($1::integer, $2::integer) n ORDER BY 1) number,
     (SELECT * FROM oidc_payload WHERE model = 3 LIMIT 1) sample`;
 
+/** The same, but of hours that are over. */
+const EXPIRED_ROWS = MORE_ROWS.replace('sha256(n::text', "sha256(('expired' || n)::text").replace(
+  'expires_at, exp_hour\n  FROM',
+  "expires_at - interval '30 days', exp_hour - 720 + ascii(number.id) % 200\n  FROM",
+);
+
 export interface GatehouseProcess {
   readonly pid: number;
   readonly base: string;
@@ -71,7 +77,14 @@ export async function startProcess({
   }
 }
 
-export async function startGatehouse(plan: Plan): Promise<RunningTarget> {
+export interface RunningGatehouse extends RunningTarget {
+  /** More rows that have expired. */
+  fillExpired(rows: number): Promise<void>;
+  /** @returns how many expired rows there are */
+  expired(): Promise<number>;
+}
+
+export async function startGatehouse(plan: Plan): Promise<RunningGatehouse> {
   const service = await startProcess({ ...plan, nodeOptions: plan.profileOptions('gatehouse') });
   try {
     return await furnish(service, plan);
@@ -81,7 +94,7 @@ export async function startGatehouse(plan: Plan): Promise<RunningTarget> {
   }
 }
 
-async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, { servers, serversInUse }: Plan): Promise<RunningTarget> {
+async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, { servers, serversInUse }: Plan): Promise<RunningGatehouse> {
   const api = `${base}/api/v1`;
   const create = async <T>(resource: string, body: unknown): Promise<T> => {
     const key = randomUUID();
@@ -142,6 +155,17 @@ async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, {
       return tokens;
     },
     fill: (rows) => place.work((client) => addRows(client, rows, MORE_ROWS)),
+    fillExpired: (rows) => place.work((client) => addRows(client, rows, EXPIRED_ROWS)),
+    async expired() {
+      let count = 0;
+      await place.work(async (client) => {
+        const { rows } = await client.query<{ count: string }>(
+          "SELECT count(*) FROM oidc_payload WHERE expires_at < now() - interval '2 hours'",
+        );
+        count = Number(rows[0]?.count);
+      });
+      return count;
+    },
     stop,
   };
 }

@@ -1,6 +1,7 @@
 /** Cookies of the OAuth endpoints (RFC 6265bis), and whose interaction it is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cookieSignatures } from '../../src/oauth/cookie-signatures.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { authorizeUrl, createClient } from './relying-party.ts';
@@ -41,4 +42,18 @@ test('the session gets a new identifier at every sign-in (session fixation, RFC 
     seen.add(browser.cookie('gatehouse-session'));
   }
   assert.equal(seen.size, 3);
+});
+
+test('cookies are signed as they were before (keygrip), and known by each of the keys and by no other', () => {
+  const { sign, index, verify } = cookieSignatures(['the newest key', 'an older key']);
+  const data = 'gatehouse-session=22';
+  const [newest, older] = ['OT3XBzceF9R_NP0H-33kDboX8IM', 't3eBJK8Mi1oRlEU7Mm2tDULptVw'];
+  assert.equal(sign(data), newest);
+  assert.deepEqual([index(data, newest), index(data, older)], [0, 1]);
+  for (const forged of ['', 'OT3XBzceF9R_NP0H-33kDboX8Im', `${newest}=`, newest.slice(1), 'ü'.repeat(14)]) {
+    assert.equal(index(data, forged), -1, forged);
+    assert.equal(verify(data, forged), false, forged);
+  }
+  assert.equal(index('gatehouse-session=23', newest), -1);
+  assert.throws(() => cookieSignatures([]));
 });

@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { afterwards } from '../support/afterwards.ts';
+import { countingProxy } from '../support/counting-proxy.ts';
+import { onServer, testDatabase } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { newSecretKey, type Service, startService } from '../support/service.ts';
 import { createClient, post } from './relying-party.ts';
 
@@ -87,4 +91,44 @@ test('a client that is created elsewhere is known at once (RFC 6749 section 2)',
   const second = await startService(t, { beside: { database: first.database, secretKey } });
   const machine = await createClient(first, { grant_types: ['client_credentials'], response_types: [], redirect_uris: [] });
   assert.equal((await post(second, 'default', 'token', machine, { grant_type: 'client_credentials' })).status, 200);
+});
+
+test('servers in use are asked about together, however many they are, and a change that nobody told is found', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await countingProxy(t, own);
+  const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
+  const machine = await service.createApp({ application_type: 'service' });
+  const ids = Array.from({ length: 6 }, (_, number) => `orders${number}`);
+  for (const id of ids)
+    await service.api('POST', '/authorizationServers', { id, name: id, audiences: [`api://${id}`], signingAlg: 'ES256' });
+  const lifetimes = () =>
+    Promise.all(ids.map(async (id) => (await post(service, id, 'token', machine, { grant_type: 'client_credentials' })).body.expires_in));
+  const looks = (statements: readonly string[]) => statements.filter((text) => text.includes('AS digest')).length;
+  const loads = (statements: readonly string[]) => statements.filter((text) => text.includes('from "scopes"')).length;
+  await lifetimes();
+
+  const taken = () => {
+    const statements = database.taken();
+    return [looks(statements), loads(statements)];
+  };
+  // What was looked up at different moments is asked about at one from now on.
+  taken();
+  await eventually(async () => (await lifetimes()) && taken()[0] === 1, 'the first look at all of them');
+  for (let times = 0; times < 2; times += 1) {
+    let found = [0, 0];
+    await eventually(async () => {
+      assert.deepEqual(
+        await lifetimes(),
+        ids.map(() => 3600),
+      );
+      found = taken();
+      return found[0] !== 0;
+    }, 'the next look');
+    assert.deepEqual(found, [1, 0]);
+  }
+  await onServer(own.url, (client) => client.query("UPDATE authorization_servers SET access_token_seconds = 300 WHERE id = 'orders3'"));
+  await eventually(async () => (await lifetimes())[3] === 300, 'the change is found');
+  assert.equal(taken()[1], 1);
+  assert.deepEqual(await lifetimes(), [3600, 3600, 3600, 300, 3600, 3600]);
 });

@@ -183,6 +183,19 @@ test('administration: another role takes nothing away, and whoever may write may
   );
 });
 
+test('administration: beyond what is his own nobody writes but SUPER_ADMIN, and ORG_ADMIN in his organizations', () => {
+  fc.assert(
+    fc.property(roles, access, verb, orgId, (some, to, how, org) => {
+      const has = (type: Role['type'], at?: string) => some.some((one) => one.type === type && (at === undefined || one.orgId === at));
+      const reads = has('SUPER_ADMIN') || has('READ_ONLY_ADMIN');
+      const whole = how === 'read' ? reads : has('SUPER_ADMIN');
+      assert.equal(mayCall(some, to, how), whole || (to === 'own' && some.length > 0) || (to === 'organizations' && has('ORG_ADMIN')));
+      assert.equal(isWithin(reachOf(some, how), org), whole || has('ORG_ADMIN', org));
+    }),
+    tried(500),
+  );
+});
+
 test('administration: a narrower reach changes nobody whom a wider one does not, and never somebody with more rights', () => {
   const person = of({ orgIds: fc.uniqueArray(orgId), roles });
   fc.assert(

@@ -104,6 +104,8 @@ test('one address of IPv4, one /64 of IPv6 (RFC 6177): the same for all within i
           .join(':');
       const neighbour = [...one.split(':').slice(0, 4), ...end.map((part) => part.toString(16))].join(':');
       assert.equal(networkOf(neighbour), networkOf(one));
+      const beside = one.split(':').map((part, n) => (n === 3 ? (Number.parseInt(part, 16) ^ 1).toString(16) : part));
+      assert.notEqual(networkOf(beside.join(':')), networkOf(one));
       assert.equal(networkOf(one) === networkOf(other), head(one) === head(other));
       assert.equal(networkOf(`${one}%eth0`), networkOf(one), 'a zone is of this machine');
     }),

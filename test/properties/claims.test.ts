@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type AuditRecord, canonical, PSEUDONYM, personalParts, publicForm, withoutParts } from '../../src/policy/audit-chain.ts';
-import { colourProblem, contrastRatio, isColour, isReadable, nearestReadable, relativeLuminance } from '../../src/policy/brand-colours.ts';
+import {
+  checkContrast,
+  colourProblem,
+  contrastRatio,
+  isColour,
+  isReadable,
+  nearestReadable,
+  relativeLuminance,
+} from '../../src/policy/brand-colours.ts';
 import { claimProblems, isProtocolClaim, scopeNameProblem } from '../../src/policy/claim-settings.ts';
 import { idTokenClaims, USER_CLAIMS, userClaims } from '../../src/policy/claims.ts';
 import { type ClaimFacts, claimNeeds, decideClaims, type ServerClaim } from '../../src/policy/custom-claims.ts';
@@ -82,11 +90,16 @@ test('claims: what need not be read of the user does not matter', () => {
   );
 });
 
+/** Some of those that mean something to whoever reads a token. */
+const PROTOCOL = new Set(['sub', 'iss', 'aud', 'exp', 'nonce', 'cnf', 'act', 'client_id', 'scope', 'sid', 'active', '__proto__']);
+const protocol = fc.constantFrom(...PROTOCOL);
+
 test('claims and scopes are judged whatever they are called, and none takes a name of the protocol', () => {
   fc.assert(
-    fc.property(claim, fc.oneof(anyText, fc.constantFrom('sub', 'iss', '__proto__', 'nonce')), anyText, (one, name, value) => {
+    fc.property(claim, fc.oneof(anyText, protocol, fc.constant('*')), anyText, (one, name, value) => {
       const problems = claimProblems({ ...one, name, value }, { scopes: ['read'], claims: [], attributes: ['department'] });
       if (isProtocolClaim(name)) assert.ok(problems.some(({ field }) => field === 'name'));
+      if (PROTOCOL.has(name)) assert.ok(isProtocolClaim(name));
       const isScope = scopeNameProblem(name) === undefined;
       if (isScope) assert.ok(!/[\s"\\]/.test(name) && name !== '' && name !== '*');
     }),
@@ -310,6 +323,8 @@ test('colours: contrast is the same from both sides, the nearest readable one is
       assert.ok(isColour(near) && isReadable(scheme, near));
       assert.equal(nearestReadable(scheme, near), near);
       assert.equal(near === one, isReadable(scheme, one));
+      // It goes no further than it must.
+      if (near !== one) assert.ok(Math.min(...checkContrast(scheme, near).map(({ ratio, needed }) => ratio - needed)) < 1);
       assert.equal(colourProblem(scheme, one) === undefined, isReadable(scheme, one));
       assert.equal(isColour(text), /^#[0-9A-Fa-f]{6}$/.test(text) && text.length === 7);
     }),

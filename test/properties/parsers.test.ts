@@ -49,10 +49,17 @@ test('a moment is read as it was written, in whatever zone, and nothing else is 
     tried(),
   );
   fc.assert(
-    fc.property(fc.oneof(input, fc.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/)), (value) => {
-      const read = moment.safeParse(value);
-      if (read.success) assert.deepEqual(moment.parse(writeTime(read.data)), read.data);
-    }),
+    fc.property(
+      fc.oneof(
+        fc.constantFrom('9999-12-31T23:59:59-01:00', '0001-01-01T00:00:00+01:00', '0000-01-01T00:00:00Z'),
+        input,
+        fc.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/),
+      ),
+      (value) => {
+        const read = moment.safeParse(value);
+        if (read.success) assert.deepEqual(moment.parse(writeTime(read.data)), read.data);
+      },
+    ),
     tried(500),
   );
 });
@@ -133,42 +140,28 @@ test('a body is taken, or refused by causes that name its fields; what the answe
 
 test('the environment is read whole or refused by sentences, none of which tells a secret', () => {
   const secret = fc.stringMatching(/^[A-Za-z0-9_-]{43}$/);
-  const name = fc.constantFrom(
-    'PORT',
-    'HOST',
-    'BASE_URL',
-    'DATABASE_URL',
-    'DATABASE_DIRECT_URL',
-    'TRUST_PROXY',
-    'ALLOW_INSECURE_HTTP',
-    'WORKERS',
-    'LOG_LEVEL',
-    'SMTP_URL',
-    'MAIL_FROM',
-    'RATE_LIMITS',
-    'PLAYGROUND',
-    'ADMIN_USERNAME',
-  );
-  const value = fc.oneof(
-    fc.constantFrom(
-      '',
-      '1',
-      'true',
-      'off',
-      '0',
-      '99999',
-      'http://localhost:1',
-      'https://id.example',
-      'http://id.example',
-      'postgres://db/x',
-      'smtp://mail',
-      'a@b.example',
-      'Name <a@b.example>',
-    ),
+  const option = (...values: string[]) => fc.constantFrom(undefined, ...values);
+  const good = of({
+    PORT: option('1', '65535'),
+    BASE_URL: option('https://id.example', 'http://id.example', 'http://localhost:1', 'http://127.0.0.1/'),
+    DATABASE_URL: option('postgres://db/x'),
+    TRUST_PROXY: option('off', '2'),
+    ALLOW_INSECURE_HTTP: option('true', 'off', '1'),
+    MAIL_FROM: option('Name <a@b.example>'),
+    SMTP_URL: option('smtp://mail'),
+    LOG_LEVEL: option('silent'),
+  });
+  const bad = fc.dictionary(
+    fc.constantFrom('PORT', 'BASE_URL', 'DATABASE_DIRECT_URL', 'WORKERS', 'MAIL_FROM', 'ADMIN_USERNAME', 'HOST'),
     input,
+    { maxKeys: 2 },
+  );
+  const environment = fc.oneof(
+    good,
+    fc.tuple(good, bad).map(([one, other]) => ({ ...one, ...other })),
   );
   fc.assert(
-    fc.property(fc.dictionary(name, value), fc.option(secret, { nil: undefined }), secret, fc.boolean(), (env, key, password, isBroken) => {
+    fc.property(environment, fc.option(secret, { nil: undefined }), secret, fc.boolean(), (env, key, password, isBroken) => {
       const secrets = { SECRET_KEY: isBroken && key !== undefined ? `${key}!` : key, ADMIN_PASSWORD: password };
       try {
         const config = loadConfig({ ...env, ...secrets });
@@ -258,7 +251,12 @@ test('the claims parameter is read or refused, whatever stands in it (OpenID Con
   );
   fc.assert(
     fc.property(parameter, fc.constantFrom(undefined, 'urn:okta:loa:2fa:any urn:okta:loa:1fa:any'), (claims, acrValues) => {
-      if (refused(() => checkClaims(claims as Parameters<typeof checkClaims>[0]))) return;
+      const asked = [claims.userinfo, claims.id_token].flatMap((names) => Object.values(names ?? {}));
+      const isFormed = asked.every((one) => one === null || (typeof one === 'object' && !Array.isArray(one)));
+      const values = (claims.id_token?.acr as { values?: unknown } | null | undefined)?.values;
+      const isRefused = refused(() => checkClaims(claims as Parameters<typeof checkClaims>[0]));
+      if (!isFormed || (values !== undefined && !Array.isArray(values))) assert.ok(isRefused);
+      if (isRefused) return;
       const requested = requestedAcr({ claims: JSON.stringify(claims), acr_values: acrValues });
       assert.ok(Array.isArray(requested) && requested.every((one) => typeof one === 'string'));
     }),
@@ -274,7 +272,9 @@ test('a Basic header without a secret gets one that nobody has, and every other 
         fc.constantFrom('Basic ', 'basic ', 'BASIC  ', 'Bearer '),
         fc.oneof(
           anyText,
-          fc.tuple(anyText, fc.constantFrom(':', '', ':secret')).map((parts) => Buffer.from(parts.join('')).toString('base64')),
+          fc
+            .tuple(anyText, fc.constantFrom(':', ':', '', ':secret', 'a:b:'))
+            .map((parts) => Buffer.from(parts.join('')).toString('base64')),
         ),
       )
       .map((parts) => parts.join('')),
@@ -285,8 +285,15 @@ test('a Basic header without a secret gets one that nobody has, and every other 
       fillEmptySecret({ req } as unknown as KoaContextWithOIDC);
       const after = req.headers.authorization;
       const decoded = (value: string) => Buffer.from(value.slice('basic '.length), 'base64').toString('utf8');
+      const canonical = Buffer.from(decoded(authorization)).toString('base64');
+      const isMeant =
+        /^basic \S+$/i.test(authorization) &&
+        authorization.slice('basic '.length) === canonical &&
+        /^[^:]+:$/s.test(decoded(authorization));
+      if (isMeant) assert.notEqual(after, authorization);
       if (after === authorization) return;
       assert.match(authorization, /^basic \S+$/i);
+      assert.match(decoded(authorization), /^[^:]+:$/s);
       const [before, now] = [decoded(authorization), decoded(after)];
       assert.ok(before.endsWith(':') && now.startsWith(before) && now.length === before.length + 43);
     }),

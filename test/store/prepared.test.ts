@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
-import { type AuditEvent, insertAuditEvent } from '../../src/store/audit.ts';
+import { recordEvent, SYSTEM } from '../../src/services/audit.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { claimDue, insertEntry, removeEntry } from '../../src/store/outbox.ts';
 import type { Connection } from '../../src/store/writable-server.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -40,22 +41,25 @@ test('a statement that knex sends again and again is prepared, and outlives a ne
   });
 });
 
-test('so is the event that every change writes', async (t) => {
+test('what is carried out for each mail and each event is prepared', async (t) => {
   const own = await testDatabase();
   afterwards(t, () => own.drop());
   const database = await openDatabase({ connection: own.connection, poolSize: 2, onError: () => {} });
   afterwards(t, () => database.close());
-  const event: AuditEvent = {
-    ...{ published: new Date(), eventType: 'user.lifecycle.create', severity: 'INFO', displayMessage: 'Create user' },
-    ...{ actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' }, client: {}, outcome: { result: 'SUCCESS' } },
-    ...{ target: [], debugContext: {} },
-  };
+
   await database.transaction(async (trx) => {
-    for (let times = 0; times < 60; times += 1) await insertAuditEvent(trx, event);
-    const { rows } = await trx.raw<{ rows: unknown[] }>(
-      "SELECT FROM pg_prepared_statements WHERE statement LIKE '%INSERT INTO audit_events%'",
-    );
-    assert.equal(rows.length, 1);
+    const now = new Date();
+    for (let times = 0; times < 25; times += 1) {
+      await insertEntry(trx, { kind: 'mail', orderingKey: 'lane', objectKey: null, payload: {}, created: now });
+      for (const entry of await claimDue(trx, { kinds: ['mail'], now, until: now, limit: 5 })) await removeEntry(trx, entry);
+      await recordEvent(trx, { eventType: 'system.email.delivery', displayMessage: 'Send mail', request: SYSTEM });
+    }
+    const { rows } = await trx.raw<{ rows: { statement: string }[] }>('SELECT statement FROM pg_prepared_statements');
+    for (const part of ['UPDATE outbox SET attempts', 'DELETE FROM outbox', 'INSERT INTO audit_events'])
+      assert.ok(
+        rows.some(({ statement }) => statement.includes(part)),
+        part,
+      );
   });
 });
 

@@ -12,6 +12,7 @@ import { firstStart } from '../../src/services/first-start.ts';
 import { registerSystemApplications } from '../../src/services/system-applications.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
+import type { Connection } from '../../src/store/writable-server.ts';
 import { afterwards } from './afterwards.ts';
 import { startedDatabase, type TestDatabase, testDatabase } from './database.ts';
 
@@ -63,6 +64,14 @@ export interface ServiceOptions {
 
 export const newSecretKey = (): string => randomBytes(32).toString('base64url');
 
+/** Through the pooler in transaction mode at TEST_POOLER (`host:port`), where one is given: a run by hand, see test/rehearsals/pooler.ts. */
+function pooled(direct: string): Connection {
+  const url = new URL(direct);
+  if (process.env.TEST_POOLER === undefined) return { connectionString: direct };
+  url.host = process.env.TEST_POOLER;
+  return { connectionString: url.href, pooler: true };
+}
+
 /** Starts a service that ends with the test. */
 export async function startService(t: TestContext, { env = {}, sendsOutbox = false, beside }: ServiceOptions = {}): Promise<Service> {
   const isOrdinary = Object.keys(env).every((name) => !(name in STARTED) && name !== 'ADMIN_USERNAME');
@@ -89,7 +98,7 @@ export async function startService(t: TestContext, { env = {}, sendsOutbox = fal
   });
   const log = pino({ level: config.logLevel });
   const connection = { connectionString: database.url };
-  const opened = await openDatabase({ connection, onError: () => {} });
+  const opened = await openDatabase({ connection: pooled(database.url), onError: () => {} });
   afterwards(t, () => opened.close());
   const notifications = await openNotifications(connection, log);
   afterwards(t, () => notifications.close());

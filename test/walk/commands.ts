@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { fieldsOf } from '../account/arrival.ts';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, type JsonAnswer, userinfo, verifier } from '../oauth/relying-party.ts';
 import type { Page } from '../support/user-agent.ts';
-import { ASKED_FOR, type AuthorizationRequest, type Code, type Model, type Refusal, type Token, type User } from './model.ts';
+import { ASKED_FOR, type Model } from './model.ts';
+import type { AuthorizationRequest, Code, Refusal, Token, User } from './things.ts';
 import { BROWSERS, newApps, newServers, USERS, type World } from './world.ts';
 
 export type Step = fc.AsyncCommand<Model, World>;
@@ -15,10 +16,10 @@ function step<T>(
   name: string,
   args: fc.Arbitrary<T>,
   act: (world: World, model: Model, given: T) => Promise<void>,
-  possible: (model: Readonly<Model>) => boolean = () => true,
+  possible: (model: Readonly<Model>, given: T) => boolean = () => true,
 ): fc.Arbitrary<Step> {
   return args.map((given) => ({
-    check: possible,
+    check: (model: Readonly<Model>) => possible(model, given),
     toString: () => `${name}(${fc.stringify(given)})`,
     async run(model: Model, world: World) {
       // Each at a time of its own: what is told in whole seconds has an order.
@@ -44,8 +45,8 @@ function chosen<T>(list: readonly T[], at: number): T {
 const SCOPES = [
   ['openid', 'profile', 'offline_access'],
   ['openid', 'offline_access', ASKED_FOR],
+  ['profile', 'offline_access', ASKED_FOR],
   ['openid'],
-  ['profile', 'offline_access'],
 ];
 
 const request: fc.Arbitrary<AuthorizationRequest> = fc
@@ -162,8 +163,7 @@ async function logout(world: World, model: Model, { browser: name, server: at }:
 
 /** On his own page the user takes one of the permissions back that are shown there. */
 async function withdrawByPage(world: World, model: Model, { browser: name, at }: { browser: string; at: number }): Promise<void> {
-  const session = model.session(name);
-  if (session === undefined) return;
+  const session = model.session(name) ?? assert.fail();
   const agent = world.browser(name);
   const page = await agent.visit('/account/permissions');
   assert.equal(page.url.pathname, '/account/permissions', page.text.slice(0, 2000));
@@ -187,11 +187,19 @@ async function withdrawByPage(world: World, model: Model, { browser: name, at }:
 
 async function withdrawAll(world: World, model: Model, who: string): Promise<void> {
   await world.api('DELETE', `/users/${world.person(who).id}/grants`);
-  for (const consent of [...model.consents]) {
-    const [, of = '', at = ''] = /^(?:.*): (.*) at (.*)$/.exec(consent) ?? [];
-    if (consent.startsWith(`${who}:`)) model.withdraw(who, of, at);
-  }
+  for (const { user: of, app: by, server: at } of [...model.consents.values()]) if (of === who) model.withdraw(of, by, at);
 }
+
+/** Is there a token of his that is worth something? */
+const holds = (model: Readonly<Model>, who: string | undefined): boolean =>
+  model.tokens.some((token) => token.kind !== 'id' && token.family.user === who && model.isActive(token));
+
+const hasConsented = (model: Readonly<Model>, who: string): boolean =>
+  model.tokens.some((token) => {
+    const { user, app: by, server: at } = token.family;
+    const isHis = user === who && token.kind !== 'id' && model.isActive(token);
+    return isHis && [...model.consents.values()].some((given) => given.user === who && given.app === by && given.server === at);
+  });
 
 const LIFECYCLE: Readonly<Record<User['status'], readonly (readonly [verb: string, to: User['status']])[]>> = {
   ACTIVE: [
@@ -226,7 +234,7 @@ async function replaceApp(world: World, model: Model, name: string): Promise<voi
   if (model.app(name).active) await world.api('POST', `/apps/${clientId}/lifecycle/deactivate`);
   await world.api('DELETE', `/apps/${clientId}`);
   await world.makeApp(model, name);
-  model.deleteApp(name);
+  model.replace('app', name);
 }
 
 /** A second secret, and then the first is taken away: no token notices. */
@@ -240,6 +248,17 @@ async function rotateSecret(world: World, _: Model, name: string): Promise<void>
   world.clients.set(name, { ...client, clientSecret });
 }
 
+/** Whatever cannot be used can be used again: else most of a walk would lead along closed doors. */
+async function open(world: World, model: Model): Promise<void> {
+  for (const who of USERS) if (model.user(who).status !== 'ACTIVE') await changeStatus(world, model, { user: who, at: 0 });
+  for (const name of Object.keys(model.apps)) if (!model.app(name).active) await switchApp(world, model, name);
+  if (!model.server('walk').active) await switchServer(world, model);
+}
+
+const isShut = ({ users, apps, servers }: Readonly<Model>): boolean =>
+  Object.values(users).some(({ status }) => status !== 'ACTIVE') ||
+  [...Object.values(apps), ...Object.values(servers)].some(({ active }) => !active);
+
 async function switchServer(world: World, model: Model): Promise<void> {
   const { active } = model.server('walk');
   await world.api('POST', `/authorizationServers/walk/lifecycle/${active ? 'deactivate' : 'activate'}`);
@@ -249,11 +268,15 @@ async function switchServer(world: World, model: Model): Promise<void> {
 async function replaceServer(world: World, model: Model): Promise<void> {
   await world.api('DELETE', '/authorizationServers/walk');
   await world.makeServer(model, 'walk');
-  model.deleteServer('walk');
+  model.replace('server', 'walk');
 }
 
 const SECONDS = { '5 s': 5, '30 s': 30, '6 min': 360, '15 min': 900, '50 min': 3000, '13 h': 46_800, '29 d': 29 * 86_400 };
-const pause = fc.constantFrom(...(['5 s', '30 s', '30 s', '6 min', '6 min', '15 min', '50 min', '50 min', '13 h', '29 d'] as const));
+const pause = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom('5 s' as const, '30 s' as const, '30 s' as const, '6 min' as const, '15 min' as const) },
+  { weight: 3, arbitrary: fc.constant('50 min' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('13 h' as const, '29 d' as const) },
+);
 
 const nothing = fc.constant(undefined);
 const often = <T>(times: number, one: T): T[] => Array.from({ length: times }, () => one);
@@ -287,18 +310,35 @@ export const STEPS: fc.Arbitrary<Step>[] = [
   ),
   step('userinfo', which, askUserinfo, hasTokens),
   ...often(2, step('logout', fc.record({ browser, server }), logout)),
-  step('end sessions', fc.record({ user, tokens: fc.boolean() }), async (world, model, { user: who, tokens }) => {
-    await world.api('DELETE', `/users/${world.person(who).id}/sessions?oauthTokens=${tokens}`);
-    model.endAll(who, tokens);
-  }),
-  step('withdraw on the page', fc.record({ browser, at: which }), withdrawByPage),
-  step('withdraw all', user, withdrawAll),
-  ...often(2, step('user status', fc.record({ user, at: which }), changeStatus)),
-  step('password', user, changePassword),
-  ...often(2, step('switch application', app, switchApp)),
+  ...often(
+    2,
+    step(
+      'end sessions',
+      fc.record({ user, tokens: fc.boolean() }),
+      async (world, model, { user: who, tokens }) => {
+        await world.api('DELETE', `/users/${world.person(who).id}/sessions?oauthTokens=${tokens}`);
+        model.endAll(who, tokens);
+      },
+      (model, given) => holds(model, given.user),
+    ),
+  ),
+  ...often(
+    2,
+    step('withdraw on the page', fc.record({ browser, at: which }), withdrawByPage, (model, given) =>
+      holds(model, model.session(given.browser)?.user),
+    ),
+  ),
+  ...often(2, step('withdraw all', user, withdrawAll, hasConsented)),
+  ...often(
+    2,
+    step('user status', fc.record({ user, at: which }), changeStatus, (model, given) => holds(model, given.user)),
+  ),
+  ...often(2, step('password', user, changePassword, holds)),
+  step('switch application', app, switchApp),
   step('replace application', app, replaceApp),
   step('rotate secret', app, rotateSecret),
-  ...often(2, step('switch server', nothing, switchServer)),
+  step('switch server', nothing, switchServer),
+  ...often(4, step('open', nothing, open, isShut)),
   step('replace server', nothing, replaceServer),
   ...often(
     3,

@@ -2,88 +2,10 @@
  * What must be active, after whatever happened: a model of sessions, consents, codes and tokens, written from the specification ("States and transitions"),
  * decisions.md, the README's decisions and RFC 6749, 7009, 7662 and 9700, not from the code. Pure; times in seconds.
  */
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
+import type { App, AuthorizationRequest, Code, Family, Refusal, Server, Session, Token, User } from './things.ts';
+
+const HOUR = 3600;
 const DAY = 24 * HOUR;
-
-export interface User {
-  status: 'ACTIVE' | 'SUSPENDED' | 'DEPROVISIONED';
-}
-
-export interface App {
-  readonly asks: boolean;
-  /** undefined: its refresh token does not rotate; else the seconds in which a used one still yields a successor. */
-  readonly leeway: number | undefined;
-  /** Is it told when a session ends? */
-  readonly listens: boolean;
-  active: boolean;
-  /** How often it was deleted and made anew under its id. */
-  born: number;
-}
-
-export interface Server {
-  readonly accessToken: number;
-  readonly refreshTokenWindow: number;
-  readonly refreshToken: number;
-  active: boolean;
-  born: number;
-}
-
-/** Everything that comes from one authorization; it is ended as one when a code or refresh token is used again. */
-export interface Family {
-  readonly user: string;
-  readonly app: string;
-  readonly server: string;
-  readonly appBorn: number;
-  readonly serverBorn: number;
-  readonly scopes: readonly string[];
-  begun: number;
-}
-
-export interface Code {
-  readonly family: Family;
-  readonly expires: number;
-  used: boolean;
-  ended: boolean;
-}
-
-export interface Token {
-  readonly name: string;
-  readonly kind: 'access' | 'refresh' | 'id';
-  readonly family: Family;
-  readonly scopes: readonly string[];
-  expires: number;
-  ended: boolean;
-  usedAt: number | undefined;
-}
-
-interface Session {
-  readonly user: string;
-  readonly parts: Map<string, Family>;
-  begun: number;
-  until: number;
-}
-
-export interface AuthorizationRequest {
-  readonly browser: string;
-  /** Who signs in, where that is asked for. */
-  readonly user: string;
-  readonly app: string;
-  readonly server: string;
-  readonly scopes: readonly string[];
-  readonly prompt: 'none' | 'login' | 'consent' | undefined;
-  /** The answer on the dialog, if it comes. */
-  readonly allows: boolean;
-}
-
-export type Refusal =
-  | 'no server'
-  | 'no application'
-  | 'login_required'
-  | 'not signed in'
-  | 'consent_required'
-  | 'access_denied'
-  | 'refused';
 
 /** The scope that an application asks its user for. */
 export const ASKED_FOR = 'notes';
@@ -92,8 +14,8 @@ const pair = (app: string, server: string): string => `${app} at ${server}`;
 export class Model {
   now = 0;
   readonly sessions = new Map<string, Session>();
-  /** `user: application at server`, of the one scope that is asked for. */
-  readonly consents = new Set<string>();
+  /** By `user: application at server`, of the one scope that is asked for. */
+  readonly consents = new Map<string, Pick<Family, 'user' | 'app' | 'server'>>();
   readonly codes: Code[] = [];
   readonly tokens: Token[] = [];
   /** Whom the ends of sessions were told to: `application at server of user`. */
@@ -157,7 +79,7 @@ export class Model {
     if (scopes.includes(ASKED_FOR) && isAsked) {
       if (prompt === 'none') return 'consent_required';
       if (!allows) return 'access_denied';
-      this.consents.add(consent);
+      this.consents.set(consent, { user: session.user, app, server });
     }
     const born = { appBorn: this.app(app).born, serverBorn: this.server(server).born };
     const family = { user: session.user, app, server, scopes, begun: this.now, ...born };
@@ -219,25 +141,12 @@ export class Model {
     this.#end((family) => family.user === user && family.app === app && family.server === server);
   }
 
-  /** And makes another one of the same id. */
-  deleteApp(app: string): void {
-    this.app(app).born += 1;
-    this.app(app).active = true;
-    this.#forget((family) => family.app === app);
-  }
-
-  deleteServer(server: string): void {
-    this.server(server).born += 1;
-    this.server(server).active = true;
-    this.#forget((family) => family.server === server);
-  }
-
-  /** Its consents, and its parts in sessions. */
-  #forget(isMeant: (of: { app: string; server: string }) => boolean): void {
-    for (const user of Object.keys(this.users))
-      for (const app of Object.keys(this.apps))
-        for (const server of Object.keys(this.servers)) if (isMeant({ app, server })) this.consents.delete(`${user}: ${pair(app, server)}`);
-    for (const { parts } of this.sessions.values()) for (const [part, family] of parts) if (isMeant(family)) parts.delete(part);
+  /** Deletes it, and makes another one of the same id: nothing of the old one is left, no consent and no part in a session. */
+  replace(kind: 'app' | 'server', name: string): void {
+    this[kind](name).born += 1;
+    this[kind](name).active = true;
+    for (const [consent, given] of this.consents) if (given[kind] === name) this.consents.delete(consent);
+    for (const { parts } of this.sessions.values()) for (const [part, family] of parts) if (family[kind] === name) parts.delete(part);
   }
 
   #closed({ app, server }: Pick<Family, 'app' | 'server'>): Refusal | undefined {

@@ -2,6 +2,7 @@
  * oidc-provider's clients, made from applications. A process keeps them for a few seconds; a change drops them at once (NOTIFY). An inactive
  * application is no client. Clients are created by the management API alone.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { AdapterPayload, ResponseType } from 'oidc-provider';
 import type { Keyring } from '../../secrets.ts';
@@ -21,7 +22,7 @@ const MOST_KEPT = 5000;
 export class ClientDirectory {
   /** Counts the changes, so that a load begun before one is not kept after it. */
   #changes = 0;
-  readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload | undefined }>({ max: MOST_KEPT, ttl: FRESH });
+  readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>({ max: MOST_KEPT });
 
   constructor(
     readonly database: Database,
@@ -32,11 +33,15 @@ export class ClientDirectory {
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
-    if (kept !== undefined) return kept.metadata;
+    const checkedAt = performance.now();
+    if (kept !== undefined && checkedAt - kept.checkedAt < FRESH) return kept.metadata;
     const changes = this.#changes;
-    const metadata = await this.#load(id);
+    const found = await this.#load(id);
+    // What has not changed stays the same object: every server has made its own of it.
+    const metadata = isDeepStrictEqual(found, kept?.metadata) ? kept?.metadata : found;
     // Unknown ids are not kept: an attacker could fill the cache with them.
-    if (metadata !== undefined && changes === this.#changes) this.#kept.set(id, { metadata });
+    if (metadata === undefined) this.#kept.delete(id);
+    else if (changes === this.#changes) this.#kept.set(id, { metadata, checkedAt });
     return metadata;
   }
 

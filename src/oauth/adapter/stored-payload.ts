@@ -13,7 +13,7 @@ function without(value: unknown, ...names: readonly string[]): unknown {
 }
 
 export function withoutUsableValues(payload: AdapterPayload): Json {
-  const stored = without(payload, 'jti', 'returnTo') as Json;
+  const { jti: _, returnTo: __, ...stored } = payload as Json;
   if (payload.kind !== 'Interaction') return stored;
   const prompt = isObject(stored.prompt) ? { ...stored.prompt, details: without(stored.prompt.details, 'id_token_hint') } : stored.prompt;
   return {
