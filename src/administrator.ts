@@ -3,19 +3,14 @@
  * service or without it. The user becomes a SUPER_ADMIN who can sign in; printed is a link by which he chooses a password, once. Ends with 0, else 1.
  */
 import { parseArgs } from 'node:util';
-import { pino } from 'pino';
+import { endWith, onDatabase, tell } from './command.ts';
 import { loadConfig } from './config.ts';
-import { ApiError } from './errors.ts';
-import { bringUpToDate, connect, findDatabase, openKeyring } from './foundation.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { StartFailure } from './lifecycle.ts';
 import { recoverAdministrator } from './services/lost-administrator.ts';
 import { isFirstStartDone } from './store/first-start.ts';
 import { openNotifications } from './store/notifications.ts';
 
 const USAGE = 'Usage: npm run administrator -- <login> [--reset-factors]';
-
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** @throws {StartFailure} */
 function readArguments(): { readonly login: string; readonly resetFactors: boolean } {
@@ -33,34 +28,19 @@ function readArguments(): { readonly login: string; readonly resetFactors: boole
   throw new StartFailure(USAGE);
 }
 
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const { login, resetFactors } = readArguments();
-  const config = loadConfig(process.env);
-  const log = pino({ level: config.logLevel }, pino.destination(2));
-  const open = new OpenThings();
-  try {
-    const foundation = await findDatabase(config, log, open, say);
-    await bringUpToDate(foundation);
-    const database = await connect(foundation.pooled, log);
-    open.add(() => database.close());
+  return onDatabase(loadConfig(process.env), async (ground) => {
     // Otherwise the first start would take the account for the one that it makes itself.
-    if (!(await isFirstStartDone(database.knex)))
+    if (!(await isFirstStartDone(ground.database.knex)))
       throw new StartFailure('Start the service once: it makes the first administrator itself.');
-    const notifications = await openNotifications(foundation.direct, log);
-    open.add(() => notifications.close());
-    const services = { config, log, database, notifications, keyring: await openKeyring(config) };
-    const recovered = await recoverAdministrator(services, login, { resetFactors });
+    const notifications = await openNotifications(ground.direct, ground.log);
+    ground.open.add(() => notifications.close());
+    const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
     tell(`${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`);
     tell(`Choose a password within an hour, shown only now: ${recovered.link}`);
-  } finally {
-    await open.close();
-  }
+    return 0;
+  });
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    say(error instanceof ApiError ? [error.summary, ...error.causes].join('\n  ') : explain(error));
-    process.exit(1);
-  },
-);
+endWith(main(), 1);

@@ -3,34 +3,24 @@
  * service or without one. Ends with 0 when all is as it was sealed, 1 at a mistake, 2 when it could not do its work.
  */
 import { parseArgs } from 'node:util';
-import { pino } from 'pino';
+import { endWith, onDatabase, tell } from './command.ts';
 import { loadConfig } from './config.ts';
-import { bringUpToDate, connect, findDatabase, openKeyring } from './foundation.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
-import { createLog } from './log.ts';
+import { StartFailure } from './lifecycle.ts';
 import { type NotedSeal, type Verification, verifyAuditLog } from './services/audit-verification.ts';
 
 const USAGE = 'Usage: npm run audit -- verify [--seal <number>:<hash>]';
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
-
 async function main(): Promise<number> {
   const noted = readArguments();
-  const config = loadConfig(process.env);
-  const log = createLog({ level: config.logLevel }, pino.destination(2));
-  const open = new OpenThings();
-  try {
-    const foundation = await findDatabase(config, log, open, say);
-    await bringUpToDate(foundation);
-    const database = await connect(foundation.pooled, log, true);
-    open.add(() => database.close());
-    const verification = await verifyAuditLog({ database, keyring: await openKeyring(config) }, noted);
-    tellOf(verification);
-    return verification.mistake === undefined ? 0 : 1;
-  } finally {
-    await open.close();
-  }
+  return onDatabase(
+    loadConfig(process.env),
+    async (ground) => {
+      const verification = await verifyAuditLog(ground, noted);
+      tellOf(verification);
+      return verification.mistake === undefined ? 0 : 1;
+    },
+    true,
+  );
 }
 
 /** @returns the seal that must be in the chain @throws {StartFailure} */
@@ -56,10 +46,4 @@ function tellOf({ events, batches, unsealed, pseudonymised, head, removed, mista
   tell(mistake === undefined ? 'The audit log is as it was sealed.' : `MISTAKE: ${mistake}`);
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    say(explain(error));
-    process.exit(2);
-  },
-);
+endWith(main(), 2);

@@ -4,15 +4,13 @@
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { endWith, say, tell } from './command.ts';
 import { loadConfig } from './config.ts';
 import { secretKeyFile } from './foundation.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { OpenThings, StartFailure } from './lifecycle.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
 import { copyCluster } from './store/embedded-postgres-backup.ts';
 import { hasCluster } from './store/embedded-postgres-cluster.ts';
-
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** @throws {StartFailure} */
 function readArguments(): string {
@@ -22,7 +20,7 @@ function readArguments(): string {
   return path.resolve(folder);
 }
 
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const folder = readArguments();
   const { databaseUrl, dataDir, secretKeys } = loadConfig(process.env);
   if (databaseUrl !== undefined)
@@ -53,12 +51,7 @@ async function main(): Promise<void> {
       ? 'It holds the secret key as well: keep it where nobody else reads it.'
       : 'SECRET_KEY is not in it: keep it, elsewhere.',
   );
+  return 0;
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    say(explain(error));
-    process.exit(1);
-  },
-);
+endWith(main(), 1);

@@ -7,12 +7,10 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { type Logger, pino } from 'pino';
-import { type Config, loadConfig } from './config.ts';
-import { bringUpToDate, connect, type Foundation, findDatabase, openKeyring } from './foundation.ts';
+import { endWith, type Ground, onDatabase } from './command.ts';
+import { loadConfig } from './config.ts';
 import { showProgress } from './import/progress.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
-import { createLog } from './log.ts';
+import { OpenThings, StartFailure } from './lifecycle.ts';
 import { SYSTEM } from './services/audit.ts';
 import type { Services } from './services/dependencies.ts';
 import { type ImportCounts, importUsers } from './services/user-import.ts';
@@ -26,24 +24,22 @@ const USAGE = 'Usage: npm run import -- <file.ndjson> [--refused <file.ndjson>]'
 /** What came from the file must not steer the terminal. */
 const printable = (reasons: string): string => reasons.replace(/\p{Cc}/gu, '\u{fffd}');
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
 async function main(): Promise<number> {
   const { file, refused } = readArguments();
   const config = loadConfig(process.env);
-  const log = createLog({ level: config.logLevel }, pino.destination(2));
   const interrupted = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => interrupted.abort());
 
-  const open = new OpenThings();
+  const files = new OpenThings();
   try {
-    const input = await openInput(file, open);
-    const refusals = refused === undefined ? undefined : await openRefusals(refused, open, interrupted);
-    const services = await openServices(config, log, open);
-    const counts = await run(services, input, refusals, interrupted.signal);
-    return counts.refused > 0 || interrupted.signal.aborted ? 1 : 0;
+    const input = await openInput(file, files);
+    const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
+    return await onDatabase(config, async (ground) => {
+      const counts = await run(await servicesOn(ground), input, refusals, interrupted.signal);
+      return counts.refused > 0 || interrupted.signal.aborted ? 1 : 0;
+    });
   } finally {
-    await open.close();
+    await files.close();
   }
 }
 
@@ -84,16 +80,12 @@ function cannotOpen(file: string, error: unknown): never {
   throw new StartFailure(`${file} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-async function openServices(config: Config, log: Logger, open: OpenThings): Promise<Services> {
-  const foundation: Foundation = await findDatabase(config, log, open, say);
-  await bringUpToDate(foundation);
-  const database = await connect(foundation.pooled, log);
-  open.add(() => database.close());
+async function servicesOn(ground: Ground): Promise<Services> {
   // It would take the login of the first administrator for its own.
-  if (!(await isFirstStartDone(database.knex))) throw new StartFailure('Start the service once before importing users.');
-  const notifications = await openNotifications(foundation.direct, log);
-  open.add(() => notifications.close());
-  return { config, log, database, notifications, keyring: await openKeyring(config) };
+  if (!(await isFirstStartDone(ground.database.knex))) throw new StartFailure('Start the service once before importing users.');
+  const notifications = await openNotifications(ground.direct, ground.log);
+  ground.open.add(() => notifications.close());
+  return { ...ground, notifications };
 }
 
 async function run(services: Services, input: FileHandle, refusals: WriteStream | undefined, signal: AbortSignal): Promise<ImportCounts> {
@@ -130,10 +122,4 @@ function tell({ imported, refused, lastLine }: ImportCounts, seconds: number, st
   process.stdout.write(`${imported} imported, ${refused} refused in ${seconds.toFixed(1)} s (${pace} users a second).\n`);
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    say(explain(error));
-    process.exit(2);
-  },
-);
+endWith(main(), 2);

@@ -4,17 +4,14 @@
  */
 import { copyFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
-import { pino } from 'pino';
+import { endWith, onDatabase, say, tell } from './command.ts';
 import { loadConfig } from './config.ts';
-import { bringUpToDate, checkSecretKeys, connect, findDatabase, openKeyring, secretKeyFile } from './foundation.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { checkSecretKeys, secretKeyFile } from './foundation.ts';
+import { StartFailure } from './lifecycle.ts';
 import { hasCluster, restoreCluster } from './store/embedded-postgres-cluster.ts';
 import { countUsers } from './store/users.ts';
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const tell = (line: string): void => void process.stdout.write(`${line}\n`);
-
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const [folder, ...others] = process.argv.slice(2);
   if (folder === undefined || folder.startsWith('-') || others.length > 0)
     throw new StartFailure('Usage: npm run restore -- <folder of a backup>');
@@ -29,24 +26,15 @@ async function main(): Promise<void> {
   else if (config.secretKeys === undefined)
     throw new StartFailure('The backup is without its key: set SECRET_KEY to what it was, and start.');
 
-  const log = pino({ level: config.logLevel }, pino.destination(2));
-  const open = new OpenThings();
-  try {
-    const foundation = await findDatabase(config, log, open, say);
-    await bringUpToDate(foundation);
-    const database = await connect(foundation.pooled, log, true);
-    open.add(() => database.close());
-    await checkSecretKeys({ config, database, keyring: await openKeyring(config) });
-    tell(`Restored into ${dataDir}: ${await countUsers(database.knex)} users.`);
-  } finally {
-    await open.close();
-  }
+  return onDatabase(
+    config,
+    async (ground) => {
+      await checkSecretKeys(ground);
+      tell(`Restored into ${dataDir}: ${await countUsers(ground.database.knex)} users.`);
+      return 0;
+    },
+    true,
+  );
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    say(explain(error));
-    process.exit(1);
-  },
-);
+endWith(main(), 1);
