@@ -6,10 +6,11 @@ import { pino } from 'pino';
 import type { Config } from './config.ts';
 import { ApiError } from './errors.ts';
 import { bringUpToDate, connect, type Foundation, findDatabase, openKeyring } from './foundation.ts';
-import { explain, OpenThings } from './lifecycle.ts';
+import { explain, OpenThings, StartFailure } from './lifecycle.ts';
 import { createLog } from './log.ts';
 import type { Keyring } from './secrets.ts';
 import type { Database } from './store/database.ts';
+import { hasCluster } from './store/embedded-postgres-cluster.ts';
 
 /** For whoever watches: progress, mistakes. */
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -28,9 +29,11 @@ export interface Ground extends Foundation {
 /**
  * Does the work on the service's database, its schema brought up to date, beside the running service or without it, and closes what was opened.
  * @param patient for statements that read or write a lot and may take their time
- * @throws {StartFailure} when the database cannot be reached
+ * @throws {StartFailure} when there is no database, or it cannot be reached
  */
 export async function onDatabase<T>(config: Config, work: (ground: Ground) => Promise<T>, patient = false): Promise<T> {
+  if (config.databaseUrl === undefined && !hasCluster(config.dataDir))
+    throw new StartFailure(`There is no database in ${config.dataDir}. Start the service once, or set DATA_DIR to where it is.`);
   const log = createLog({ level: config.logLevel }, pino.destination(2));
   const open = new OpenThings();
   try {

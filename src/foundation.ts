@@ -17,7 +17,7 @@ import { findUnopenable } from './services/resealing.ts';
 import { registerSystemApplications } from './services/system-applications.ts';
 import { type Database, migrate, openDatabase } from './store/database.ts';
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts';
-import { isUnavailable } from './store/failures.ts';
+import { isUnavailable, wasHeldUp } from './store/failures.ts';
 import { openNotifications } from './store/notifications.ts';
 import type { Connection } from './store/writable-server.ts';
 
@@ -58,7 +58,7 @@ export async function bringUpToDate({ direct, log }: Foundation): Promise<void> 
   try {
     await migrate(database);
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
+    if (!isUnavailable(error) || wasHeldUp(error)) throw error;
     throw new StartFailure(`The database cannot be reached (${reasonOf(error)}): is it running, and is DATABASE_URL right?`);
   } finally {
     await database.close();

@@ -5,6 +5,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino, type Ser
 const OF_ROWS = ['detail', 'where', 'internalQuery'];
 
 function withoutRows(told: SerializedError): SerializedError {
+  if (typeof told !== 'object' || told === null) return told;
   for (const name of OF_ROWS) delete told[name];
   for (const each of (told.aggregateErrors ?? []) as SerializedError[]) withoutRows(each);
   return told;

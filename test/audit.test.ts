@@ -1,5 +1,7 @@
 /** The command that verifies the audit log, and the sealer of a running service: real processes, beside each other and killed. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { afterwards } from './support/afterwards.ts';
 import { onServer, testDatabase } from './support/database.ts';
@@ -63,4 +65,9 @@ test('what it cannot do at all is told in one line, with exit code 2', async (t)
     assert.equal(await ended, 2);
     assert.match(output.stderr, /^Usage: npm run audit -- verify \[--seal <number>:<hash>\]\n$/);
   }
+  const DATA_DIR = dataDirectory(t);
+  const { ended, output } = runCommand(t, 'audit', { DATA_DIR }, 'verify');
+  assert.equal(await ended, 2);
+  assert.match(output.stderr, /^There is no database in /);
+  assert.ok(!existsSync(path.join(DATA_DIR, 'postgres')), 'and none is made');
 });

@@ -40,7 +40,7 @@ export interface SignInParts {
   readonly config: Config;
   readonly pages: Pages;
   readonly log: Logger;
-  /** 32 bytes. */
+  /** 32 bytes each. */
   readonly keys: Keys;
   readonly sessions: ConsoleSessions;
   /** The application that the console is; undefined when it is not registered (any more). */

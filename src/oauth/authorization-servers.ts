@@ -171,9 +171,13 @@ export class AuthorizationServers {
     const changes = this.#changes;
     const begun = performance.now();
     const ids = new Set([id]);
-    this.#kept.forEach(({ usedAt }, other) => {
-      if (begun - usedAt < FRESH) ids.add(other);
-    });
+    // Anybody may ask for a server that there is not: that is one look-up, and nobody else's.
+    const isKept = this.#kept.peek(id) !== undefined;
+    if (isKept) {
+      this.#kept.forEach(({ usedAt }, other) => {
+        if (begun - usedAt < FRESH) ids.add(other);
+      });
+    }
     const checkedAt = () => (changes === this.#changes ? begun : Number.NEGATIVE_INFINITY);
     const ask = async () => {
       try {
@@ -188,7 +192,7 @@ export class AuthorizationServers {
       }
     };
     const look: Look = { ids, checkedAt, digests: ask() };
-    this.#look = look;
+    if (isKept) this.#look = look;
     return look;
   }
 

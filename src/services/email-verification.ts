@@ -11,11 +11,12 @@ import { digest, randomToken } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from '../store/email-verifications.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
-import { findTakenNames, findUserById, lockUser, type User, updateUser } from '../store/users.ts';
+import { composedName, findTakenNames, findUserById, lockUser, type User, updateUser } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { mayMailAgain } from './failure-limits.ts';
 import { hasMailAddress, isMailPossible, queueMail, tellFormerAddress } from './mail.ts';
+import { INVISIBLE } from './text.ts';
 import { asUser, findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
 /**
@@ -44,16 +45,17 @@ export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | '
 
 /**
  * A user wants an address verified: his own, or another one in its place. That he signed in just now was found out before.
- * @param email as it was typed
+ * @param typed the address
  */
 export async function requestVerification(
   services: Services,
   userId: string,
-  email: string,
+  typed: string,
   request: RequestContext,
 ): Promise<VerificationRequest> {
   if (!isMailPossible(services.config, request)) return 'not-possible';
-  if (!isMailable(email)) return 'not-an-address';
+  const email = composedName(typed);
+  if (!isMailable(email) || INVISIBLE.test(email)) return 'not-an-address';
   if (!(await mayMailAgain(services, userId))) return 'too-many';
   await services.database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);

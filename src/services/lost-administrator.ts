@@ -1,19 +1,20 @@
 /** Who has the machine gets in: makes a user a SUPER_ADMIN who can sign in, whatever keeps him out, and makes a link by which he chooses a password. */
 
 import { present } from '../clock.ts';
+import { validation } from '../errors.ts';
 import { NO_FAILURES } from '../policy/lockout.ts';
 import { type LifecycleStep, statusAt } from '../policy/user-lifecycle.ts';
 import type { Executor } from '../store/database.ts';
 import { saveFailedCodes } from '../store/factors.ts';
 import { forgetFailedAttempts } from '../store/failed-sign-ins.ts';
-import { deleteLinksOf } from '../store/one-time-links.ts';
 import { findRoles, lockSuperAdmins } from '../store/roles.ts';
-import { findUserById, findUserByLogin, type User } from '../store/users.ts';
+import { findUserById, findUserByLogin, lockUser, type User } from '../store/users.ts';
 import { recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { resetUserFactors } from './factors.ts';
 import { createPasswordLink } from './one-time-links.ts';
 import { applyStep } from './user-lifecycle.ts';
+import { userProfile } from './user-profile.ts';
 import { userTarget } from './user-reach.ts';
 import { grantRole } from './user-roles.ts';
 import { createUser } from './users.ts';
@@ -46,7 +47,8 @@ export async function recoverAdministrator(
   return services.database.transaction(async (trx) => {
     const within: Services = { ...services, database: { ...services.database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
     await lockSuperAdmins(trx);
-    const found = (await findUserById(trx, idOrLogin)) ?? (await findUserByLogin(trx, idOrLogin));
+    const named = (await findUserById(trx, idOrLogin)) ?? (await findUserByLogin(trx, idOrLogin));
+    const found = named && (await lockUser(trx, named.id));
     const done: string[] = [];
     const user = found ?? (await created(within, idOrLogin));
     if (found === undefined) done.push('created');
@@ -59,7 +61,6 @@ export async function recoverAdministrator(
       await resetUserFactors(within, user.id, SYSTEM);
       done.push('second factors reset');
     }
-    await deleteLinksOf(trx, user.id);
     const link = await createPasswordLink(trx, services, user.id, 'reset');
     await recordEvent(trx, {
       eventType: 'user.account.reset_password',
@@ -72,8 +73,11 @@ export async function recoverAdministrator(
   });
 }
 
-const created = (within: Services, login: string): Promise<User> =>
-  createUser(within, { profile: { login }, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
+function created(within: Services, typed: string): Promise<User> {
+  const { success, data: profile, error } = userProfile.safeParse({ login: typed });
+  if (!success) throw validation(error.issues.map(({ message }) => ({ field: 'login', message })));
+  return createUser(within, { profile, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
+}
 
 /** Lets him sign in again: by his status, and after too many wrong passwords or codes. */
 async function admit(trx: Executor, user: User, done: string[]): Promise<void> {

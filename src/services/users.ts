@@ -11,7 +11,7 @@ import { insertMembership } from '../store/memberships.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { insertRole } from '../store/roles.ts';
-import { findTakenNames, insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
+import { composedName, findTakenNames, insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
 import { noteImported } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -233,10 +233,14 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
   };
 }
 
-/** The profile as it is stored: login and email apart, and only what is set. */
+/** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
 function splitProfile({ login, email, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
   const given = Object.entries(attributes).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return { login, email: email ?? null, profile: Object.fromEntries(given) };
+  return {
+    login: composedName(login),
+    email: typeof email === 'string' ? composedName(email) : null,
+    profile: Object.fromEntries(given),
+  };
 }
 
 function withProfile(before: User, change: UserChange['profile']): Partial<User> {

@@ -50,6 +50,8 @@ test('beside the running service: suspended, locked, without a role, with a lost
   assert.match(await getIn(service.baseUrl, linkIn(back), user.login), /Dashboard/);
   assert.match(await administrator(ADMIN.username), /^admin: is a SUPER_ADMIN and can sign in\.\n/);
   assert.match(await getIn(service.baseUrl, linkIn(await administrator('new-one')), 'new-one'), /Dashboard/);
+  assert.match(await administrator('Zoe\u0308'), /: created/);
+  assert.match(await administrator('Zo\u00eb'), /: is a SUPER_ADMIN and can sign in/, 'however it is typed');
 
   const { body: events } = await service.api('GET', `/logs?filter=${encodeURIComponent('actor.type eq "SystemPrincipal"')}&limit=200`);
   const seen = events.map((event: { eventType: string; target: { alternateId?: string; displayName: string }[] }) =>
@@ -92,4 +94,7 @@ test('what cannot be done is told, and nothing is changed', async (t) => {
     assert.equal(await command.ended, 1);
     assert.match(command.output.stderr, /^Usage: npm run administrator -- <login>/m);
   }
+  const mistyped = runCommand(t, 'administrator', env, 'usr_00000000000000000000');
+  assert.equal(await mistyped.ended, 1);
+  assert.match(mistyped.output.stderr, /login: must not look like an id/);
 });
