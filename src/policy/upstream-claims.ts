@@ -21,8 +21,7 @@ const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter)
 const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
 
 /** Are they one address, but for capital letters? What a database takes for the same may be more than that. */
-export const isSameAddress = (one: string | null, other: string): boolean =>
-  one !== null && inSmallLetters(one.normalize('NFC')) === inSmallLetters(other.normalize('NFC'));
+export const isSameAddress = (one: string | null, other: string): boolean => one !== null && inSmallLetters(one) === inSmallLetters(other);
 
 /**
  * By type, for each says it in its own way.
