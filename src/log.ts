@@ -3,15 +3,17 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino, type Ser
 
 /** In these PostgreSQL repeats the row that it refuses, with password hashes and all (PostgreSQL documentation, "Error and Notice Message Fields"). */
 const OF_ROWS = ['detail', 'where', 'internalQuery'];
+/** The connection that broke, as pg's pool adds it: whole, with the key by which its statements may be cancelled. */
+const OF_CONNECTIONS = ['client'];
 
-function withoutRows(told: SerializedError): SerializedError {
+function withoutSecrets(told: SerializedError): SerializedError {
   if (typeof told !== 'object' || told === null) return told;
-  for (const name of OF_ROWS) delete told[name];
-  for (const each of (told.aggregateErrors ?? []) as SerializedError[]) withoutRows(each);
+  for (const name of [...OF_ROWS, ...OF_CONNECTIONS]) delete told[name];
+  for (const each of (told.aggregateErrors ?? []) as SerializedError[]) withoutSecrets(each);
   return told;
 }
 
-const serializers = { err: (error: Error) => withoutRows(pino.stdSerializers.err(error)) };
+const serializers = { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) };
 
 /** @param destination absent: the standard output */
 export const createLog = (options: Pick<LoggerOptions, 'level' | 'base'>, destination?: DestinationStream): Logger =>

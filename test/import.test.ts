@@ -218,7 +218,7 @@ test('a database that goes away in the middle is told with what was imported, ex
   );
   await eventually(() => count(service, "login LIKE 'person-%'"), 'the import has begun');
   await service.database.drop();
-  assert.equal(await command.ended, 2);
+  assert.equal(await command.ended, 2, command.output.stderr);
   assert.match(command.output.stdout, /^[1-9]\d* imported, 0 refused/);
   assert.match(command.output.stderr, /^Gatehouse could not go on: /m);
 });

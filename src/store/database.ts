@@ -70,9 +70,6 @@ export async function openDatabase(options: {
     },
   });
   pool.on('error', options.onError);
-  // A connection that breaks between two statements of a transaction has no other listener, and Node ends a process for that.
-  // The next statement reports it, and the pool does not take the connection back.
-  pool.on('connect', (client) => client.on('error', () => {}));
   // Whether it may write, a connection learns when it is opened: one that was refused would be so still when the database takes writes again.
   pool.on('release', (_error, client) => {
     if (client instanceof PreparingClient && client.wasReadOnly) client.end().catch(() => {});

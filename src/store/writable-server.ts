@@ -73,6 +73,9 @@ export class WritableClient extends pg.Client {
   constructor(config?: Connection) {
     super(config);
     this.#servers = config?.servers;
+    // Whoever uses it is told by his statement, or by its end. One that breaks while nobody listens, e.g. between its opening and its first use or
+    // between two statements of a transaction, would end the process.
+    this.on('error', () => {});
     this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
       if (code === READ_ONLY_STATE) this.wasReadOnly = true;
     });

@@ -126,3 +126,38 @@ test('a server that is named alone is asked, too, where the URL wants one that t
   await readOnly(false);
   await database.ping();
 });
+
+/** Lets one in and shows him out in the same breath, as a server does that is told to stop at that moment (PostgreSQL manual, "Message Formats"). */
+async function serverThatStops(t: TestContext): Promise<string> {
+  const message = (type: string, body: Buffer) => {
+    const head = Buffer.alloc(5);
+    head.write(type);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, body]);
+  };
+  const letIn = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
+  const showOut = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'));
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat([...letIn, showOut])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterwards(t, () => void server.close());
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return `postgres://somebody@127.0.0.1:${address.port}/gatehouse`;
+}
+
+test('a server that ends a connection as it opens it ends no process', async (t) => {
+  const connectionString = await serverThatStops(t);
+  const database = await openDatabase({ connection: { connectionString }, onError: () => {} });
+  afterwards(t, () => database.close());
+  for (const ask of [
+    () => database.pool.query('SELECT 1'),
+    () => database.knex('settings').first(),
+    () => database.transaction((trx) => trx('settings').first()),
+  ])
+    await assert.rejects(ask(), isUnavailable);
+  await assert.rejects(openNotifications({ connectionString }, pino({ level: 'silent' })), isUnavailable);
+});
