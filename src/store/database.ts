@@ -36,8 +36,11 @@ const ANSWER_WITHIN_MS = 10_000;
 /** A look whether the database is there. */
 const PING_WITHIN_MS = 2000;
 /** Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. */
-const PATIENT_SESSION = "SET idle_in_transaction_session_timeout = '60s'";
-const SESSION = `SET statement_timeout = '8s'; ${PATIENT_SESSION}`;
+const session = (statementTimeout: string): string =>
+  `SET statement_timeout = '${statementTimeout}'; SET idle_in_transaction_session_timeout = '60s'`;
+/** Said, too, where there is no limit: the database, or its user, may have one. */
+const SESSION = session('8s');
+const PATIENT_SESSION = session('0');
 const MIGRATION_LOCK = 0x67617466;
 
 /**
@@ -150,7 +153,7 @@ export async function pendingMigrations({ knex }: Database): Promise<readonly st
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
-const MIGRATIONS: Knex.MigratorConfigWithLifecycleHooks = {
+const MIGRATIONS: Knex.MigratorConfig = {
   migrationSource: {
     // Recorded without an extension: the name is the same for the source and for what is compiled from it.
     getMigrations: async () =>
@@ -163,7 +166,4 @@ const MIGRATIONS: Knex.MigratorConfigWithLifecycleHooks = {
   },
   // Migrations only add, so an older process still starts on the schema of a newer one.
   disableMigrationsListValidation: true,
-  beforeAll: async (trx) => {
-    await trx.raw('SET LOCAL statement_timeout = 0');
-  },
 };
