@@ -15,7 +15,7 @@ import { SPECIFICATION } from './doctor/rules/specification.ts';
 import { SecretsKept } from './doctor/secrets-kept.ts';
 import { Ward } from './doctor/ward.ts';
 import { Wire } from './doctor/wire.ts';
-import { connect, findDatabase } from './foundation.ts';
+import { connect, findDatabase, openKeyring } from './foundation.ts';
 import { explain, OpenThings, StartFailure } from './lifecycle.ts';
 import type { Database } from './store/database.ts';
 
@@ -96,7 +96,8 @@ async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
 
   try {
     const wire = () => new Wire({ secrets, signal: ending });
-    const ground: Ground = { url, config, problems, ward, wire, database: databaseOf(config, open, async () => isReady(wire(), url)) };
+    const database = databaseOf(config, open, async () => isReady(wire(), url));
+    const ground: Ground = { url, config, problems, ward, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
     for await (const finding of check(INSTALLATION, ground, ending)) tell(finding);
     if (ward === undefined) print('\nWithout an API token no flow is tried: set GATEHOUSE_TOKEN.');
     else {
@@ -118,11 +119,16 @@ const LEFT: Finding = { id: 'doctor.left', section: '', sentence: '', outcome: '
 
 const isReady = async (wire: Wire, url: string): Promise<boolean> => (await wire.send(`${url}/health/ready`)).status === 200;
 
+function mustBeRight(config: Config | undefined): Config {
+  if (config === undefined) throw new StartFailure('the configuration is wrong');
+  return config;
+}
+
 /** The database of this configuration, opened once. The embedded one is the service's to start: it is there where the service is. */
-function databaseOf(config: Config | undefined, open: OpenThings, isServing: () => Promise<boolean>): () => Promise<Database> {
+function databaseOf(given: Config | undefined, open: OpenThings, isServing: () => Promise<boolean>): () => Promise<Database> {
   let opening: Promise<Database> | undefined;
   const find = async (): Promise<Database> => {
-    if (config === undefined) throw new StartFailure('the configuration is wrong');
+    const config = mustBeRight(given);
     if (config.databaseUrl === undefined && !(await isServing())) throw new StartFailure('the embedded database starts with the service');
     const log = pino({ level: 'silent' });
     const { pooled } = await findDatabase(config, log, open, () => {});

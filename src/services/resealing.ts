@@ -5,10 +5,11 @@
 import { z } from 'zod';
 import { present } from '../clock.ts';
 import {
-  countByKey,
+  countSealed,
   listSealedOtherwise,
   replaceSealed,
   SEALED_COLUMNS,
+  type Sealed,
   type SealedColumn,
   type SealedColumnName,
   type SealedRow,
@@ -134,30 +135,20 @@ async function tell({ database, keyring }: Sealing, { resealed, unopened }: Rese
   );
 }
 
-/** Values under a key that SECRET_KEY does not hold. */
-export interface Unopenable {
-  readonly keyId: string;
-  readonly table: string;
-  readonly count: number;
-}
-
 /**
  * Does SECRET_KEY hold every key that something is sealed under? The ids of the keys that were in use are kept, so that all values are looked at only where a key
  * that was known is not there any more.
- * @returns what does not open; nothing when all does
+ * @returns what is under a key that SECRET_KEY does not hold; nothing when all opens
  */
-export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Unopenable[]> {
+export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Sealed[]> {
   const isGone = (id: string) => !keyring.ids.includes(id);
   const seen = known.parse((await findSettings(database.knex, KNOWN)) ?? {});
   // As at every start but the first with a key: nothing is written.
   if (seen.looked && !seen.ids.some(isGone) && keyring.ids.every((id) => seen.ids.includes(id))) return [];
   return database.transaction(async (trx) => {
     const { ids, looked } = known.parse(await lockSettings(trx, KNOWN, present()));
-    const missing: Unopenable[] = [];
     if (!looked || ids.some(isGone)) {
-      for (const place of Object.values(SEALED_COLUMNS)) {
-        for (const [keyId, count] of await countByKey(trx, place)) if (isGone(keyId)) missing.push({ keyId, table: place.table, count });
-      }
+      const missing = (await countSealed(trx)).filter(({ keyId }) => isGone(keyId));
       if (missing.length > 0) return missing;
     }
     // With all of them looked at, those that are gone are of no more use.

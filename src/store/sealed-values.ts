@@ -46,6 +46,22 @@ export async function countByKey(executor: Executor, place: SealedColumn): Promi
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
+/** How many values of a table are sealed under one key. */
+export interface Sealed {
+  readonly table: string;
+  readonly keyId: string;
+  readonly count: number;
+}
+
+/** Everything that is sealed; every row of these tables is looked at. */
+export async function countSealed(executor: Executor): Promise<Sealed[]> {
+  const sealed: Sealed[] = [];
+  for (const place of Object.values(SEALED_COLUMNS)) {
+    for (const [keyId, count] of await countByKey(executor, place)) sealed.push({ table: place.table, keyId, count });
+  }
+  return sealed;
+}
+
 export interface SealedRow {
   readonly key: string;
   /** The column as text. */

@@ -91,7 +91,7 @@ test('a service that is all right', async (t) => {
     ...['code.server_error', 'code.temporarily_unavailable', 'limits.code'],
   ];
   const elsewhere = INSTALLATION.map(({ id }) => id).filter((id) =>
-    /^(database|mail)\.|^clock\.database|\.https$|\.failures-counted$/.test(id),
+    /^(database|data|mail)\.|^clock\.database|\.https$|\.failures-counted$/.test(id),
   );
   assert.deepEqual(skip.sort(), [...unseen, ...elsewhere].sort());
   for (const line of output.stdout.split('\n').filter((text) => text.startsWith('skip'))) assert.match(line, / \(.+\)/, 'says why');

@@ -79,11 +79,54 @@ test('the installation', async (t) => {
     );
   });
 
+  await t.test('data: logins that nobody is found by, and who is found instead', async () => {
+    const user = async (login: string): Promise<string> => (await service.api('POST', '/users', { profile: { login } })).body.id;
+    const [composed, other, alone] = [await user('jos\u00e9@example.com'), await user('other@example.com'), await user('zoe@example.com')];
+    // As migration 018 leaves the one, and a process of the version before it may write the other.
+    await onServer(service.database.url, async (client) => {
+      for (const [id, login] of [
+        [other, 'Jose\u0301@example.com'],
+        [alone, 'zoe\u0308@example.com'],
+      ])
+        await client.query('UPDATE users SET login = $2 WHERE id = $1', [id, login]);
+    });
+    const { FAIL, lineOf } = await examine(t, service, {});
+    assert.deepEqual(FAIL, [...always, 'data.logins']);
+    const named = `${other} "Jose\u0301@example.com" (which finds ${composed}), ${alone} "zoe\u0308@example.com". Give each another login`;
+    assert.ok(lineOf('data.logins').includes(named), lineOf('data.logins'));
+
+    for (const [id, login] of [
+      [other, 'other@example.com'],
+      [alone, 'zoe\u0308@example.com'],
+    ])
+      assert.equal((await service.api('POST', `/users/${id}`, { profile: { login } })).status, 200);
+    assert.deepEqual((await examine(t, service, {})).FAIL, always);
+  });
+
+  await t.test('data: what SECRET_KEY does not open, and what a former key opens', async () => {
+    const another = Buffer.alloc(32, 7).toString('base64url');
+    const { lineOf: lineRight } = await examine(t, service, { SECRET_KEY: `${STARTED.SECRET_KEY},${another}` });
+    const [, all] = /\((\d+) values\)$/.exec(lineRight('data.sealed')) ?? [];
+    assert.ok(Number(all) > 3, lineRight('data.sealed'));
+    const { FAIL, lineOf } = await examine(t, service, { SECRET_KEY: another });
+    assert.deepEqual(FAIL, [...always, 'data.sealed']);
+    assert.match(
+      lineOf('data.sealed'),
+      /it does not open \d+ values in signing_keys \(key [\w-]{8}\).*\. Add the key of then behind the others/,
+    );
+    const former = await examine(t, service, { SECRET_KEY: `${another},${STARTED.SECRET_KEY}` });
+    assert.ok(former.ok.includes('data.sealed'));
+    assert.ok(former.lineOf('data.sealed').endsWith(`(${all} values, ${all} of them with a former key: npm run reseal before it goes)`));
+  });
+
   await t.test('database: not there, told without its password', async () => {
     const { FAIL, text } = await examine(t, service, { DATABASE_URL: `postgres://gate:the-password@127.0.0.1:${await freePort()}/gate` });
     assert.deepEqual(
       FAIL,
-      ['database.version', 'database.migrations', 'database.durability', 'database.connections', 'clock.database'],
+      [
+        ...['database.version', 'database.migrations', 'database.durability', 'database.connections'],
+        ...['data.logins', 'data.sealed', 'clock.database'],
+      ],
       text,
     );
     assert.ok(!text.includes('the-password'));

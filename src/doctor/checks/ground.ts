@@ -1,5 +1,6 @@
 /** What the checks of the installation look at: the configuration and the database where they are this service's, and its management API. */
 import type { Config } from '../../config.ts';
+import type { Keyring } from '../../secrets.ts';
 import type { Database } from '../../store/database.ts';
 import { Blocked, Broken, Skipped } from '../rule.ts';
 import type { Ward } from '../ward.ts';
@@ -12,6 +13,8 @@ export interface Ground {
   readonly problems: readonly string[];
   /** Opened by the first check that needs it. @throws when it cannot be reached */
   database(): Promise<Database>;
+  /** The keys of SECRET_KEY; those of an embedded database lie beside it. */
+  keyring(): Promise<Keyring>;
   /** A wire of its own for each call. */
   wire(): Wire;
   /** undefined: there is no API token. */
