@@ -2,6 +2,7 @@
  * A connection to that one of several servers which takes writes (PostgreSQL manual, `target_session_attrs`): after a failover the next connection
  * finds the standby that was promoted. Which servers there are is said in the connection's options.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { NoWritableServer, READ_ONLY_STATE } from './failures.ts';
 
@@ -15,48 +16,61 @@ export interface Connection extends pg.ClientConfig {
 
 /** Milliseconds that a server is given to say what it is, as one that was cut off from the net never does. */
 const LOOK = 2000;
+/** Milliseconds of silence after which the next one is asked beside it. */
+const HEAD_START = 500;
 
 /** The server found last, by the list of all. It is asked first: one that comes back after it was replaced shall not be written to. */
 const preferred = new Map<string, string>();
 /** Who connects at the same moment looks once. */
 const looking = new Map<string, Promise<string>>();
 
-async function takesWrites(server: string): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: server,
-    connectionTimeoutMillis: LOOK,
-    query_timeout: LOOK,
-    application_name: 'gatehouse',
-  });
+/** Why a server is not to be used; undefined where it takes writes. */
+type Refusal = string | undefined;
+
+async function refusalOf(server: string): Promise<Refusal> {
+  const until = performance.now() + LOOK;
+  const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: LOOK, application_name: 'gatehouse' });
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
-    return rows[0]?.transaction_read_only === 'off';
+    const question = { text: 'SHOW transaction_read_only', query_timeout: Math.max(1, until - performance.now()) };
+    const { rows } = await client.query<{ transaction_read_only: string }>(question);
+    return rows[0]?.transaction_read_only === 'off' ? undefined : 'read only';
+  } catch (error) {
+    const { message, code } = error as Error & { readonly code?: string };
+    return message === '' ? String(code) : message;
   } finally {
     client.end().catch(() => {});
   }
 }
 
+/** Asks a server when the one before has refused, or has been silent for its time. Where that one takes writes nobody else need be asked. */
+async function refusalAfter(before: Promise<Refusal>, wait: number, server: string): Promise<Refusal> {
+  const refusal = await Promise.race([before, delay(wait, 'silent', { ref: false })]);
+  return refusal === undefined ? undefined : refusalOf(server);
+}
+
 async function look(servers: readonly string[], list: string): Promise<string> {
   const first = preferred.get(list);
+  const inOrder = [...servers].sort((a, b) => Number(b === first) - Number(a === first));
+  let last: Promise<Refusal> = Promise.resolve('none was asked');
+  const asked = inOrder.map((server, index) => {
+    last = refusalAfter(last, index * HEAD_START, server);
+    return { server, refusal: last };
+  });
   const reasons: string[] = [];
-  for (const server of [...servers].sort((a, b) => Number(b === first) - Number(a === first))) {
-    try {
-      if (await takesWrites(server)) {
-        preferred.set(list, server);
-        return server;
-      }
-      reasons.push('read only');
-    } catch (error) {
-      const { message, code } = error as Error & { readonly code?: string };
-      reasons.push(message === '' ? String(code) : message);
+  for (const { server, refusal } of asked) {
+    const reason = await refusal;
+    if (reason === undefined) {
+      preferred.set(list, server);
+      return server;
     }
+    reasons.push(reason);
   }
   throw new NoWritableServer(reasons);
 }
 
-/** @returns the first that takes writes, the one found last before the others @throws {NoWritableServer} */
+/** @returns the first in order that takes writes, the one found last before the others, whoever answers sooner @throws {NoWritableServer} */
 function writableServer(servers: readonly string[]): Promise<string> {
   const list = servers.join(' ');
   const found = looking.get(list) ?? look(servers, list).finally(() => looking.delete(list));

@@ -19,10 +19,14 @@ class Door {
   readonly #open = new Set<net.Socket>();
   readonly #server: net.Server;
   #port = 0;
+  /** Whoever comes is let in only then. */
+  opensAfter: Promise<unknown> = Promise.resolve();
 
   constructor(database: TestDatabase) {
     const { host, port } = new pg.Client(database.connection);
-    this.#server = net.createServer((inside) => {
+    this.#server = net.createServer(async (inside) => {
+      this.#open.add(inside.on('error', () => {}).on('close', () => this.#server.emit('left')));
+      await this.opensAfter;
       const outside = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host);
       inside.once('data', (start: Buffer) => {
         outside.write(Buffer.from(start.toString('latin1').replace(/gatehouse_test_[0-9a-f]{16}/, nameOf(database)), 'latin1'));
@@ -52,6 +56,11 @@ class Door {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** Somebody was here, and is gone. */
+  async left(): Promise<void> {
+    await once(this.#server, 'left');
+  }
+
   /** As one would write it into DATABASE_URL. */
   get address(): string {
     return `127.0.0.1:${this.#port}`;
@@ -73,21 +82,21 @@ async function behindDoor(t: TestContext): Promise<{ door: Door; database: TestD
   return { door, database, readOnly };
 }
 
-/** What the service makes of a URL that names both. */
-function connectionTo(a: Door, b: Door, { url }: TestDatabase) {
-  const server = ({ address }: Door) => {
+/** What the service makes of a URL that names them all. */
+function connectionTo({ url }: TestDatabase, ...doors: readonly Pick<Door, 'address'>[]) {
+  const servers = doors.map(({ address }) => {
     const one = new URL(url);
     one.search = '';
     one.host = address;
     return one.href;
-  };
-  return { connectionString: server(a), servers: [server(a), server(b)] };
+  });
+  return { connectionString: servers[0], servers };
 }
 
 test('after a failover the server that takes writes is found, and one that comes back is not written to', async (t) => {
   const [a, b] = [await behindDoor(t), await behindDoor(t)];
   await b.readOnly(true);
-  const connection = connectionTo(a.door, b.door, a.database);
+  const connection = connectionTo(a.database, a.door, b.door);
   const database = await openDatabase({ connection, poolSize: 4, onError: () => {} });
   afterwards(t, () => database.close());
   const news: unknown[] = [];
@@ -125,6 +134,39 @@ test('a server that is named alone is asked, too, where the URL wants one that t
   await assert.rejects(database.ping(), /no server takes writes: read only/);
   await readOnly(false);
   await database.ping();
+});
+
+/** Takes connections and says nothing, as one whose machine hangs. */
+async function silentServer(t: TestContext): Promise<Pick<Door, 'address'>> {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => void sockets.add(socket.on('error', () => {})));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterwards(t, () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as net.AddressInfo;
+  return { address: `127.0.0.1:${port}` };
+}
+
+test('silent servers are passed by: who waits for a turn gets it within the time for a connection', async (t) => {
+  const silent = [await silentServer(t), await silentServer(t), await silentServer(t)];
+  const { door, database: own } = await behindDoor(t);
+  const database = await openDatabase({ connection: connectionTo(own, ...silent, door), poolSize: 2, onError: () => {} });
+  afterwards(t, () => database.close());
+  const whereItIs = async () => (await database.pool.query<{ name: string }>('SELECT current_database() AS name')).rows[0]?.name;
+  assert.deepEqual(await Promise.all([1, 2, 3, 4].map(whereItIs)), Array(4).fill(nameOf(own)));
+});
+
+test('of two that take writes the one named first is used, although the other answers sooner', async (t) => {
+  const [slow, quick] = [await behindDoor(t), await behindDoor(t)];
+  slow.door.opensAfter = quick.door.left();
+  const connection = connectionTo(slow.database, slow.door, quick.door);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const { rows } = await database.pool.query<{ name: string }>('SELECT current_database() AS name');
+  assert.deepEqual(rows, [{ name: nameOf(slow.database) }]);
 });
 
 /** Lets one in and shows him out in the same breath, as a server does that is told to stop at that moment (PostgreSQL manual, "Message Formats"). */
