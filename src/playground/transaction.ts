@@ -1,17 +1,12 @@
 /** What the playground remembers of a sign-in under way: what every application must, and what was chosen. */
 import { z } from 'zod';
-import { type Seal, sealing } from '../http/sealed.ts';
-import { TRANSACTION_SECONDS, type Transactions, transactionCookies, transactionFields } from '../http/transactions.ts';
+import { type Transactions, transactionCookies, transactionFields } from '../http/transactions.ts';
 import type { Keys } from '../secrets.ts';
 import { choices } from './choices.ts';
 
 const schema = z.object({ choices, ...transactionFields });
 export type Transaction = z.infer<typeof schema>;
 
-const KIND = 'playground-transaction';
-
-export const transactionSeal = (keys: Keys): Seal<Transaction> => sealing({ kind: KIND, schema, keys, seconds: TRANSACTION_SECONDS });
-
 /** @param options.secure is the service reached by https? */
 export const playgroundTransactions = (options: { readonly keys: Keys; readonly secure: boolean }): Transactions<Transaction> =>
-  transactionCookies({ ...options, kind: KIND, schema, prefix: 'gatehouse_playground_', path: '/playground' });
+  transactionCookies({ ...options, kind: 'playground-transaction', schema, prefix: 'gatehouse_playground_', path: '/playground' });

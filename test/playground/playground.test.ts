@@ -1,18 +1,43 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { mock, test } from 'node:test';
 import { SignJWT } from 'jose';
+import Koa from 'koa';
 import { DEFAULTS, readChoices } from '../../src/playground/choices.ts';
 import { explain } from '../../src/playground/explanation.ts';
 import { CLAIMS, REQUEST } from '../../src/playground/glossary.ts';
 import { isPresent } from '../../src/playground/presence.ts';
 import { sessionSeal } from '../../src/playground/session.ts';
-import { type Transaction, transactionSeal } from '../../src/playground/transaction.ts';
+import { playgroundTransactions, type Transaction } from '../../src/playground/transaction.ts';
 import { decodeToken } from '../../src/playground/verification.ts';
 
 const keys = [randomBytes(32)] as const;
-const seal = transactionSeal(keys);
+const transactions = playgroundTransactions({ keys, secure: false });
 const transaction: Transaction = { choices: DEFAULTS, state: 's'.repeat(43), nonce: 'nonce', codeVerifier: 'verifier' };
+
+const COOKIE = `gatehouse_playground_${transaction.state}`;
+
+/** A request that carries a cookie, and its response. */
+function contextWith(cookie: string): Koa.Context {
+  const req = new IncomingMessage(new Socket());
+  req.headers.cookie = cookie;
+  return new Koa().createContext(req, new ServerResponse(req));
+}
+
+/** @returns what the browser is given to keep */
+async function remembered(): Promise<string> {
+  const ctx = contextWith('');
+  await transactions.remember(ctx, transaction);
+  const [line] = [ctx.response.get('set-cookie')].flat();
+  const [, name, value = ''] = /^(\w+)=([^;]*);/.exec(line ?? '') ?? [];
+  assert.equal(name, COOKIE);
+  return value;
+}
+
+const opened = (sealed: string, own = transactions): Promise<Transaction | undefined> =>
+  own.take(contextWith(`${COOKIE}=${sealed}`), transaction.state);
 
 test('the playground is there on a loopback base URL, and nowhere else (management-api, How it is started)', () => {
   assert.equal(isPresent({ playground: true, loopback: true }, { host: 'localhost:3000' }), true);
@@ -27,30 +52,30 @@ for (const header of ['forwarded', 'via', 'x-real-ip', 'x-forwarded-for', 'x-for
 }
 
 test('a sealed transaction opens again, and shows nothing of itself (RFC 7516 section 7.1)', async () => {
-  const sealed = await seal.seal(transaction);
+  const sealed = await remembered();
   assert.equal(sealed.split('.').length, 5);
   assert.equal(Buffer.from(sealed, 'base64url').includes('verifier'), false);
-  assert.deepEqual(await seal.open(sealed), transaction);
+  assert.deepEqual(await opened(sealed), transaction);
 });
 
 test('a transaction sealed under another key, altered or invented does not open (RFC 7516 section 5.2)', async () => {
-  const sealed = await seal.seal(transaction);
-  assert.equal(await transactionSeal([randomBytes(32)]).open(sealed), undefined);
+  const sealed = await remembered();
+  assert.equal(await opened(sealed, playgroundTransactions({ keys: [randomBytes(32)], secure: false })), undefined);
   assert.equal(await sessionSeal(keys).open(sealed), undefined, 'nor as something else');
   const [header, encryptedKey, iv, ciphertext = '', tag] = sealed.split('.');
   const altered = (ciphertext.startsWith('A') ? 'B' : 'A') + ciphertext.slice(1);
-  assert.equal(await seal.open([header, encryptedKey, iv, altered, tag].join('.')), undefined);
-  assert.equal(await seal.open('nonsense'), undefined);
+  assert.equal(await opened([header, encryptedKey, iv, altered, tag].join('.')), undefined);
+  assert.equal(await opened('nonsense'), undefined);
 });
 
 test('a transaction lives ten minutes (RFC 7519 section 4.1.4)', async () => {
   mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-21T00:00:00Z') });
   try {
-    const sealed = await seal.seal(transaction);
+    const sealed = await remembered();
     mock.timers.setTime(Date.parse('2026-11-21T00:09:59Z'));
-    assert.deepEqual(await seal.open(sealed), transaction);
+    assert.deepEqual(await opened(sealed), transaction);
     mock.timers.setTime(Date.parse('2026-11-21T00:10:00Z'));
-    assert.equal(await seal.open(sealed), undefined);
+    assert.equal(await opened(sealed), undefined);
   } finally {
     mock.timers.reset();
   }
