@@ -99,3 +99,20 @@ test('a link to another address ends with the session of whoever asked for it, a
   }
   assert.ok((await passerBy.visit('/account')).text.includes(other.login));
 });
+
+test('an address is composed, as it is looked for, and one with invisible characters is none (RFC 8265 section 3.3)', async (t) => {
+  const server = await startMailServer(t);
+  const service = await startService(t, { env: server.env, sendsOutbox: true });
+  const user = await service.createUser({ email: 'old@example.com' });
+  const browser = new UserAgent(service.baseUrl);
+  await browser.signIn(await browser.visit('/signin'), user);
+  const wish = async (email: string) => (await browser.submit(await browser.visit('/account/profile'), 'email-form', { email })).status;
+  assert.equal(await wish('zoe\u3164@example.com'), 400);
+  assert.equal(await wish('zoe\u0308@example.com'), 200);
+  const { link, to } = await server.mail('zo\u00eb@example.com');
+  await browser.submit(await browser.visit(link), 'verify-email-form');
+  assert.equal((await service.api('GET', `/users/${user.id}`)).body.profile.email, to);
+  const again = new UserAgent(service.baseUrl);
+  const signedIn = await again.signIn(await again.visit('/signin'), { ...user, login: 'zoe\u0308@example.com' });
+  assert.notEqual(signedIn.url.pathname, '/signin', 'and he signs in with it, however it is typed');
+});

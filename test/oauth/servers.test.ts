@@ -132,3 +132,21 @@ test('servers in use are asked about together, however many they are, and a chan
   assert.equal(taken()[1], 1);
   assert.deepEqual(await lifetimes(), [3600, 3600, 3600, 300, 3600, 3600]);
 });
+
+test('who asks for a server that there is not costs one look-up of that id, not one of all that are in use', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await countingProxy(t, own);
+  const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
+  for (const id of ['built-in', 'default']) assert.equal((await discoveryOf(service, id)).status, 200);
+  const looks = () => database.takenWithValues().flatMap(({ text, values }) => (text.includes('AS digest') ? [values] : []));
+  assert.ok(
+    looks().some((values) => values.includes('"default"')),
+    'a look names what it is at',
+  );
+  const ids = ['nowhere0', 'nowhere1', 'nowhere2'];
+  for (const { status } of await Promise.all(ids.map((id) => discoveryOf(service, id)))) assert.equal(status, 404);
+  const found = looks();
+  assert.equal(found.length, ids.length);
+  for (const id of ids) assert.equal(found.filter((values) => values.includes(`{"${id}"}`)).length, 1, id);
+});

@@ -10,6 +10,8 @@ import type { TestDatabase } from './database.ts';
 export interface CountedDatabase extends TestDatabase {
   /** The text of every statement that was carried out, since the last call. */
   taken(): string[];
+  /** The same with what was bound to the parameters, as it was sent. */
+  takenWithValues(): { text: string; values: string }[];
   /** Breaks every connection that there is. */
   cut(): void;
   /** From now on there is no way in: whoever comes is refused, and whoever is inside is cut off. */
@@ -18,12 +20,12 @@ export interface CountedDatabase extends TestDatabase {
 
 /** @returns the same database, reached through the door */
 export async function countingProxy(t: TestContext, database: TestDatabase): Promise<CountedDatabase> {
-  let statements: string[] = [];
+  let statements: { text: string; values: string }[] = [];
   const { host, port } = new pg.Client(database.connection);
   const sockets = new Set<net.Socket>();
   const proxy = net.createServer((inside) => {
     const outside = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host);
-    const read = reader((statement) => statements.push(statement));
+    const read = reader((text, values) => statements.push({ text, values }));
     inside.on('data', read);
     for (const [one, other] of [
       [inside, outside],
@@ -41,6 +43,11 @@ export async function countingProxy(t: TestContext, database: TestDatabase): Pro
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
+  const take = () => {
+    const taken = statements;
+    statements = [];
+    return taken;
+  };
   const shut = (): void => {
     proxy.close();
     cut();
@@ -56,28 +63,29 @@ export async function countingProxy(t: TestContext, database: TestDatabase): Pro
     ...database,
     url: url.href,
     connection: { connectionString: url.href },
-    taken() {
-      const taken = statements;
-      statements = [];
-      return taken;
-    },
+    taken: () => take().map(({ text }) => text),
+    takenWithValues: take,
     cut,
     shut,
   };
 }
 
 /** Follows one connection: simple queries, and executions of what was parsed and bound before. */
-function reader(note: (statement: string) => void): (chunk: Buffer) => void {
+function reader(note: (text: string, values: string) => void): (chunk: Buffer) => void {
   const prepared = new Map<string, string>();
   let bound = '';
+  let values = '';
   let rest = Buffer.alloc(0);
   let started = false;
   const message = (type: string, body: Buffer): void => {
     const [first = '', second = ''] = body.toString('latin1').split('\0', 2);
-    if (type === 'Q') note(first);
+    if (type === 'Q') note(first, '');
     if (type === 'P') prepared.set(first, second);
-    if (type === 'B') bound = prepared.get(second) ?? `unknown ${second}`;
-    if (type === 'E') note(bound);
+    if (type === 'B') {
+      bound = prepared.get(second) ?? `unknown ${second}`;
+      values = body.toString('latin1', first.length + second.length + 2);
+    }
+    if (type === 'E') note(bound, values);
   };
   return (chunk) => {
     rest = Buffer.concat([rest, chunk]);
