@@ -26,7 +26,13 @@ const UNAVAILABLE_CODES = new Set([
 
 // pg and pg-pool give these errors neither class nor code: their words are all there is to know them by.
 const UNAVAILABLE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error and is not queryable|Cannot use a pool after calling end/;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end/;
+
+/** Nothing was heard of the database for as long as anybody waits for it, by a statement or by a new connection. Waiting for one of the pool's is another matter. */
+const UNANSWERED_MESSAGE = /^Query read timeout$|^Connection terminated due to connection timeout$/;
+
+/** Did the database not answer at all, so that whoever waits behind would fare no better? */
+export const isUnanswered = (error: unknown): boolean => error instanceof Error && UNANSWERED_MESSAGE.test(error.message);
 
 /** More is asked at once than can wait for its turn. */
 export class Overloaded extends Error {

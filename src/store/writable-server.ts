@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { NoWritableServer, READ_ONLY_STATE } from './failures.ts';
+import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './failures.ts';
 
 /** How the service reaches its database. */
 export interface Connection extends pg.ClientConfig {
@@ -78,7 +78,7 @@ function writableServer(servers: readonly string[]): Promise<string> {
   return found;
 }
 
-/** A connection that looks for its server when it is opened, and notes where that one takes no writes any more. */
+/** A connection that looks for its server when it is opened, notes where that one takes no writes any more, and ends where it does not answer. */
 export class WritableClient extends pg.Client {
   /** Was it refused to write? */
   wasReadOnly = false;
@@ -103,6 +103,25 @@ export class WritableClient extends pg.Client {
     const connecting = servers === undefined ? super.connect() : this.#connectToOneOf(servers);
     if (callback === undefined) return connecting;
     connecting.then(() => callback(null, this), callback);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
+  override query(...args: any[]): any {
+    const callback = args.at(-1);
+    const note = (error: unknown): void => {
+      // It would answer nobody else either, a rollback first of all, and they would wait as long again.
+      if (isUnanswered(error)) this.end().catch(() => {});
+    };
+    if (typeof callback === 'function') {
+      args[args.length - 1] = (error: unknown, result: unknown) => {
+        note(error);
+        callback(error, result);
+      };
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const asked = (super.query as any)(...args);
+    if (asked instanceof Promise) asked.catch(note);
+    return asked;
   }
 
   async #connectToOneOf(servers: readonly string[]): Promise<pg.Client> {

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { openDatabase } from '../../src/store/database.ts';
 import { isUnavailable } from '../../src/store/failures.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
+import { WritableClient } from '../../src/store/writable-server.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, type TestDatabase, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
@@ -202,4 +203,30 @@ test('a server that ends a connection as it opens it ends no process', async (t)
   ])
     await assert.rejects(ask(), isUnavailable);
   await assert.rejects(openNotifications({ connectionString }, pino({ level: 'silent' })), isUnavailable);
+});
+
+test('a connection that did not answer in time is waited for by nobody else: neither by a rollback nor by the next in the pool', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  for (const how of ['a promise', 'a callback']) {
+    const client = new WritableClient({ ...own.connection, query_timeout: 200 });
+    await client.connect();
+    const ask = (text: string): Promise<unknown> =>
+      how === 'a promise'
+        ? client.query(text)
+        : new Promise((resolve, reject) =>
+            client.query(text, (error: Error | null, result: unknown) => (error ? reject(error) : resolve(result))),
+          );
+    await ask('BEGIN');
+    await assert.rejects(ask('SELECT pg_sleep(60)'), /^Error: Query read timeout$/);
+    await assert.rejects(ask('ROLLBACK'), (error: unknown) => isUnavailable(error) && !/read timeout/.test(String(error)), how);
+  }
+
+  const pool = new pg.Pool({ ...own.connection, Client: WritableClient, max: 1, query_timeout: 200 });
+  afterwards(t, () => pool.end());
+  const client = await pool.connect();
+  await assert.rejects(client.query('SELECT pg_sleep(60)'), /read timeout/);
+  // As knex does, who tells the pool of no error.
+  client.release();
+  assert.equal((await pool.query('SELECT 1')).rowCount, 1);
 });
