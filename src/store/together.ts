@@ -3,7 +3,7 @@
  * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
  */
 import type pg from 'pg';
-import { isUnavailable, Overloaded, wasHeldUp } from './failures.ts';
+import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './failures.ts';
 
 /** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
 const HELD_UP = 20;
@@ -46,13 +46,20 @@ function queue<Question, Answer>(
   let underWay = 0;
   let heldUp = 0;
   let isDue = false;
+  let refusal: NodeJS.Timeout | undefined;
   const isFree = (): boolean => underWay === heldUp && underWay < MOST_UNDER_WAY;
 
-  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. */
+  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. One timer, for whoever waits longest, looks again. */
   function refuseLate(): void {
     const latest = performance.now() - LONGEST_WAIT;
-    const timely = waiting.findIndex(({ since }) => since >= latest);
+    const timely = waiting.findIndex(({ since }) => since > latest);
     for (const { reject } of waiting.splice(0, timely < 0 ? waiting.length : timely)) reject(new Overloaded());
+    const [first] = waiting;
+    if (first === undefined || refusal !== undefined) return;
+    refusal = setTimeout(() => {
+      refusal = undefined;
+      refuseLate();
+    }, first.since - latest).unref();
   }
 
   function schedule(): void {
@@ -79,6 +86,8 @@ function queue<Question, Answer>(
         resolve(answers[index] as Answer);
       });
     } catch (error) {
+      // Each of those who wait would wait as long again.
+      if (isUnanswered(error)) for (const { reject } of waiting.splice(0)) reject(error);
       // Where the database is away it would be so for each of them, and what became of a statement whose answer was lost is not known.
       if (batch.length === 1 || (isUnavailable(error) && !wasHeldUp(error))) for (const { reject } of batch) reject(error);
       // At once, so that one that waits for a lock holds up none of the others.
