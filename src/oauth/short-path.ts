@@ -12,11 +12,10 @@ import { opensUserinfo } from '../policy/token-claims.ts';
 import { digest } from '../secrets.ts';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
 import { type Account, type FoundModel, findModel } from '../store/protocol-state.ts';
-import { noteLook } from './adapter/request-state.ts';
+import { noteFailure, noteLook } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { words } from './authorize/scope.ts';
 import { ROUTES } from './endpoints.ts';
-import { TemporarilyUnavailable } from './errors.ts';
 import { isPlainForm, noteForm, readText } from './form.ts';
 import { type AccessTokenFormat, looksLikeJwt } from './tokens/access-token-format.ts';
 import { isActive } from './tokens/account.ts';
@@ -53,8 +52,8 @@ export function shortPath(parts: ShortPathParts): (req: IncomingMessage, res: Se
     try {
       body = await answer(req);
     } catch (failure) {
-      // Where the database is away, the library's way says so.
-      if (!(failure instanceof TemporarilyUnavailable)) throw failure;
+      // The library's way tells it, in its own words. Asked again there, a database that hangs would be waited for twice.
+      noteFailure(req, failure);
     }
     if (body === undefined) return false;
     const text = JSON.stringify(body);
@@ -67,12 +66,12 @@ export function shortPath(parts: ShortPathParts): (req: IncomingMessage, res: Se
   };
 }
 
-/** Looks a token up, for this way and for the library's after it. @returns undefined also where the database is away: the library's way says so */
-async function look(req: IncomingMessage, state: ServerState, handle: string): Promise<FoundModel | undefined> {
+/** Looks a token up, for this way and for the library's after it. */
+function look(req: IncomingMessage, state: ServerState, handle: string): Promise<FoundModel | undefined> {
   const id = digest(handle);
   const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
   noteLook(req, id, looked);
-  return looked.catch(() => undefined);
+  return looked;
 }
 
 const BEARER = /^Bearer (\S+)$/i;

@@ -8,7 +8,7 @@ import { SessionEnded } from '../store/protocol-writes.ts';
 import type { Scope } from '../store/scopes.ts';
 import type { SigningKey } from '../store/signing-keys.ts';
 import { findUserById } from '../store/users.ts';
-import { beginRequest } from './adapter/request-state.ts';
+import { beginRequest, throwNoted } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
 import { askAgain } from './authorize/ended-session.ts';
@@ -74,6 +74,7 @@ function programEndpoint({ state, format, claims, log, database, wrongSecrets }:
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
       const presented = await prepare(ctx);
+      throwNoted(ctx.req);
       await next();
       const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
       if (wrong !== undefined) await state.read(() => wrong);

@@ -8,7 +8,7 @@ import Koa from 'koa';
 import { readText } from '../../src/oauth/form.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { countingProxy } from '../support/counting-proxy.ts';
-import { testDatabase } from '../support/database.ts';
+import { onServer, testDatabase } from '../support/database.ts';
 import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { createClient, post, type TestClient, tokensFor } from './relying-party.ts';
@@ -187,6 +187,31 @@ test('where the database is away, the library says so for both ways alike', asyn
   assert.equal(short.headers['retry-after'], '5');
   const { error, error_description: description } = JSON.parse(short.text);
   assert.deepEqual([error, typeof description], ['temporarily_unavailable', 'string']);
+});
+
+test('where the database fails the short way, the library asks nothing again: one that hangs would be waited for twice', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await countingProxy(t, own);
+  const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
+  const grants = { grant_types: ['client_credentials'], response_types: [] };
+  const [known, unknown] = [await createClient(service, grants), await createClient(service, grants)];
+  // Remembered; what looks a token up was prepared by no connection yet.
+  const { access_token: token } = (await post(service, 'built-in', 'token', known, { grant_type: 'client_credentials' })).body;
+  await onServer(own.url, (client) =>
+    client.query(`CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no memory' USING ERRCODE = 'out_of_memory'; END $$;
+      ALTER TABLE applications RENAME TO kept_applications; CREATE VIEW applications AS SELECT * FROM kept_applications WHERE fail();
+      ALTER TABLE oidc_payload RENAME TO kept_payload; CREATE VIEW oidc_payload AS SELECT * FROM kept_payload WHERE fail()`),
+  );
+  const asked = async (work: Promise<{ status: number }>) => {
+    database.taken();
+    assert.equal((await work).status, 503);
+    return database.taken().filter((text) => /from "applications"|FROM oidc_payload/.test(text)).length;
+  };
+  assert.equal(await asked(post(service, 'built-in', 'introspect', unknown, { token })), 1, 'for an application');
+  assert.equal(await asked(post(service, 'built-in', 'introspect', known, { token })), 1, 'for a token');
+  const userinfo = fetch(`${service.issuer('built-in')}/userinfo`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(await asked(userinfo), 1, 'for a token at userinfo');
 });
 
 test('a body that breaks off is waited for by nobody', async () => {

@@ -79,6 +79,16 @@ const looked = new WeakMap<IncomingMessage, { readonly id: string; readonly foun
 export const noteLook = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
   void looked.set(req, { id, found });
 
+const failed = new WeakMap<IncomingMessage, unknown>();
+
+/** What went wrong before: it is told, and nothing is asked again. */
+export const noteFailure = (req: IncomingMessage, failure: unknown): void => void failed.set(req, failure);
+
+/** @throws what was noted, if anything was */
+export function throwNoted(req: IncomingMessage): void {
+  if (failed.has(req)) throw failed.get(req);
+}
+
 /** Begins the state of a request. Call once, before the library sees the request. */
 export function beginRequest(ctx: Koa.Context): RequestState {
   const state = new RequestState();
