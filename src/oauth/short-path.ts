@@ -9,10 +9,10 @@ import type { Client, Provider } from 'oidc-provider';
 import { epochSeconds } from '../clock.ts';
 import { userClaims } from '../policy/claims.ts';
 import { opensUserinfo } from '../policy/token-claims.ts';
-import { digest } from '../secrets.ts';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
 import { type Account, type FoundModel, findModel } from '../store/protocol-state.ts';
 import { noteLook } from './adapter/request-state.ts';
+import { rowKey } from './adapter/row-keys.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { words } from './authorize/scope.ts';
 import { ROUTES } from './endpoints.ts';
@@ -69,7 +69,7 @@ export function shortPath(parts: ShortPathParts): (req: IncomingMessage, res: Se
 
 /** Looks a token up, for this way and for the library's after it. @returns undefined also where the database is away: the library's way says so */
 async function look(req: IncomingMessage, state: ServerState, handle: string): Promise<FoundModel | undefined> {
-  const id = digest(handle);
+  const id = rowKey(handle);
   const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
   noteLook(req, id, looked);
   return looked.catch(() => undefined);

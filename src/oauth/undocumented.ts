@@ -6,12 +6,17 @@ import { decodeProtectedHeader } from 'jose';
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
+import { withMinute } from './adapter/row-keys.ts';
 import { clientSettings } from './client-settings.ts';
 import { SESSION_DEVICE } from './session-device.ts';
 import { SESSION_PROVIDER } from './session-provider.ts';
 import type { IssuedToken } from './tokens/access.ts';
 
-interface Issuable extends IssuedToken {
+interface Dated {
+  generateTokenId(): string;
+}
+
+interface Issuable extends IssuedToken, Dated {
   save(): Promise<string>;
 }
 
@@ -22,6 +27,8 @@ interface IssuableIdToken {
 }
 
 interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
+  readonly AuthorizationCode: { readonly prototype: Dated };
+  readonly Grant: { readonly prototype: Dated };
   readonly IdToken: {
     readonly prototype: IssuableIdToken;
     validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
@@ -56,7 +63,7 @@ export interface Touches {
 }
 
 export function touchUndocumented(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: Touches): void {
-  const { OIDCContext, Client, IdToken, Session, ...models } = internalsOf(provider);
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, ...models } = internalsOf(provider);
 
   // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
   const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
@@ -105,6 +112,14 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
     throw new errors.UnauthorizedClient('the application may not use this response_type');
   };
 
+  // What is issued begins with its minute (adapter/row-keys.ts).
+  for (const { prototype } of [AuthorizationCode, Grant, ...Object.values(models)]) {
+    const { generateTokenId } = prototype;
+    prototype.generateTokenId = function dated() {
+      return withMinute(generateTokenId.call(this));
+    };
+  }
+
   // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
   const accessTokens = new WeakMap<object, string>();
   for (const { prototype } of Object.values(models)) {
@@ -136,6 +151,7 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
 }
 
 function internalsOf(provider: Provider): Internals {
-  const { OIDCContext, Client, IdToken, Session, AccessToken, ClientCredentials, RefreshToken } = provider as unknown as Internals;
-  return { OIDCContext, Client, IdToken, Session, AccessToken, ClientCredentials, RefreshToken };
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken } =
+    provider as unknown as Internals;
+  return { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken };
 }
