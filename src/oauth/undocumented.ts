@@ -35,16 +35,18 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
   };
   readonly Session: { readonly IN_PAYLOAD: readonly string[] };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
-  readonly Client: {
-    readonly adapter: { find(id: string): Promise<object | undefined> };
-    find(id: string): Promise<object | undefined>;
-    readonly prototype: {
-      readonly clientId: string;
-      compareClientSecret(actual: string): boolean;
-      responseTypeAllowed(responseType: string): boolean;
-    };
-    readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
+  readonly Client: ClientClass;
+}
+
+interface ClientClass {
+  readonly adapter: { find(id: string): Promise<object | undefined> };
+  find(id: string): Promise<object | undefined>;
+  readonly prototype: {
+    readonly clientId: string;
+    compareClientSecret(actual: string): boolean;
+    responseTypeAllowed(responseType: string): boolean;
   };
+  readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
 }
 
 const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
@@ -60,6 +62,28 @@ export interface Touches {
   judge(token: IssuedToken): Promise<void>;
   /** Asked before a client's secret is compared. @throws when it is not heard */
   beforeSecret(clientId: string): void;
+}
+
+interface KnownClients {
+  /** The library's own. */
+  readonly find: ClientClass['find'];
+  readonly byMetadata: WeakMap<object, object>;
+}
+
+/** By each provider's class of clients. */
+const knownClients = new WeakMap<ClientClass, KnownClients>();
+
+/** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
+async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
+  const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
+  const clients = knownClients.get(this);
+  // Not asked a second time: whoever sends ids that nobody has must not cost twice.
+  if (metadata === undefined || clients === undefined) return undefined;
+  const known = clients.byMetadata.get(metadata);
+  if (known !== undefined) return known;
+  const client = await clients.find.call(this, id);
+  if (client !== undefined) clients.byMetadata.set(metadata, client);
+  return client;
 }
 
 export function touchUndocumented(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: Touches): void {
@@ -91,19 +115,8 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
     return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
   };
 
-  // A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out.
-  const { find } = Client;
-  const clients = new WeakMap<object, object>();
-  Client.find = async function byMetadata(id) {
-    const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
-    // Not asked a second time: whoever sends ids that nobody has must not cost twice.
-    if (metadata === undefined) return undefined;
-    const known = clients.get(metadata);
-    if (known !== undefined) return known;
-    const client = await find.call(this, id);
-    if (client !== undefined) clients.set(metadata, client);
-    return client;
-  };
+  knownClients.set(Client, { find: Client.find, byMetadata: new WeakMap() });
+  Client.find = findByMetadata;
 
   // RFC 6749 section 4.1.2.1: a response type that the application may not use is not the request's mistake but the application's.
   const { responseTypeAllowed } = Client.prototype;
