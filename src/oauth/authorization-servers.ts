@@ -15,6 +15,7 @@ import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
+import { answerShortly } from './short-path.ts';
 
 /** Milliseconds after which it is asked whether a server has changed although nothing was told; in one statement for all that are in use. */
 const FRESH = 3000;
@@ -123,7 +124,7 @@ export class AuthorizationServers {
       tellMethods(res, methods);
       return true;
     }
-    if (await built.answerShortly(req, res, destination.path)) return true;
+    if (await answerShortly(built.shortPath, req, res, destination.path)) return true;
     const url = req.url ?? '/';
     const query = url.indexOf('?');
     // oidc-provider finds its mount path here, as express would leave it.

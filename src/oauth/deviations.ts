@@ -293,6 +293,13 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'self-test',
   },
   {
+    setting: 'generateTokenId() of codes, tokens and grants (undocumented: wrapped)',
+    default: '43 random characters',
+    ours: 'the minute of the issue before them',
+    why: 'new rows stand side by side in the indexes, so that ten million others cost a request nothing',
+    test: 'self-test',
+  },
+  {
     setting: 'issue() of ID tokens (undocumented: wrapped)',
     default: 'at_hash at the authorize endpoint only',
     ours: 'at_hash wherever an access token is issued with it',

@@ -44,7 +44,7 @@ import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
 import { noteRefusals } from './refusals.ts';
-import { shortPath } from './short-path.ts';
+import type { ShortPathParts } from './short-path.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
 import { stepsAround } from './steps.ts';
 import { accessRules } from './tokens/access.ts';
@@ -67,8 +67,8 @@ export interface BuiltServer extends ServerFoundation {
   readonly provider: Provider;
   readonly state: ServerState;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
-  /** Answers what is plainly right without oidc-provider. @returns whether it did */
-  readonly answerShortly: ReturnType<typeof shortPath>;
+  /** By which what is plainly right is answered without oidc-provider. */
+  readonly shortPath: ShortPathParts;
 }
 
 export function buildServer(parts: ServerFoundation, deps: ProviderParts): BuiltServer {
@@ -212,8 +212,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, format, claims, ...deps }));
   const { wrongSecrets } = deps;
   const userinfoClaims = [...USER_CLAIMS, ...announced];
-  const answerShortly = shortPath({ provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets });
-  return { ...parts, issuer, provider, state, callback: provider.callback(), answerShortly };
+  const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets };
+  return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
 }
 
 /**

@@ -102,6 +102,18 @@ export async function selfTest(): Promise<void> {
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
   assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
 
+  const { Grant, AuthorizationCode, RefreshToken } = provider as unknown as Record<
+    string,
+    new (
+      properties: object,
+    ) => { jti?: string; save(): Promise<string> }
+  >;
+  for (const Model of [Grant, AuthorizationCode, RefreshToken]) {
+    const saved = new (Model as NonNullable<typeof Model>)({ client });
+    await saved.save();
+    assert.match(saved.jti ?? '', /^[0-9a-f]{7}~[\w-]{43}$/, 'oidc-provider: ids are made elsewhere');
+  }
+
   const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
   const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };
   const before = { clientId: 'self-test', idTokenSignedResponseAlg: 'RS256' };

@@ -9,10 +9,10 @@ import type { Client, Provider } from 'oidc-provider';
 import { epochSeconds } from '../clock.ts';
 import { userClaims } from '../policy/claims.ts';
 import { opensUserinfo } from '../policy/token-claims.ts';
-import { digest } from '../secrets.ts';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
 import { type Account, type FoundModel, findModel } from '../store/protocol-state.ts';
 import { noteFailure, noteLook } from './adapter/request-state.ts';
+import { rowKey } from './adapter/row-keys.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { words } from './authorize/scope.ts';
 import { ROUTES } from './endpoints.ts';
@@ -36,39 +36,39 @@ export interface ShortPathParts {
 }
 
 /** @returns the answer's body; undefined: it is not for here */
-type Answer = (req: IncomingMessage) => Promise<object | undefined>;
+type Answer = (parts: ShortPathParts, req: IncomingMessage) => Promise<object | undefined>;
 
-/** @returns what answers a request to one of the two endpoints, if it can, and says whether it did */
-export function shortPath(parts: ShortPathParts): (req: IncomingMessage, res: ServerResponse, path: string) => Promise<boolean> {
-  const answers: Readonly<Record<string, Answer>> = {
-    [`POST ${ROUTES.introspection}`]: introspection(parts),
-    [`GET ${ROUTES.userinfo}`]: userinfo(parts),
-  };
-  return async (req, res, path) => {
-    const answer = answers[`${req.method} ${path}`];
-    // What a page of another origin may read depends on the application, and a query on what is in it.
-    if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
-    let body: object | undefined;
-    try {
-      body = await answer(req);
-    } catch (failure) {
-      // The library's way tells it, in its own words. Asked again there, a database that hangs would be waited for twice.
-      noteFailure(req, failure);
-    }
-    if (body === undefined) return false;
-    const text = JSON.stringify(body);
-    res.setHeader('Vary', 'Origin');
-    res.setHeader('Cache-Control', 'no-store');
-    res.setHeader('Content-Type', 'application/json;charset=UTF-8');
-    res.setHeader('Content-Length', Buffer.byteLength(text));
-    res.end(text);
-    return true;
-  };
+/** Of all servers together: functions that each server has of its own, each would have to grow fast by itself. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  [`POST ${ROUTES.introspection}`]: introspection,
+  [`GET ${ROUTES.userinfo}`]: userinfo,
+};
+
+/** Answers a request to one of the two endpoints of a server, if it can. @returns whether it did */
+export async function answerShortly(parts: ShortPathParts, req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
+  const answer = ANSWERS[`${req.method} ${path}`];
+  // What a page of another origin may read depends on the application, and a query on what is in it.
+  if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
+  let body: object | undefined;
+  try {
+    body = await answer(parts, req);
+  } catch (failure) {
+    // The library's way tells it, in its own words. Asked again there, a database that hangs would be waited for twice.
+    noteFailure(req, failure);
+  }
+  if (body === undefined) return false;
+  const text = JSON.stringify(body);
+  res.setHeader('Vary', 'Origin');
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Content-Type', 'application/json;charset=UTF-8');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text);
+  return true;
 }
 
 /** Looks a token up, for this way and for the library's after it. */
 function look(req: IncomingMessage, state: ServerState, handle: string): Promise<FoundModel | undefined> {
-  const id = digest(handle);
+  const id = rowKey(handle);
   const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
   noteLook(req, id, looked);
   return looked;
@@ -76,42 +76,44 @@ function look(req: IncomingMessage, state: ServerState, handle: string): Promise
 
 const BEARER = /^Bearer (\S+)$/i;
 
-function userinfo({ provider, server, state, format, claims, userinfoClaims }: ShortPathParts): Answer {
-  return async (req) => {
-    const [, presented] = BEARER.exec(req.headers.authorization ?? '') ?? [];
-    if (presented === undefined || req.headers['content-type'] !== undefined) return undefined;
-    const found = await look(req, state, await format.handleOf(presented));
-    const { account } = found ?? {};
-    if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
-    const { aud, claims: requested, clientId, scope } = found.payload;
-    if (aud !== undefined || requested !== undefined || !opensUserinfo(server.profile, new Set(words(scope)))) return undefined;
-    if ((await provider.Client.find(String(clientId))) === undefined) return undefined;
-    const told = await claims.forUserinfo(account, userClaims(account), String(scope));
-    return Object.fromEntries(userinfoClaims.filter((name) => name in told).map((name) => [name, told[name]]));
-  };
+async function userinfo(
+  { provider, server, state, format, claims, userinfoClaims }: ShortPathParts,
+  req: IncomingMessage,
+): ReturnType<Answer> {
+  const [, presented] = BEARER.exec(req.headers.authorization ?? '') ?? [];
+  if (presented === undefined || req.headers['content-type'] !== undefined) return undefined;
+  const found = await look(req, state, await format.handleOf(presented));
+  const { account } = found ?? {};
+  if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
+  const { aud, claims: requested, clientId, scope } = found.payload;
+  if (aud !== undefined || requested !== undefined || !opensUserinfo(server.profile, new Set(words(scope)))) return undefined;
+  if ((await provider.Client.find(String(clientId))) === undefined) return undefined;
+  const told = await claims.forUserinfo(account, userClaims(account), String(scope));
+  return Object.fromEntries(userinfoClaims.filter((name) => name in told).map((name) => [name, told[name]]));
 }
 
-function introspection({ provider, issuer, state, format, claims, wrongSecrets }: ShortPathParts): Answer {
+async function introspection(
+  { provider, issuer, state, format, claims, wrongSecrets }: ShortPathParts,
+  req: IncomingMessage,
+): ReturnType<Answer> {
   const findClient = (id: string) => provider.Client.find(id);
-  return async (req) => {
-    const credentials = basicCredentials(req.headers.authorization);
-    if (credentials === undefined || !isPlainForm(req) || ATTESTATION.some((name) => name in req.headers)) return undefined;
-    const form = await readSmallForm(req);
-    const presented = form?.token;
-    // Nothing but a token and a hint of what it is, which the row says better.
-    if (typeof presented !== 'string' || Object.keys(form ?? {}).some((name) => name !== 'token' && name !== 'token_type_hint'))
-      return undefined;
-    if (Array.isArray(form?.token_type_hint)) return undefined;
+  const credentials = basicCredentials(req.headers.authorization);
+  if (credentials === undefined || !isPlainForm(req) || ATTESTATION.some((name) => name in req.headers)) return undefined;
+  const form = await readSmallForm(req);
+  const presented = form?.token;
+  // Nothing but a token and a hint of what it is, which the row says better.
+  if (typeof presented !== 'string' || Object.keys(form ?? {}).some((name) => name !== 'token' && name !== 'token_type_hint'))
+    return undefined;
+  if (Array.isArray(form?.token_type_hint)) return undefined;
 
-    const client = await findClient(credentials.id);
-    // Asked at the last moment: a body may come long after its head, and whoever was barred meanwhile learns nothing by it.
-    if (client === undefined || !wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
-    const handle = await format.handleOf(presented);
-    const found = await look(req, state, handle);
-    if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
-    if (!(await mayAskAbout(client, String(found.payload.clientId), findClient))) return undefined;
-    return describeFound(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
-  };
+  const client = await findClient(credentials.id);
+  // Asked at the last moment: a body may come long after its head, and whoever was barred meanwhile learns nothing by it.
+  if (client === undefined || !wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
+  const handle = await format.handleOf(presented);
+  const found = await look(req, state, handle);
+  if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
+  if (!(await mayAskAbout(client, String(found.payload.clientId), findClient))) return undefined;
+  return describeFound(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
 }
 
 /** What only the library knows how to judge; the service issues none of it, but for a refresh token that was used. */

@@ -6,12 +6,17 @@ import { decodeProtectedHeader } from 'jose';
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
+import { withMinute } from './adapter/row-keys.ts';
 import { clientSettings } from './client-settings.ts';
 import { SESSION_DEVICE } from './session-device.ts';
 import { SESSION_PROVIDER } from './session-provider.ts';
 import type { IssuedToken } from './tokens/access.ts';
 
-interface Issuable extends IssuedToken {
+interface Dated {
+  generateTokenId(): string;
+}
+
+interface Issuable extends IssuedToken, Dated {
   save(): Promise<string>;
 }
 
@@ -22,22 +27,26 @@ interface IssuableIdToken {
 }
 
 interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
+  readonly AuthorizationCode: { readonly prototype: Dated };
+  readonly Grant: { readonly prototype: Dated };
   readonly IdToken: {
     readonly prototype: IssuableIdToken;
     validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
   };
   readonly Session: { readonly IN_PAYLOAD: readonly string[] };
   readonly OIDCContext: { readonly prototype: { urlFor(name: string, options?: object): string } };
-  readonly Client: {
-    readonly adapter: { find(id: string): Promise<object | undefined> };
-    find(id: string): Promise<object | undefined>;
-    readonly prototype: {
-      readonly clientId: string;
-      compareClientSecret(actual: string): boolean;
-      responseTypeAllowed(responseType: string): boolean;
-    };
-    readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
+  readonly Client: ClientClass;
+}
+
+interface ClientClass {
+  readonly adapter: { find(id: string): Promise<object | undefined> };
+  find(id: string): Promise<object | undefined>;
+  readonly prototype: {
+    readonly clientId: string;
+    compareClientSecret(actual: string): boolean;
+    responseTypeAllowed(responseType: string): boolean;
   };
+  readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
 }
 
 const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
@@ -55,8 +64,30 @@ export interface Touches {
   beforeSecret(clientId: string): void;
 }
 
+interface KnownClients {
+  /** The library's own. */
+  readonly find: ClientClass['find'];
+  readonly byMetadata: WeakMap<object, object>;
+}
+
+/** By each provider's class of clients. */
+const knownClients = new WeakMap<ClientClass, KnownClients>();
+
+/** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
+async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
+  const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
+  const clients = knownClients.get(this);
+  // Not asked a second time: whoever sends ids that nobody has must not cost twice.
+  if (metadata === undefined || clients === undefined) return undefined;
+  const known = clients.byMetadata.get(metadata);
+  if (known !== undefined) return known;
+  const client = await clients.find.call(this, id);
+  if (client !== undefined) clients.byMetadata.set(metadata, client);
+  return client;
+}
+
 export function touchUndocumented(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: Touches): void {
-  const { OIDCContext, Client, IdToken, Session, ...models } = internalsOf(provider);
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, ...models } = internalsOf(provider);
 
   // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
   const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
@@ -84,19 +115,8 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
     return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
   };
 
-  // A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out.
-  const { find } = Client;
-  const clients = new WeakMap<object, object>();
-  Client.find = async function byMetadata(id) {
-    const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
-    // Not asked a second time: whoever sends ids that nobody has must not cost twice.
-    if (metadata === undefined) return undefined;
-    const known = clients.get(metadata);
-    if (known !== undefined) return known;
-    const client = await find.call(this, id);
-    if (client !== undefined) clients.set(metadata, client);
-    return client;
-  };
+  knownClients.set(Client, { find: Client.find, byMetadata: new WeakMap() });
+  Client.find = findByMetadata;
 
   // RFC 6749 section 4.1.2.1: a response type that the application may not use is not the request's mistake but the application's.
   const { responseTypeAllowed } = Client.prototype;
@@ -104,6 +124,14 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
     if (responseTypeAllowed.call(this, responseType)) return true;
     throw new errors.UnauthorizedClient('the application may not use this response_type');
   };
+
+  // What is issued begins with its minute (adapter/row-keys.ts).
+  for (const { prototype } of [AuthorizationCode, Grant, ...Object.values(models)]) {
+    const { generateTokenId } = prototype;
+    prototype.generateTokenId = function dated() {
+      return withMinute(generateTokenId.call(this));
+    };
+  }
 
   // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
   const accessTokens = new WeakMap<object, string>();
@@ -136,6 +164,7 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
 }
 
 function internalsOf(provider: Provider): Internals {
-  const { OIDCContext, Client, IdToken, Session, AccessToken, ClientCredentials, RefreshToken } = provider as unknown as Internals;
-  return { OIDCContext, Client, IdToken, Session, AccessToken, ClientCredentials, RefreshToken };
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken } =
+    provider as unknown as Internals;
+  return { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken };
 }

@@ -14,16 +14,20 @@ const ORGANIZATIONS = 20;
 /** Calls under way at once while things are made. */
 const AT_ONCE = 8;
 
-/** More rows like those of the first token that is there; in the order of the key, so that each page of its index is written once for many of them. */
+/**
+ * More rows like those of the first token that is there, issued in the ten days before; in the order of the key, so that each page of its index is
+ * written once for many of them. How a key begins: oauth/adapter/row-keys.ts.
+ */
 const MORE_ROWS = `INSERT INTO oidc_payload (id, model, server_key, payload, account_id, client_id, grant_id, expires_at, exp_hour)
   SELECT number.id, model, server_key, payload, account_id, client_id, number.id, expires_at, exp_hour
-  FROM (SELECT encode(sha256(n::text::bytea), 'base64') COLLATE "C" AS id FROM generate_series($1::integer, $2::integer) n ORDER BY 1) number,
+  FROM (SELECT lpad(to_hex((extract(epoch FROM now()) / 60)::integer - 1 - n % 14400), 7, '0') || encode(sha256(n::text::bytea), 'base64') COLLATE "C" AS id, n
+      FROM generate_series($1::integer, $2::integer) n ORDER BY 1) number,
     (SELECT * FROM oidc_payload WHERE model = 3 LIMIT 1) sample`;
 
 /** The same, but of hours that are over. */
-const EXPIRED_ROWS = MORE_ROWS.replace('sha256(n::text', "sha256(('expired' || n)::text").replace(
+const EXPIRED_ROWS = MORE_ROWS.replace('- 1 - n', '- 43200 - n').replace(
   'expires_at, exp_hour\n  FROM',
-  "expires_at - interval '30 days', exp_hour - 720 + ascii(number.id) % 200\n  FROM",
+  "expires_at - interval '30 days', exp_hour - 720 + n % 200\n  FROM",
 );
 
 export interface GatehouseProcess {

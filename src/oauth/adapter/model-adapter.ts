@@ -5,12 +5,12 @@
  */
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
-import { digest } from '../../secrets.ts';
 import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from '../../store/protocol-state.ts';
 import { freshDeviceId } from '../device.ts';
 import { scopeAtUserinfo } from '../tokens/account.ts';
 import { NoAdapter } from './no-adapter.ts';
 import { currentRequest, type RequestState } from './request-state.ts';
+import { rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
 
@@ -54,7 +54,7 @@ export class ModelAdapter extends NoAdapter {
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const request = currentRequest();
-    const key = digest(id);
+    const key = rowKey(id);
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);
     const found = await pending;
@@ -85,7 +85,7 @@ export class ModelAdapter extends NoAdapter {
   }
 
   #key(id: string): StoredKey {
-    return { model: this.model, id: digest(id), serverKey: this.server.key };
+    return { model: this.model, id: rowKey(id), serverKey: this.server.key };
   }
 
   #present(id: string, found: FoundModel): AdapterPayload {

@@ -1,8 +1,8 @@
 /** Does a refresh answer with a new refresh token (RFC 9700 section 4.14.2), or does the old one live on? The application's setting decides. */
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
-import { digest } from '../../secrets.ts';
 import { requestStateOf } from '../adapter/request-state.ts';
+import { rowKey } from '../adapter/row-keys.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { AccessRules } from './access.ts';
 import { refreshTokenLifetime } from './lifetimes.ts';
@@ -18,7 +18,7 @@ export async function rotateRefreshToken(ctx: KoaContextWithOIDC, serverKey: num
   await access.judgeToken(token);
   requestStateOf(ctx)?.writes.extensions.push({
     model: 'RefreshToken',
-    id: digest(token.jti),
+    id: rowKey(token.jti),
     serverKey,
     expiresAt: epochSeconds() + refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
   });
