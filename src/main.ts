@@ -3,7 +3,7 @@
  * first argument brings the schema up to date and ends. What goes wrong is told in plain words, with exit code 1.
  */
 import cluster from 'node:cluster';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from './config.ts';
 import { bringUpToDate, type Foundation, findDatabase, furnish } from './foundation.ts';
@@ -13,10 +13,10 @@ import type { FirstAdministrator } from './services/first-start.ts';
 import { startWorkers } from './workers.ts';
 
 /**
- * Percent that the heap may grow by between two full collections. Where the machine has the memory V8 would let it grow fourfold, which is half as much
- * again of a process; CPU that could be measured it does not spare.
+ * On a machine with much memory V8 lets the heap grow fourfold between two full collections: a process takes half as much again, and spares no CPU that
+ * could be measured. In a small container V8 is sparing by itself.
  */
-setFlagsFromString('--heap-growing-percent=40');
+if (getHeapStatistics().heap_size_limit > 2 ** 31) setFlagsFromString('--heap-growing-percent=40');
 
 /** A line for the person who started the service; everything else goes to the log. */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -9,7 +9,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Compares secrets in constant time, whatever their lengths. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
-/** The form in which a bearer value (token, code, session id, API token) is stored and looked up: SHA-256, base64url. */
+/** The form in which a bearer value (session id, API token, link; of tokens and codes see oauth/adapter/row-keys.ts) is stored and looked up: SHA-256, base64url. */
 export const digest = (value: string): string => hash('sha256', value, 'base64url');
 
 /** @returns an unguessable value of 256 bits, base64url */

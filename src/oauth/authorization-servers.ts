@@ -19,6 +19,8 @@ import { answerShortly } from './short-path.ts';
 
 /** Milliseconds after which it is asked whether a server has changed although nothing was told; in one statement for all that are in use. */
 const FRESH = 3000;
+/** Milliseconds after which a server in use is asked about together with another, whose time has come. */
+const NEARLY_DUE = 2700;
 const MOST_KEPT = 500;
 const BASE = '/oauth/v1';
 
@@ -166,7 +168,10 @@ export class AuthorizationServers {
     return built;
   }
 
-  /** Asks about all servers in use at once: hundreds of them, each by itself every few seconds, would cost more than what they answer. */
+  /**
+   * Asks about all servers in use at once whose time has come or nearly so: hundreds of them, each by itself every few seconds, would cost more than what
+   * they answer; and so would all of them whenever one is asked for that was not in use.
+   */
   #lookAt(id: string): Look {
     if (this.#look?.ids.has(id)) return this.#look;
     const changes = this.#changes;
@@ -175,8 +180,8 @@ export class AuthorizationServers {
     // Anybody may ask for a server that there is not: that is one look-up, and nobody else's.
     const isKept = this.#kept.peek(id) !== undefined;
     if (isKept) {
-      this.#kept.forEach(({ usedAt }, other) => {
-        if (begun - usedAt < FRESH) ids.add(other);
+      this.#kept.forEach(({ usedAt, checkedAt }, other) => {
+        if (begun - usedAt < FRESH && begun - checkedAt > NEARLY_DUE) ids.add(other);
       });
     }
     const checkedAt = () => (changes === this.#changes ? begun : Number.NEGATIVE_INFINITY);

@@ -7,6 +7,7 @@ import { createLocalJWKSet, SignJWT } from 'jose';
 import { type Client, errors, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import type { AuthorizationServer } from '../store/authorization-servers.ts';
+import { rowKey } from './adapter/row-keys.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from './client-settings.ts';
 import { accessTokenFormat, looksLikeJwt } from './tokens/access-token-format.ts';
 import { touchUndocumented } from './undocumented.ts';
@@ -102,17 +103,14 @@ export async function selfTest(): Promise<void> {
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
   assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
 
-  const { Grant, AuthorizationCode, RefreshToken } = provider as unknown as Record<
-    string,
-    new (
-      properties: object,
-    ) => { jti?: string; save(): Promise<string> }
-  >;
-  for (const Model of [Grant, AuthorizationCode, RefreshToken]) {
-    const saved = new (Model as NonNullable<typeof Model>)({ client });
-    await saved.save();
-    assert.match(saved.jti ?? '', /^[0-9a-f]{7}~[\w-]{43}$/, 'oidc-provider: ids are made elsewhere');
-  }
+  type Model = new (properties: object) => { readonly jti: string; save(): Promise<string> };
+  const { Grant, AuthorizationCode, AccessToken, RefreshToken } = provider as unknown as Record<string, Model>;
+  const issued = [Grant, AuthorizationCode, AccessToken, RefreshToken].flatMap((Issued) =>
+    Issued === undefined ? [] : new Issued({ client }),
+  );
+  for (const each of issued) await each.save();
+  const ids = [token, ...issued].map(({ jti }) => jti);
+  assert.ok(ids.length === 5 && ids.every((id) => rowKey(id).startsWith(id.slice(0, 7))), 'oidc-provider: ids are made elsewhere');
 
   const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
   const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };

@@ -76,9 +76,10 @@ const knownClients = new WeakMap<ClientClass, KnownClients>();
 /** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
 async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
   const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
-  const clients = knownClients.get(this);
   // Not asked a second time: whoever sends ids that nobody has must not cost twice.
-  if (metadata === undefined || clients === undefined) return undefined;
+  if (metadata === undefined) return undefined;
+  const clients = knownClients.get(this);
+  if (clients === undefined) throw new Error('oidc-provider: clients are looked up by another class');
   const known = clients.byMetadata.get(metadata);
   if (known !== undefined) return known;
   const client = await clients.find.call(this, id);
@@ -115,6 +116,7 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
     return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
   };
 
+  if (knownClients.has(Client)) throw new Error('a provider is touched once');
   knownClients.set(Client, { find: Client.find, byMetadata: new WeakMap() });
   Client.find = findByMetadata;
 

@@ -36,6 +36,8 @@ export async function copyCluster({ connection, directory }: EmbeddedPostgres, f
   const [from, to] = [path.join(directory, 'data'), path.join(copy, 'data')];
   // One session for all: when it ends, so does the backup, and nothing of it stays at the server.
   const client = new pg.Client({ ...connection, application_name: 'gatehouse backup' });
+  // It says nothing for minutes while files are copied. Where it breaks meanwhile the next statement tells.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query("SELECT pg_create_physical_replication_slot('gatehouse_backup_' || pg_backend_pid(), true, true)");

@@ -1,5 +1,5 @@
 /**
- * The hot path's reads and endings: what oidc-provider keeps (sessions, codes, tokens, interactions), one row each, under the SHA-256 of
+ * The hot path's reads and endings: what oidc-provider keeps (sessions, codes, tokens, interactions), one row each, under a digest of
  * its id. Reads bring the account along. Named prepared statements through pg, never knex; expiry is compared with the caller's clock.
  * What a request writes is in protocol-writes.ts.
  */
@@ -25,7 +25,7 @@ export const ALL_SERVERS = 0;
 
 export interface StoredKey {
   readonly model: ModelName;
-  /** SHA-256 of the value, base64url. */
+  /** SHA-256 of the value, base64url; before it the minute in which it was issued, if the value tells (oauth/adapter/row-keys.ts). */
   readonly id: string;
   readonly serverKey: number;
 }

@@ -3,10 +3,11 @@
  * two successors, a consent is whole or not there, and what was acknowledged is there, with exactly one audit event. `FAULTS=long` kills 200 times.
  */
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import { rowKey } from '../../src/oauth/adapter/row-keys.ts';
 import { answerOf, authorizeUrl, CALLBACK, createClient, post, type TestClient } from '../oauth/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
@@ -34,8 +35,6 @@ interface Round {
   readonly refreshTokens: readonly string[];
   readonly dialogs: readonly { readonly client: TestClient; allow(): Promise<unknown> }[];
 }
-
-const idOf = (value: string): string => createHash('sha256').update(value).digest('base64url');
 
 const exchange = (service: RunningService, client: TestClient, code: string) =>
   post(service, 'built-in', 'token', client, { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
@@ -116,7 +115,7 @@ const tokensOfCode = (sql: pg.Client, code: string) =>
        count(t.id) FILTER (WHERE t.model = ${TOKEN_MODELS.refresh})::integer AS refresh
      FROM oidc_payload c LEFT JOIN oidc_payload t ON t.grant_id = c.grant_id AND t.model IN (${TOKEN_MODELS.access}, ${TOKEN_MODELS.refresh})
      WHERE c.id = $1 AND c.model = ${TOKEN_MODELS.code} GROUP BY c.consumed_at`,
-    [idOf(code)],
+    [rowKey(code)],
   );
 
 /** Of the family of a refresh token: those that can be used. */
@@ -125,7 +124,7 @@ const usableInFamily = (sql: pg.Client, token: string) =>
     `SELECT count(*) FILTER (WHERE f.model = ${TOKEN_MODELS.refresh} AND f.consumed_at IS NULL)::integer AS usable,
        count(*) FILTER (WHERE f.model = ${TOKEN_MODELS.access})::integer AS access
      FROM oidc_payload t JOIN oidc_payload f ON f.grant_id = t.grant_id WHERE t.id = $1 AND t.model = ${TOKEN_MODELS.refresh}`,
-    [idOf(token)],
+    [rowKey(token)],
   );
 
 /** Everything that the API has created has exactly one event of it, and each event what it tells of. */

@@ -150,3 +150,34 @@ test('who asks for a server that there is not costs one look-up of that id, not 
   assert.equal(found.length, ids.length);
   for (const id of ids) assert.equal(found.filter((values) => values.includes(`{"${id}"}`)).length, 1, id);
 });
+
+test('servers in use are looked at together when their time has come, and none again for the sake of another', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await countingProxy(t, own);
+  const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
+  let ahead = 0;
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + ahead);
+  const looked = async (id: string): Promise<string[]> => {
+    database.takenWithValues();
+    assert.equal((await discoveryOf(service, id)).status, 200);
+    const looks = database.takenWithValues().filter(({ text }) => text.includes('AS digest'));
+    return looks.map(({ values }) =>
+      [...values.matchAll(/"([\w-]+)"/g)]
+        .map(([, name]) => name)
+        .sort()
+        .join(),
+    );
+  };
+  for (const id of ['built-in', 'default']) await discoveryOf(service, id);
+  ahead = 3100;
+  assert.deepEqual(await looked('built-in'), ['built-in'], 'the other one was not in use');
+  ahead = 3200;
+  assert.deepEqual(await looked('default'), ['default'], 'the other one was looked at just now');
+  ahead = 5000;
+  for (const id of ['built-in', 'default']) assert.deepEqual(await looked(id), []);
+  ahead = 6400;
+  assert.deepEqual(await looked('built-in'), ['built-in,default']);
+  assert.deepEqual(await looked('default'), []);
+});

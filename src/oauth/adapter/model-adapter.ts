@@ -1,5 +1,5 @@
 /**
- * oidc-provider's Adapter over the store. Ids are stored as SHA-256 and no stored payload holds a usable value; a consume is one conditional
+ * oidc-provider's Adapter over the store. Ids are stored as digests (row-keys.ts) and no stored payload holds a usable value; a consume is one conditional
  * update in the same statement as the tokens it yields; grants are derived from their tokens and never stored.
  * Sessions have an adapter of their own (session-adapter.ts), clients too (clients.ts).
  */

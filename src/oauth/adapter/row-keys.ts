@@ -6,19 +6,19 @@
 import { epochSeconds } from '../../clock.ts';
 import { digest } from '../../secrets.ts';
 
-/** Seven hexadecimal digits count minutes until the year 2480, and stand in the order of time. */
-const DIGITS = 7;
-/** Not among the characters of a random id, nor of a JWT's three parts; free to stand in a URL and in a header (RFC 3986 section 2.3, RFC 6750 section 2.1). */
-const END_OF_MINUTE = '~';
-const MINUTE = /^(?:jwt:)?([0-9a-f]{7})~/;
+/** What a JWT access token is stored under is `jwt:<jti>`. Part of the keys of stored rows: another prefix would lose them. */
+export const JWT_HANDLE = 'jwt:';
 
-/** @param random what makes the id unguessable */
+/** Hexadecimal digits that count minutes until the year 2480, and stand in the order of time. */
+const DIGITS = 7;
+/** By its length: without a minute an id has its 43 random characters alone. No separator, for whatever is free in a URL is written otherwise in a form. */
+const WITH_MINUTE = new RegExp(`^(?:${JWT_HANDLE})?([0-9a-f]{${DIGITS}})[\\w-]{43}$`);
+
+/** @param random what makes the id unguessable: 43 characters */
 export const withMinute = (random: string): string =>
   Math.floor(epochSeconds() / 60)
     .toString(16)
-    .padStart(DIGITS, '0') +
-  END_OF_MINUTE +
-  random;
+    .padStart(DIGITS, '0') + random;
 
 /** @param id a bearer value, or what a JWT is stored under; of an id without a minute, as of a session, the digest is all */
-export const rowKey = (id: string): string => (MINUTE.exec(id)?.[1] ?? '') + digest(id);
+export const rowKey = (id: string): string => (WITH_MINUTE.exec(id)?.[1] ?? '') + digest(id);

@@ -6,11 +6,11 @@ import { type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { AccessToken, AdapterPayload, ClientCredentials, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { present } from '../../clock.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
+import { JWT_HANDLE } from '../adapter/row-keys.ts';
 import type { ClaimedToken } from './server-claims.ts';
 
-const HANDLE = 'jwt:';
 /** A handle under which nothing is ever stored. */
-const NOTHING = `${HANDLE}nothing`;
+const NOTHING = `${JWT_HANDLE}nothing`;
 /** Seconds that the clock of this process may be behind the one that signed, or may have been set back. How long a token lives, its row says. */
 const CLOCK_STEP = 900;
 
@@ -66,7 +66,7 @@ export function accessTokenFormat(
       const payload = Object.fromEntries(
         stored.constructor.IN_PAYLOAD.map((name) => [name, stored[name]]).filter(([, value]) => value !== undefined),
       );
-      const id = HANDLE + jti;
+      const id = JWT_HANDLE + jti;
       // oidc-provider refuses a token with an audience at userinfo; ours opens it, so the row is kept without one.
       const { aud, ...rest } = { ...payload, iat, exp, jti: id } as AdapterPayload;
       const row = { ...rest, extra: { ...rest.extra, aud } };
@@ -76,7 +76,7 @@ export function accessTokenFormat(
     },
 
     async handleOf(presented) {
-      if (presented.startsWith(HANDLE)) return NOTHING;
+      if (presented.startsWith(JWT_HANDLE)) return NOTHING;
       if (!looksLikeJwt(presented)) return presented;
       try {
         const { payload } = await jwtVerify(presented, keyOf, {
@@ -85,7 +85,7 @@ export function accessTokenFormat(
           currentDate: present(),
           clockTolerance: CLOCK_STEP,
         });
-        return HANDLE + payload.jti;
+        return JWT_HANDLE + payload.jti;
       } catch {
         return NOTHING;
       }
@@ -105,6 +105,6 @@ export function accessTokenFormat(
 }
 
 /** Is this the value that a JWT access token is stored under? */
-export const isJwtHandle = (stored: string): boolean => stored.startsWith(HANDLE);
+export const isJwtHandle = (stored: string): boolean => stored.startsWith(JWT_HANDLE);
 /** The `jti` in the JWT itself. */
-export const jtiOfHandle = (stored: string): string => stored.slice(HANDLE.length);
+export const jtiOfHandle = (stored: string): string => stored.slice(JWT_HANDLE.length);
