@@ -26,13 +26,14 @@ for (const javaScriptEnabled of [true, false]) {
       await page.waitForURL(`${service.baseUrl}/admin/api/tokens`);
       assert.equal(await page.getAttribute('.beside [aria-current=page]', 'href'), '/admin/api/tokens');
       await page.click('text=Create token');
-      assert.equal(await page.locator(':focus').getAttribute('id'), 'name');
+      await page.waitForSelector('#name:focus');
       await page.fill('#name', 'Nightly import');
       await page.selectOption('#expires', '30');
       await page.click('#submit');
       const token = await page.inputValue('#token-value');
       assert.equal(await call(token), 200);
-      assert.equal(await page.isVisible('[data-copy]'), javaScriptEnabled, 'a button that can do nothing is not there');
+      // A button that can do nothing is not there.
+      await page.locator('[data-copy]').waitFor({ state: javaScriptEnabled ? 'visible' : 'hidden' });
       if (javaScriptEnabled) {
         await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
         await page.click('[data-copy]');
@@ -43,6 +44,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.reload();
       assert.equal(await page.inputValue('#token-value'), token, 'loaded again, the page tells the same token');
       await page.click('#done');
+      await page.waitForURL(`${service.baseUrl}/admin/api/tokens`);
       assert.equal(await page.locator('tr:has-text("Nightly import")').count(), 1, 'and made no second one');
       await page.click('tr:has-text("Nightly import") >> text=Revoke');
       await page.click('#submit');
