@@ -39,7 +39,12 @@ export async function selfTest(): Promise<void> {
   );
   const provider: Provider = new Provider(ISSUER, {
     adapter: Nowhere as never,
+    // Each named, or the library remarks on it at every start.
     ttl: {
+      Grant: 60,
+      AuthorizationCode: 60,
+      AccessToken: 60,
+      RefreshToken: 60,
       ClientCredentials: format.lifetime(() => {
         asked.push('lifetime');
         return 60;
