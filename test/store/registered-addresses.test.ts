@@ -50,10 +50,10 @@ test(`among ${MANY} applications an origin and a post-logout URI are found by in
   assert.equal(await preflight('https://app-7.example'), null);
   assert.equal(await logout('https://app-7.example/bye'), 400);
 
-  // The database counts behind the statements.
+  // The database counts behind the statements. The origin that all share is at hand in the first row: there the planner may leave the index.
   await eventually(async () => {
     const { origins, addresses } = await counts();
-    return origins >= before.origins + 7 && addresses >= before.addresses + 6;
+    return origins >= before.origins + 6 && addresses >= before.addresses + 6;
   }, 'the indexes are used');
   // What else happens may have read it, and is counted late.
   assert.ok((await counts()).read < before.read + 5, 'the table is not read through');
