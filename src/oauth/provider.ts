@@ -44,6 +44,7 @@ import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
 import { noteRefusals } from './refusals.ts';
+import { sharePrototypes } from './request-prototypes.ts';
 import type { ShortPathParts } from './short-path.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
 import { stepsAround } from './steps.ts';
@@ -186,6 +187,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   };
 
   const provider = new Provider(issuer, configuration);
+  sharePrototypes(provider, config.secure);
   touchUndocumented(provider, {
     signingAlgs: offer.signingAlgs,
     formPost: formPostMode(deps.pages),
@@ -205,7 +207,6 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, denied, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
-  if (config.secure) Object.defineProperty(provider.request, 'protocol', { get: () => 'https' });
   provider.on('authorization.success', answersBySession);
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 

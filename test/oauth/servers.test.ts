@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import Koa from 'koa';
 import { afterwards } from '../support/afterwards.ts';
 import { countingProxy } from '../support/counting-proxy.ts';
 import { onServer, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
-import { newSecretKey, type Service, startService } from '../support/service.ts';
+import { newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
 import { createClient, post } from './relying-party.ts';
 
 const discoveryOf = (service: Service, id: string): Promise<Response> => fetch(`${service.issuer(id)}/.well-known/openid-configuration`);
@@ -180,4 +181,35 @@ test('servers in use are looked at together when their time has come, and none a
   ahead = 6400;
   assert.deepEqual(await looked('built-in'), ['built-in,default']);
   assert.deepEqual(await looked('default'), []);
+});
+
+test('the requests of all servers are of one kind to V8, and of another where all addresses are https', async (t) => {
+  const seen: object[][] = [];
+  const { createContext } = Koa.prototype;
+  t.mock.method(Koa.prototype, 'createContext', function seeing(this: Koa, ...parts: Parameters<typeof createContext>) {
+    const ctx = createContext.apply(this, parts);
+    seen.push([ctx, ctx.request, ctx.response].map((one) => Object.getPrototypeOf(one)));
+    return ctx;
+  });
+  const kindsOf = async (service: Service) => {
+    seen.length = 0;
+    for (const id of ['built-in', 'default', 'another']) {
+      const document = await fetch(`${service.listensAt}${new URL(service.issuer(id)).pathname}/keys`);
+      assert.equal(document.status, 200, await document.text());
+    }
+    assert.equal(seen.length, 3);
+    return seen.slice();
+  };
+  const service = await startService(t);
+  await service.api('POST', '/authorizationServers', { id: 'another', name: 'Another', audiences: ['api://another'] });
+  const [first = [], ...others] = await kindsOf(service);
+  for (const other of others) for (const [index, prototype] of other.entries()) assert.equal(prototype, first[index]);
+
+  const secure = await startService(t, {
+    beside: { database: service.database, secretKey: STARTED.SECRET_KEY },
+    env: { BASE_URL: 'https://id.example' },
+  });
+  const [one = [], ...more] = await kindsOf(secure);
+  for (const other of more) for (const [index, prototype] of other.entries()) assert.equal(prototype, one[index]);
+  assert.notEqual(one[1], first[1]);
 });
