@@ -147,16 +147,16 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
   for (const policy of policies) {
     const named = { policyId: policy.id, policy: policy.name };
     if (!policy.clients.includes(ALL_CLIENTS) && !policy.clients.includes(facts.clientId)) {
-      reasons.push({ ...named, reason: 'the policy is for other clients' });
+      reasons.push({ reason: 'the policy is for other clients', ...named });
       continue;
     }
-    reasons.push({ ...named, reason: 'the policy is for this client' });
+    reasons.push({ reason: 'the policy is for this client', ...named });
     for (const rule of policy.rules) {
       const reason = judge(rule, facts);
-      reasons.push({ ...named, ruleId: rule.id, rule: rule.name, reason });
+      reasons.push({ reason, ruleId: rule.id, rule: rule.name, ...named });
       if (reason === 'the rule fits') return decided(policy, rule);
     }
-    reasons.push({ ...named, reason: 'no rule of the policy fits' });
+    reasons.push({ reason: 'no rule of the policy fits', ...named });
     return decided(policy, undefined);
   }
   reasons.push({ reason: 'no policy is for this client' });

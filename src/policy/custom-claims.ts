@@ -143,7 +143,7 @@ export interface ClaimNeeds {
 export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFacts, 'person'>): ClaimNeeds {
   const anybody: ClaimPerson = { login: '', email: null, profile: {}, groups: [], memberships: [] };
   const needed = claimsOfType(claims, facts.claimType)
-    .filter((claim) => isInForce(claim, facts) && obstacle(claim, { ...facts, person: anybody }) === undefined)
+    .filter((claim) => isInForce(claim, facts) && obstacle(claim, Object.assign({}, facts, { person: anybody })) === undefined)
     .map(({ valueType }) => valueType);
   return { groups: needed.includes('GROUPS'), memberships: needed.includes('ORGANIZATION') || needed.includes('DEPARTMENT') };
 }

@@ -60,6 +60,6 @@ export class PreparingClient extends WritableClient {
     const isUnnamed = isPlain && config.name === undefined && config.values?.length > 0;
     const name = isUnnamed ? nameOf(config.text) : undefined;
     // biome-ignore lint/suspicious/noExplicitAny: as above
-    return (super.query as any)(name === undefined ? config : { ...config, name }, ...rest);
+    return (super.query as any)(name === undefined ? config : Object.assign({}, config, { name }), ...rest);
   }
 }

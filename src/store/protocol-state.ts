@@ -142,7 +142,7 @@ async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.Query
 }
 
 const findModels = together(async (pool, looks: readonly Look[]) => {
-  const rows = await ask<ModelRow & { readonly place: number }>(pool, { ...FIND, values: columnsOf(looks) });
+  const rows = await ask<ModelRow & { readonly place: number }>(pool, { values: columnsOf(looks), ...FIND });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
   for (const row of rows) {
     const model = NAME_OF.get(row.model);
@@ -248,7 +248,7 @@ export async function answerInteraction(
   { id, serverKey, payload, accountId }: Pick<StoredModel, 'id' | 'serverKey' | 'payload' | 'accountId'>,
   now: number,
 ): Promise<boolean> {
-  return (await pool.query({ ...ANSWER, values: [id, serverKey, JSON.stringify(payload), accountId ?? null, now] })).rowCount === 1;
+  return (await pool.query({ values: [id, serverKey, JSON.stringify(payload), accountId ?? null, now], ...ANSWER })).rowCount === 1;
 }
 
 const STRENGTHEN = {
@@ -297,7 +297,7 @@ interface Renewal {
  */
 export async function renewSession(pool: pg.Pool, id: string, { id: newId, members, expiresAt, endsAt }: Renewal): Promise<boolean> {
   const values = [id, newId, JSON.stringify(members), expiresAt, Math.ceil(expiresAt / 3600), Math.ceil(endsAt / 3600)];
-  return (await pool.query({ ...RENEW, values })).rowCount === 1;
+  return (await pool.query({ values, ...RENEW })).rowCount === 1;
 }
 
 const NOTE_DEVICE = {

@@ -36,16 +36,18 @@ export const inserting = (rows: string, condition: string): string =>
       expires_at = excluded.expires_at, exp_hour = excluded.exp_hour`;
 
 /** A row as `inserting` reads it. @param request the number of the use that it depends on, from 1 */
-export const listed = ({ model, serverKey, accountId, clientId, grantId, expiresAt, ...row }: StoredModel, request?: number): object => ({
-  ...row,
+export const listed = (row: StoredModel, request?: number): object => ({
+  id: row.id,
   request,
-  model: MODELS[model],
-  server_key: serverKey,
-  account_id: accountId,
-  client_id: clientId,
-  grant_id: grantId,
-  expires: expiresAt,
-  exp_hour: hour(expiresAt),
+  model: MODELS[row.model],
+  server_key: row.serverKey,
+  payload: row.payload,
+  account_id: row.accountId,
+  client_id: row.clientId,
+  grant_id: row.grantId,
+  uid: row.uid,
+  expires: row.expiresAt,
+  exp_hour: hour(row.expiresAt),
 });
 
 /** A use succeeds once, and again within its leeway. @param now @param leeway placeholders */
@@ -85,8 +87,8 @@ async function send(pool: pg.Pool, requests: readonly SharedWrite[], waits = fal
   const [now] = requests.map((request) => request.now);
   const values = uses.flatMap(({ id, model, serverKey, leeway }) => [id, MODELS[model], serverKey, leeway]);
   const { rows: met } = await pool.query<{ readonly request: number }>({
-    ...(waits ? WAITING : (SHARED[uses.length] ?? INSERT)),
     values: [JSON.stringify(rows), ...(uses.length === 0 ? [] : [now, ...values])],
+    ...(waits ? WAITING : (SHARED[uses.length] ?? INSERT)),
   });
   const succeeded = new Set(met.map(({ request }) => request));
   return requests.map(({ use }) => use === undefined || succeeded.has(uses.indexOf(use) + 1));

@@ -36,20 +36,24 @@ export class ModelAdapter extends NoAdapter {
    */
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const row = {
-      ...this.#key(id),
+      model: this.model,
+      id: rowKey(id),
+      serverKey: this.server.key,
+      payload: withoutUsableValues(payload),
       accountId: text(payload.accountId) ?? text(payload.result?.login?.accountId),
       clientId: text(payload.clientId),
       grantId: text(payload.grantId),
       uid: undefined,
       expiresAt: payload.exp ?? epochSeconds() + expiresIn,
     };
-    const content = withoutUsableValues(payload);
     if (this.model === 'Interaction' && payload.result !== undefined) {
-      if (!(await this.server.read((pool) => answerInteraction(pool, { ...row, payload: content }, epochSeconds()))))
-        throw new InteractionOver();
+      if (!(await this.server.read((pool) => answerInteraction(pool, row, epochSeconds())))) throw new InteractionOver();
       return;
     }
-    await this.server.write((request) => request.writes.insert({ ...row, payload: { ...content, ...this.#device(request) } }));
+    await this.server.write((request) => {
+      Object.assign(row.payload, this.#device(request));
+      request.writes.insert(row);
+    });
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -66,7 +70,7 @@ export class ModelAdapter extends NoAdapter {
   /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
   override async consume(id: string): Promise<void> {
     const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(Provider.ctx?.oidc.client?.clientId) : 0;
-    await this.server.write((request) => request.writes.uses.push({ ...this.#key(id), leeway }));
+    await this.server.write((request) => request.writes.uses.push({ leeway, ...this.#key(id) }));
   }
 
   override async destroy(id: string): Promise<void> {
@@ -89,7 +93,7 @@ export class ModelAdapter extends NoAdapter {
   }
 
   #present(id: string, found: FoundModel): AdapterPayload {
-    const payload: AdapterPayload = { ...found.payload, jti: id, exp: Math.floor(found.expiresAt) };
+    const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
     if (this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo') payload.scope = scopeAtUserinfo(payload.scope ?? '');
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
     if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined) {

@@ -30,7 +30,9 @@ export class SessionAdapter extends NoAdapter {
     const authorizedUntil = (typeof payload.loginTs === 'number' ? payload.loginTs : epochSeconds()) + this.longest;
     const uid = String(payload.uid);
     const row = {
-      ...key(id),
+      model: 'Session' as const,
+      id: digest(id),
+      serverKey: ALL_SERVERS,
       payload: withoutUsableValues(session),
       accountId: typeof payload.accountId === 'string' ? payload.accountId : undefined,
       clientId: undefined,
@@ -41,7 +43,7 @@ export class SessionAdapter extends NoAdapter {
     await this.server.write((request) => {
       const foundId = request.foundSessions.get(uid);
       if (foundId === undefined) request.writes.insert(row);
-      else request.writes.resaveSession({ ...row, foundId });
+      else request.writes.resaveSession({ foundId, ...row });
       for (const [clientId, state] of changed(authorizations ?? {}, request.sessionClients)) {
         request.writes.sessionClients.push({ sessionUid: uid, serverKey: this.server.key, clientId, state, expiresAt: authorizedUntil });
       }
@@ -69,12 +71,8 @@ export class SessionAdapter extends NoAdapter {
     const request = currentRequest();
     if (found.account !== undefined) request?.accounts.set(found.account.id, found.account);
     for (const [clientId, state] of Object.entries(found.clients)) request?.sessionClients.set(clientId, JSON.stringify(state));
-    return {
-      ...found.payload,
-      ...(jti === undefined ? {} : { jti }),
-      exp: Math.floor(found.expiresAt),
-      authorizations: structuredClone(found.clients),
-    };
+    const present = { exp: Math.floor(found.expiresAt), authorizations: structuredClone(found.clients) };
+    return Object.assign({}, found.payload, jti === undefined ? {} : { jti }, present);
   }
 }
 

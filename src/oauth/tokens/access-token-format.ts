@@ -68,11 +68,11 @@ export function accessTokenFormat(
       );
       const id = JWT_HANDLE + jti;
       // oidc-provider refuses a token with an audience at userinfo; ours opens it, so the row is kept without one.
-      const { aud, ...rest } = { ...payload, iat, exp, jti: id } as AdapterPayload;
-      const row = { ...rest, extra: { ...rest.extra, aud } };
+      const { aud, ...row } = Object.assign(payload, { iat, exp, jti: id }) as AdapterPayload;
+      row.extra = Object.assign({}, row.extra, { aud });
       await stored.adapter.upsert(id, row, exp - iat);
       jwt.payload.nbf = iat;
-      jwt.payload = { ...(await ownClaims(token as ClaimedToken, jwt.payload)), ...jwt.payload };
+      jwt.payload = Object.assign({}, await ownClaims(token as ClaimedToken, jwt.payload), jwt.payload);
     },
 
     async handleOf(presented) {

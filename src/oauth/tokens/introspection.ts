@@ -109,11 +109,13 @@ export async function describeFound(
   presented: string | undefined,
   claimsOf: IntrospectionParts['claimsOf'],
 ): Promise<object> {
-  const token = { ...payload, kind: model, jti: handle } as Described & { readonly sid?: string; readonly deviceId?: string };
-  const answer = {
-    active: true,
-    ...(token.accountId === undefined ? {} : { sub: token.accountId }),
-    ...token.extra,
+  // No spread before further members in what each request passes: V8 of Node 20 gives each such object a hidden class of its own, that lives until the next
+  // full collection.
+  const token = Object.assign({}, payload, { kind: model, jti: handle }) as Described & {
+    readonly sid?: string;
+    readonly deviceId?: string;
+  };
+  const answer = Object.assign(token.accountId === undefined ? { active: true } : { active: true, sub: token.accountId }, token.extra, {
     client_id: token.clientId,
     exp: Math.floor(expiresAt),
     iat: token.iat,
@@ -123,9 +125,9 @@ export async function describeFound(
     aud: undefined,
     scope: token.scope || undefined,
     token_type: 'Bearer',
-  };
+  });
   const described = describe(answer, token, issuer, { account, deviceId: token.deviceId });
-  return { ...(await claimsIn(token, presented, claimsOf, account)), ...described };
+  return Object.assign({}, await claimsIn(token, presented, claimsOf, account), described);
 }
 
 function describeIdToken(claims: Record<string, unknown>, user: Account | undefined) {
@@ -140,8 +142,7 @@ function describe(answer: Record<string, unknown>, token: Described, issuer: str
   const { accountId } = token;
   // A token of a user who was deleted or deactivated is dead at once.
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
-  return defined({
-    ...answer,
+  const own = {
     token_type: answer.token_type ?? 'Bearer',
     nbf: token.iat,
     sub: answer.sub ?? token.clientId,
@@ -150,5 +151,6 @@ function describe(answer: Record<string, unknown>, token: Described, issuer: str
     uid: token.kind === 'AccessToken' ? accountId : undefined,
     device_id: token.kind === 'RefreshToken' ? deviceId : undefined,
     jti: publicJti(token.jti),
-  });
+  };
+  return defined(Object.assign({}, answer, own));
 }

@@ -70,7 +70,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   async function decide(account: Account | undefined, facts: Omit<ClaimFacts, 'person'>): Promise<ClaimDecision> {
     const needs = claimNeeds(claims, facts);
     const belongings = account !== undefined && (needs.groups || needs.memberships) ? await belongingsOf(account.id) : NOWHERE;
-    return decideClaims(claims, { ...facts, person: account && { ...account, ...belongings } });
+    return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings) }));
   }
 
   /** @returns the claims that the token holds */
