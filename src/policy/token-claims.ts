@@ -19,7 +19,7 @@ export const opensUserinfo = (profile: 'service' | 'openid', scopes: ReadonlySet
   USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile === 'openid' && scopes.has('openid'));
 
 /** @param standard all claims of the user */
-export const userinfoClaims = (standard: Claims, own: Decision): Claims => ({ ...undecided(standard, own), ...own.claims });
+export const userinfoClaims = (standard: Claims, own: Decision): Claims => Object.assign({}, undecided(standard, own), own.claims);
 
 /**
  * Leaves out of the server's own claims what would make the token too large.
@@ -30,6 +30,6 @@ export const userinfoClaims = (standard: Claims, own: Decision): Claims => ({ ..
  */
 export function idTokenContent(standard: Claims, own: Decision, protocol: Claims, rest: number): Fitted {
   const others = undecided(standard, own);
-  const { claims, omitted } = fitIntoToken(own.claims, jsonSize({ ...others, ...protocol }) + rest);
-  return { claims: { ...others, ...claims }, omitted };
+  const { claims, omitted } = fitIntoToken(own.claims, jsonSize(Object.assign({}, others, protocol)) + rest);
+  return { claims: Object.assign({}, others, claims), omitted };
 }

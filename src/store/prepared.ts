@@ -56,7 +56,7 @@ export class PreparingClient extends WritableClient {
     // A cursor or stream is an object of its own kind.
     const isPlain = typeof config?.text === 'string' && config.submit === undefined;
     // biome-ignore lint/suspicious/noExplicitAny: as above
-    if (!this.#prepares) return (super.query as any)(isPlain ? { ...config, name: undefined } : config, ...rest);
+    if (!this.#prepares) return (super.query as any)(isPlain ? Object.assign({}, config, { name: undefined }) : config, ...rest);
     const isUnnamed = isPlain && config.name === undefined && config.values?.length > 0;
     const name = isUnnamed ? nameOf(config.text) : undefined;
     // biome-ignore lint/suspicious/noExplicitAny: as above

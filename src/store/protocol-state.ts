@@ -267,7 +267,7 @@ export async function strengthenSession(
   id: string,
   change: { readonly id: string; readonly amr: readonly string[] },
 ): Promise<boolean> {
-  return (await pool.query({ ...STRENGTHEN, values: [id, change.id, JSON.stringify(change.amr)] })).rowCount === 1;
+  return (await pool.query({ values: [id, change.id, JSON.stringify(change.amr)], ...STRENGTHEN })).rowCount === 1;
 }
 
 const RENEW = {
@@ -308,7 +308,7 @@ const NOTE_DEVICE = {
 
 /** Notes where a session was last seen; one that was ended meanwhile stays ended. @param id the hashed id of the cookie's value */
 export async function noteSessionDevice(pool: pg.Pool, id: string, device: object): Promise<void> {
-  await pool.query({ ...NOTE_DEVICE, values: [id, JSON.stringify(device)] });
+  await pool.query({ values: [id, JSON.stringify(device)], ...NOTE_DEVICE });
 }
 
 /**

@@ -146,5 +146,5 @@ export async function signInPlainly(pool: pg.Pool, signIn: PlainSignIn): Promise
     ...[address?.key ?? null, now.getTime(), address?.most ?? null],
     ...[deviceExpires, eventRow(event), JSON.stringify(notice ?? {})],
   ];
-  return (await pool.query({ ...SIGN_IN, values })).rowCount === 1;
+  return (await pool.query({ values, ...SIGN_IN })).rowCount === 1;
 }

@@ -79,7 +79,7 @@ export async function completeIntrospection(
     const accountId = 'accountId' in token ? token.accountId : undefined;
     const known = { account: accountId === undefined ? undefined : request?.accounts.get(accountId), deviceId: request?.deviceId };
     const described = describe(answer, token, ctx.oidc.issuer, known);
-    ctx.body = described === INACTIVE ? INACTIVE : { ...(await claimsIn(token, presented, claimsOf)), ...described };
+    ctx.body = described === INACTIVE ? INACTIVE : Object.assign({}, await claimsIn(token, presented, claimsOf), described);
     return;
   }
   const idToken = presented === undefined ? undefined : await format.idTokenClaims(presented);
