@@ -25,7 +25,7 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
   });
   after(() => api.close());
   const server = async (name: string): Promise<string> => {
-    const { body } = await api.call<{ id: string }>('POST', '/authorizationServers', { name });
+    const { body } = await api.call<{ id: string }>('POST', '/authorizationServers', { name, signingAlg: 'ES256' });
     return `/authorizationServers/${body.id}/claims`;
   };
   const lastEvent = async (type: string) => {

@@ -23,7 +23,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
   });
   after(() => api.close());
   const server = async (name: string): Promise<string> => {
-    const { body } = await api.call<{ id: string }>('POST', '/authorizationServers', { name });
+    const { body } = await api.call<{ id: string }>('POST', '/authorizationServers', { name, signingAlg: 'ES256' });
     return `/authorizationServers/${body.id}/scopes`;
   };
   const standard = async (path: string, name: string): Promise<Scope> => {

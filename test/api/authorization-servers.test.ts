@@ -123,7 +123,11 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
 
   it('lists the servers in pages, and those whose name or audience contains a text, whatever the case of its letters', async () => {
     for (const turn of [1, 2, 3]) {
-      await api.call('POST', '/authorizationServers', { name: `Paging_100% ${turn}`, audiences: [`api://paged-${turn}`] });
+      await api.call('POST', '/authorizationServers', {
+        name: `Paging_100% ${turn}`,
+        audiences: [`api://paged-${turn}`],
+        signingAlg: 'ES256',
+      });
     }
     const list = (query: string) => api.call<Server[]>('GET', `/authorizationServers?${query}`);
     const names = async (q: string) => (await list(`q=${encodeURIComponent(q)}`)).body.map(({ name }) => name);

@@ -14,7 +14,7 @@ describe('lists ("Conventions": limit, after, Link)', () => {
   let api: ManagementApi;
   before(async () => {
     api = await startManagementApi();
-    await api.call('POST', '/authorizationServers', { id: 'lists', name: 'Lists' });
+    await api.call('POST', '/authorizationServers', { id: 'lists', name: 'Lists', signingAlg: 'ES256' });
   });
   after(() => api.close());
 

@@ -96,7 +96,8 @@ export function makeWith(api: ManagementApi): Make {
     },
     group: () => idOf('/groups', { profile: { name: unique('Group') } }),
     app: () => idOf('/apps', { label: unique('App'), ...redirectUris }),
-    server: () => idOf('/authorizationServers', { name: unique('Server') }),
+    // Keys for RS256 would take most of the time of the operations on servers.
+    server: () => idOf('/authorizationServers', { name: unique('Server'), signingAlg: 'ES256' }),
     token: () => idOf('/api-tokens', { name: unique('Token') }),
     idp: () => idOf('/idps', identityProvider()),
     hook: async () => idOf('/eventHooks', hookBody(await challengeable(), ['user.lifecycle.create'])),
@@ -323,7 +324,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /authorizationServers/:id': on('server', () => ({ body: { name: unique('Server') } })),
   'GET /authorizationServers/:id/credentials/keys': on('server'),
   'GET /authorizationServers/:id/credentials/keys/:keyId': async (make) => {
-    const { id, credentials } = await make.call('POST', '/authorizationServers', { name: unique('Server') });
+    const { id, credentials } = await make.call('POST', '/authorizationServers', { name: unique('Server'), signingAlg: 'ES256' });
     return { params: { id: String(id), keyId: (credentials as { signing: { kid: string } }).signing.kid } };
   },
   'POST /authorizationServers/:id/credentials/lifecycle/keyRotate': on('server', () => ({ body: { use: 'sig' } })),

@@ -87,7 +87,8 @@ browserTest(
     await createIdp(service, { ...idpBody(upstream), name: 'שלום' });
     const application = await runApplication(t, service);
     for (const [locale, lang] of Object.entries({ en: 'en', de: 'de', es: 'es', 'zh-CN': 'zh-Hans' })) {
-      for (const colorScheme of ['light', 'dark'] as const) {
+      // The colours are the same in all of them.
+      for (const colorScheme of lang === 'en' ? (['light', 'dark'] as const) : (['light'] as const)) {
         const context = await browser.newContext({ locale, colorScheme });
         const page = await context.newPage();
         const look = async (name: string) => {

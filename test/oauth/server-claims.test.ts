@@ -27,7 +27,11 @@ async function created(service: Service, path: string, body: unknown): Promise<{
 
 /** A custom server, and what makes claims on it. */
 async function makeServer(service: Service, settings: Values = {}) {
-  const { id } = await created(service, '/authorizationServers', { name: `Server ${randomBytes(4).toString('hex')}`, ...settings });
+  const { id } = await created(service, '/authorizationServers', {
+    name: `Server ${randomBytes(4).toString('hex')}`,
+    signingAlg: 'ES256',
+    ...settings,
+  });
   const claim = (name: string, rest: Values) =>
     created(service, `/authorizationServers/${id}/claims`, { name, valueType: 'STATIC', value: 'x', ...rest });
   const scope = (name: string, rest: Values = {}) => created(service, `/authorizationServers/${id}/scopes`, { name, ...rest });

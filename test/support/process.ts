@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { afterwards } from './afterwards.ts';
+import { makeDataFolder } from './data-folder.ts';
 import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
 
 const command = (name: string): string => fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
@@ -91,8 +91,7 @@ export async function freePort(): Promise<string> {
 
 /** A DATA_DIR of its own, removed with the test; a server that a killed service left behind ends before. */
 export function dataDirectory(t: TestContext): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-test-'));
-  chmodSync(folder, 0o711); // as root, the server's user has to pass
+  const folder = makeDataFolder();
   afterwards(t, async () => {
     const postmaster = postmasterOf(folder);
     if (postmaster !== undefined) {

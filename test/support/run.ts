@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,13 +15,14 @@ import { firstStart } from '../../src/services/first-start.ts';
 import { type Database, migrate, openDatabase } from '../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
+import { makeDataFolder } from './data-folder.ts';
 import { databaseUrl, dropDatabase, onServer } from './database.ts';
 import { STARTED } from './service.ts';
 
 /** Processes: one more than a small machine has cores, as each waits at times. */
 const AT_ONCE = 3;
 /** More would spare little, and the last ones would end far apart. */
-const FILES_OF_A_PROCESS = 6;
+const FILES_OF_A_PROCESS = 10;
 /** The last resort, for a process that is too busy to notice that a test does not end (group.ts). */
 const GROUP_LIMIT_MS = 1_800_000;
 
@@ -48,13 +49,12 @@ function testFiles(): string[] {
 
 async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> {
   if (process.env.TEST_DATABASE_URL) return { url: process.env.TEST_DATABASE_URL, stop: async () => {} };
-  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-test-'));
-  chmodSync(dataDir, 0o711); // as root, the server's user has to pass
+  const dataDir = makeDataFolder();
   // Thrown away afterwards: nothing has to survive a power cut.
   const server = await startEmbeddedPostgres({
     dataDir,
     say: () => {},
-    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
+    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_wal_size: '256MB' },
   });
   const { host, port, user, password } = server.connection;
   const url = `postgres://${user}:${password}@localhost:${port}/postgres?host=${encodeURIComponent(host ?? '')}`;

@@ -69,6 +69,13 @@ interface Request {
   used: boolean;
 }
 
+/** No upstream's: what it signs must not be believed. RSA keys take their time, so it is the same for all upstreams of a process. */
+let foreign: ReturnType<typeof generateKeyPair> | undefined;
+function foreignKeys(): ReturnType<typeof generateKeyPair> {
+  foreign ??= generateKeyPair('RS256');
+  return foreign;
+}
+
 /** @param path of the issuer; @param more answers further paths as an API of the provider; undefined: not found */
 export async function startUpstream(
   t: TestContext,
@@ -95,7 +102,6 @@ export async function startUpstream(
   const makeKeys = async () => ({ RS256: await generateKeyPair('RS256'), ES256: await generateKeyPair('ES256') });
   let keys = await makeKeys();
   let kid = randomUUID();
-  const foreign = await generateKeyPair('RS256');
 
   const origin = await listen(t, '127.0.0.1', (req, res) => {
     answer(req, res, new URL(req.url ?? '/', origin)).catch((error: unknown) => res.writeHead(500).end(String(error)));
@@ -158,7 +164,7 @@ export async function startUpstream(
       ...behaviour.claims,
       ...behaviour.idToken,
     };
-    const key = behaviour.foreignKey ? foreign.privateKey : keys[behaviour.alg].privateKey;
+    const key = behaviour.foreignKey ? (await foreignKeys()).privateKey : keys[behaviour.alg].privateKey;
     const sent = JSON.parse(JSON.stringify(payload)) as JWTPayload;
     const idToken =
       (await behaviour.forge?.(sent, kid, keys[behaviour.alg].publicKey)) ??

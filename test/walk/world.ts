@@ -98,7 +98,7 @@ export class World {
   }
 
   async makeServer(model: Model, id: string): Promise<void> {
-    await this.api('POST', '/authorizationServers', { id, name: id, audiences: ['api://walk'] });
+    await this.api('POST', '/authorizationServers', { id, name: id, audiences: ['api://walk'], signingAlg: 'ES256' });
     await this.api('POST', `/authorizationServers/${id}/scopes`, { name: ASKED_FOR, consent: 'REQUIRED' });
     const { accessToken, refreshToken, refreshTokenWindow } = model.server(id);
     const token = {
