@@ -1,6 +1,6 @@
 /** A tour in Chromium: axe-core in light and dark and at 320 CSS pixels (WCAG 2.2 AA; 1.4.10 Reflow), nothing reported by the page, the policy of its content kept. */
 import assert from 'node:assert/strict';
-import { assertAccessible } from '../support/accessibility.ts';
+import { assertAccessible, assertReadable } from '../support/accessibility.ts';
 import { browserTest } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
@@ -23,7 +23,7 @@ export function tourInChromium(name: string, tour: Tour): void {
       assert.equal(answer?.status(), 200, stop);
       await assertAccessible(page, `${stop}, light`);
       await page.emulateMedia({ colorScheme: 'dark' });
-      await assertAccessible(page, `${stop}, dark`);
+      await assertReadable(page, `${stop}, dark`);
       await page.setViewportSize({ width: 320, height: 720 });
       // The last first: the list is read anew at each click.
       for (const summary of (await page.locator('details:not([open]) > summary:visible').all()).reverse()) await summary.click();
