@@ -53,7 +53,9 @@ export interface Pages {
   render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;
 }
 
-/** All views, compiled once: a view that does not compile stops the start, not a user. */
+/** All views by their names, compiled once: a view that does not compile stops the start, not a user. */
+const TEMPLATES: ReadonlyMap<string, ejs.TemplateFunction> = compileViews();
+
 function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
   const files = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ejs'));
   // `include('partials/…')` finds its file, once.
@@ -68,11 +70,10 @@ function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
 }
 
 export function createPages({ config, brand = async () => BRAND }: PagesOptions): Pages {
-  const views = compileViews();
   const setHeaders = pageHeaders(config);
 
   const print = (view: string, locals: Record<string, unknown>): string => {
-    const template = views.get(view);
+    const template = TEMPLATES.get(view);
     if (template === undefined) throw new Error(`there is no view ${view}`);
     return template(locals);
   };
