@@ -1,6 +1,7 @@
 /** Gatehouse as its users start it: a real process, durable as it is by default. Only the rate limits are off, and the log tells warnings. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { START_OPTIONS } from '../support/start-options.ts';
 import { authorizationUrl, codeIn, exchangeForm, signedIn } from './authorization.ts';
 import { type Cores, end, freePort, printed, startNode } from './child.ts';
 import { addRows, type Place, providePlace } from './database.ts';
@@ -43,7 +44,7 @@ export interface ProcessOptions {
   readonly databaseUrl?: string | undefined;
   readonly processes?: number;
   readonly cores?: Cores | undefined;
-  /** Of the process, e.g. `--cpu-prof`. */
+  /** Of the process, beside those it always has, e.g. `--cpu-prof`. */
   readonly nodeOptions?: readonly string[];
 }
 
@@ -67,7 +68,7 @@ export async function startProcess({
     ...(place.dataDir !== undefined && { DATA_DIR: place.dataDir }),
     ...(place.url !== undefined && { DATABASE_URL: place.url, SECRET_KEY: randomBytes(32).toString('base64url') }),
   };
-  const child = startNode(MAIN, [], { cores: cores?.measured, env, nodeOptions });
+  const child = startNode(MAIN, [], { cores: cores?.measured, env, nodeOptions: [...START_OPTIONS, ...nodeOptions] });
   const stop = async () => {
     await end(child);
     await place.putAway();

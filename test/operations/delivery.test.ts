@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { deliveredPackages } from '../../src/licences.ts';
 import { freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
+import { START_OPTIONS } from '../support/start-options.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -66,7 +67,7 @@ test('what runs in production imports nothing that is there for building and tes
 test('the release notes tell of this version, and each command of the package is there', () => {
   assert.match(read('CHANGELOG.md'), new RegExp(`^## ${manifest.version.replaceAll('.', '\\.')} `, 'm'));
   for (const [name, script] of Object.entries<string>(manifest.scripts)) {
-    const file = /node (dist\/\S+\.js)/.exec(script)?.[1];
+    const file = /node (?:--\S+ )*(dist\/\S+\.js)/.exec(script)?.[1];
     if (file !== undefined) assert.ok(existsSync(path.join(root, file)), `npm run ${name}`);
   }
   for (const entry of manifest.files) assert.ok(existsSync(path.join(root, entry)), entry);
@@ -88,6 +89,7 @@ test('the image is built from files that are there, runs as nobody special, and 
       assert.ok(passed.includes(source.replace('./', '')), `${source} is in .dockerignore`);
     }
   }
+  assert.deepEqual(JSON.parse(/^CMD (.+)$/m.exec(last)?.[1] ?? '[]'), ['node', ...START_OPTIONS, 'dist/src/main.js']);
   const command: string[] = JSON.parse(/^HEALTHCHECK [\s\S]*?CMD (\[.*\])$/m.exec(last)?.[1] ?? '[]');
   assert.equal(command[0], 'node');
   const check = (port: string) => promisify(execFile)(process.execPath, command.slice(1), { env: { PORT: port } });
@@ -99,7 +101,7 @@ test('the image is built from files that are there, runs as nobody special, and 
 test('the systemd unit starts what is there, unprivileged and confined', () => {
   const unit = read('config/gatehouse.service');
   const [, start = ''] = /^ExecStart=\/usr\/bin\/node (.+)$/m.exec(unit) ?? [];
-  assert.ok(existsSync(path.join(root, start)), start);
+  assert.deepEqual(start.split(' '), [...START_OPTIONS, 'dist/src/main.js']);
   for (const line of [
     'User=gatehouse',
     'NoNewPrivileges=yes',

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterwards } from './afterwards.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
+import { START_OPTIONS } from './start-options.ts';
 
 const command = (name: string): string => fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
 const READY = 'Gatehouse is ready:';
@@ -31,7 +32,8 @@ export const run = (t: TestContext, env: Readonly<Record<string, string>>, ...ar
 
 /** Runs a command, a file of src/; with nothing in its environment but what is given. It is ended with the test. */
 export function runCommand(t: TestContext, name: string, env: Readonly<Record<string, string>>, ...args: string[]): Command {
-  const child = spawn(process.execPath, [command(name), ...args], {
+  const options = name === 'main' ? START_OPTIONS : [];
+  const child = spawn(process.execPath, [...options, command(name), ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
