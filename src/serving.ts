@@ -21,6 +21,11 @@ const GRACE = 200;
 const SILENCE = 1000;
 /** Milliseconds: whoever takes longer for the head of a request, or for all of it, is answered 408 (RFC 9110 section 15.5.9). */
 const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
+/**
+ * Milliseconds that a connection is kept for its next request. A proxy that keeps it longer sends one just as it is closed, and answers 502 for it: the
+ * common ones keep it 60 s, Google's load balancer 600.
+ */
+const IDLE = { direct: 65_000, behindProxies: 620_000 };
 
 /** @throws {StartFailure} when the port is in use */
 export async function serve({ config, log, pooled, direct }: Foundation, open: OpenThings): Promise<void> {
@@ -32,7 +37,8 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   open.add(() => notifications.close());
 
   const app = createApp({ config, log, keyring, notifications, database });
-  const server = createServer(SLOW_CLIENTS, app.listener);
+  const keepAliveTimeout = config.trustProxy > 0 ? IDLE.behindProxies : IDLE.direct;
+  const server = createServer({ ...SLOW_CLIENTS, keepAliveTimeout }, app.listener);
   const silent = silentConnections(server);
   const lastAnswers = announceEnd(server);
   await listen(server, config);

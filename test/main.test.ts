@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { authorizeUrl, createClient, post, tokensFor } from './oauth/relying-party.ts';
 import { afterwards } from './support/afterwards.ts';
-import { emptyDatabase, onServer } from './support/database.ts';
+import { emptyDatabase, onServer, startedDatabase } from './support/database.ts';
 import { dataDirectory, eventually, freePort, postmasterOf, run, runService } from './support/process.ts';
-import { ADMIN, API_TOKEN, newSecretKey } from './support/service.ts';
+import { ADMIN, API_TOKEN, newSecretKey, STARTED } from './support/service.ts';
 import { UserAgent } from './support/user-agent.ts';
 
 test('a wrong configuration lists all its errors and ends with 1', async (t) => {
@@ -103,6 +103,18 @@ test('two that start together on one empty database both come up; the first star
   assert.equal(told.length, 1, both.map(({ output }) => output.stdout).join('\n'));
   const keys = await Promise.all(ports.map(async (port) => (await fetch(`http://localhost:${port}/oauth/v1/keys`)).text()));
   assert.equal(keys[0], keys[1], 'the same signing keys');
+});
+
+test('a connection is kept for its next request: directly for a minute, behind a proxy longer than any proxy keeps it', async (t) => {
+  const database = await startedDatabase();
+  afterwards(t, () => database.drop());
+  const env = { DATABASE_URL: database.url, ...STARTED, LOG_LEVEL: 'error' };
+  const kept = async (more: Record<string, string>) =>
+    (await fetch(`${(await runService(t, { ...env, ...more })).listensAt}/health/live`)).headers;
+  const [direct, behindProxy] = await Promise.all([kept({}), kept({ TRUST_PROXY: '1' })]);
+  // As Node announces it, by its own timeout.
+  assert.equal(direct.get('keep-alive'), 'timeout=65');
+  assert.equal(behindProxy.get('keep-alive'), 'timeout=620');
 });
 
 test('migrate brings the schema up to date and ends', async (t) => {
