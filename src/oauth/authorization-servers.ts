@@ -10,7 +10,7 @@ import { isPrintable } from '../services/text.ts';
 import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
 import type { Change } from '../store/notifications.ts';
-import { findServerDigests } from '../store/server-digests.ts';
+import { findServerRevisions } from '../store/server-revisions.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
@@ -49,8 +49,8 @@ interface Kept {
   readonly built: BuiltServer;
   /** What the server was built from; a look-up that finds the same keeps it. */
   readonly fingerprint: string;
-  /** The database's own of the same, from before it was looked up. */
-  digest: string;
+  /** The database's mark of the same, from before it was looked up. */
+  revision: string;
   checkedAt: number;
   usedAt: number;
 }
@@ -60,7 +60,7 @@ interface Look {
   readonly ids: ReadonlySet<string>;
   /** As of the moment when it was asked. */
   readonly checkedAt: () => number;
-  readonly digests: Promise<ReadonlyMap<string, string>>;
+  readonly revisions: Promise<ReadonlyMap<string, string>>;
 }
 
 export class AuthorizationServers {
@@ -148,23 +148,23 @@ export class AuthorizationServers {
     const unavailable = (error: unknown): never => {
       throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
     };
-    const { digests, checkedAt } = this.#lookAt(id);
-    const digest = (await digests.catch(unavailable)).get(id);
+    const { revisions, checkedAt } = this.#lookAt(id);
+    const revision = (await revisions.catch(unavailable)).get(id);
     const unchanged = this.#kept.get(id);
-    if (unchanged !== undefined && unchanged.digest === digest) return unchanged.built;
-    const found = digest === undefined ? undefined : await this.#find(id).catch(unavailable);
-    if (digest === undefined || found === undefined) {
+    if (unchanged !== undefined && unchanged.revision === revision) return unchanged.built;
+    const found = revision === undefined ? undefined : await this.#find(id).catch(unavailable);
+    if (revision === undefined || found === undefined) {
       this.#kept.delete(id);
       return undefined;
     }
     const fingerprint = JSON.stringify(found);
     const kept = this.#kept.get(id);
     if (kept?.fingerprint === fingerprint) {
-      Object.assign(kept, { digest, checkedAt: checkedAt() });
+      Object.assign(kept, { revision, checkedAt: checkedAt() });
       return kept.built;
     }
     const built = buildServer(found, this.parts);
-    this.#kept.set(id, { built, fingerprint, digest, checkedAt: checkedAt(), usedAt: performance.now() });
+    this.#kept.set(id, { built, fingerprint, revision, checkedAt: checkedAt(), usedAt: performance.now() });
     return built;
   }
 
@@ -187,17 +187,17 @@ export class AuthorizationServers {
     const checkedAt = () => (changes === this.#changes ? begun : Number.NEGATIVE_INFINITY);
     const ask = async () => {
       try {
-        const digests = await findServerDigests(this.parts.database.pool, [...ids]);
-        for (const [other, digest] of digests) {
+        const revisions = await findServerRevisions(this.parts.database.pool, [...ids]);
+        for (const [other, revision] of revisions) {
           const kept = this.#kept.peek(other);
-          if (kept?.digest === digest) kept.checkedAt = checkedAt();
+          if (kept?.revision === revision) kept.checkedAt = checkedAt();
         }
-        return digests;
+        return revisions;
       } finally {
         if (this.#look === look) this.#look = undefined;
       }
     };
-    const look: Look = { ids, checkedAt, digests: ask() };
+    const look: Look = { ids, checkedAt, revisions: ask() };
     if (isKept) this.#look = look;
     return look;
   }

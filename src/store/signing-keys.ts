@@ -117,14 +117,19 @@ export async function listKeysRetiredAfter(
     .select({ serverId: 'server_id', kid: 'kid', retired: 'retired' });
 }
 
-/** Removes keys that were retired before that moment, for good. @returns how many, at most `limit` */
+/**
+ * Removes keys that were retired before that moment, for good. Their servers are marked by it (migration 020): whoever changes one of them is not waited for, his
+ * server's keys go another time.
+ * @returns how many, at most `limit`
+ */
 export async function deleteRetiredKeys(executor: Executor, before: Date, limit: number): Promise<number> {
-  const over = executor('signing_keys')
-    .where('status', 'RETIRED')
-    .where('retired', '<', before)
-    .limit(limit)
-    .forUpdate()
-    .skipLocked()
-    .select('kid');
-  return executor('signing_keys').whereIn('kid', over).delete();
+  const { rowCount } = await executor.raw<{ rowCount: number }>(
+    `WITH free AS MATERIALIZED (SELECT s.id FROM authorization_servers s
+        WHERE EXISTS (SELECT 1 FROM signing_keys k WHERE k.server_id = s.id AND k.status = 'RETIRED' AND k.retired < :before)
+        ORDER BY s.id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED)
+      DELETE FROM signing_keys WHERE kid IN (SELECT k.kid FROM free JOIN signing_keys k ON k.server_id = free.id
+        WHERE k.status = 'RETIRED' AND k.retired < :before LIMIT :limit FOR UPDATE OF k SKIP LOCKED)`,
+    { before, limit },
+  );
+  return rowCount;
 }

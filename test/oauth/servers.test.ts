@@ -105,7 +105,7 @@ test('servers in use are asked about together, however many they are, and a chan
     await service.api('POST', '/authorizationServers', { id, name: id, audiences: [`api://${id}`], signingAlg: 'ES256' });
   const lifetimes = () =>
     Promise.all(ids.map(async (id) => (await post(service, id, 'token', machine, { grant_type: 'client_credentials' })).body.expires_in));
-  const looks = (statements: readonly string[]) => statements.filter((text) => text.includes('AS digest')).length;
+  const looks = (statements: readonly string[]) => statements.filter((text) => text.includes('AS revision')).length;
   const loads = (statements: readonly string[]) => statements.filter((text) => text.includes('from "scopes"')).length;
   await lifetimes();
 
@@ -140,7 +140,7 @@ test('who asks for a server that there is not costs one look-up of that id, not 
   const database = await countingProxy(t, own);
   const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
   for (const id of ['built-in', 'default']) assert.equal((await discoveryOf(service, id)).status, 200);
-  const looks = () => database.takenWithValues().flatMap(({ text, values }) => (text.includes('AS digest') ? [values] : []));
+  const looks = () => database.takenWithValues().flatMap(({ text, values }) => (text.includes('AS revision') ? [values] : []));
   assert.ok(
     looks().some((values) => values.includes('"default"')),
     'a look names what it is at',
@@ -163,7 +163,7 @@ test('servers in use are looked at together when their time has come, and none a
   const looked = async (id: string): Promise<string[]> => {
     database.takenWithValues();
     assert.equal((await discoveryOf(service, id)).status, 200);
-    const looks = database.takenWithValues().filter(({ text }) => text.includes('AS digest'));
+    const looks = database.takenWithValues().filter(({ text }) => text.includes('AS revision'));
     return looks.map(({ values }) =>
       [...values.matchAll(/"([\w-]+)"/g)]
         .map(([, name]) => name)
