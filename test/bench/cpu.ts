@@ -48,6 +48,13 @@ function* each<T>(roots: readonly number[], tell: (pid: number, stat: Stat) => T
   for (const [pid, stat] of stats) if (belongs(pid)) yield [stat.name === 'postgres' ? 'database' : 'service', tell(pid, stat)];
 }
 
+/** @param roots the first of the processes; all that descend from them counts */
+export function processesOf(roots: readonly number[]): Readonly<Record<keyof Shares, readonly number[]>> {
+  const found = { service: [] as number[], database: [] as number[] };
+  for (const [share, pid] of each(roots, (one) => one)) found[share].push(pid);
+  return found;
+}
+
 /** Milliseconds, user and system, since the processes began. */
 export function cpuTime(roots: readonly number[]): Shares {
   const total = { service: 0, database: 0 };

@@ -7,6 +7,7 @@ import { hashPassword, verifyPassword } from '../../src/services/passwords.ts';
 import { cpuTime, memory, type Shares } from './cpu.ts';
 import { flowNamed } from './flows/index.ts';
 import { closeConnections } from './http.ts';
+import { Instructions } from './instructions.ts';
 import type { Seat, Target } from './target.ts';
 
 /** The seats of one concurrent user: he goes round them. */
@@ -18,6 +19,8 @@ export interface Order {
   readonly users: readonly User[];
   readonly seconds: number;
   readonly warmUp: number;
+  /** Are they counted? */
+  readonly instructions: boolean;
   /** Flows a second that all users send together; absent: as many as are answered. */
   readonly rate?: number;
   /** Others, who do something else at the same time as fast as they can. */
@@ -32,6 +35,8 @@ export interface Measurement {
   readonly p99: number;
   /** Milliseconds of CPU a flow, of the service's processes and of PostgreSQL's; without meaning where something else ran beside. */
   readonly cpu: Shares;
+  /** Millions a flow, in user mode, of the same; NaN where they are not counted. */
+  readonly instructions: Shares;
   /** MiB, when it was over. */
   readonly memory: Shares;
   /** Flows a second of what ran beside. */
@@ -76,7 +81,7 @@ async function prepare(name: string, target: Target, user: User): Promise<Round>
   };
 }
 
-async function measure({ flow, target, users, seconds, warmUp, rate, beside }: Order): Promise<Measurement> {
+async function measure({ flow, target, users, seconds, warmUp, instructions, rate, beside }: Order): Promise<Measurement> {
   const rounds = await Promise.all(users.map((user) => prepare(flow, target, user)));
   const others = beside === undefined ? [] : await Promise.all(beside.users.map((user) => prepare(beside.flow, target, user)));
   let measuring = true;
@@ -97,6 +102,7 @@ async function measure({ flow, target, users, seconds, warmUp, rate, beside }: O
   const cold = lasting(warmUp, least.warm);
   await Promise.all(rounds.map((round) => round(cold)));
 
+  const counter = instructions ? await Instructions.counting(target.roots) : undefined;
   const [begun, cpuBefore, countedBefore] = [performance.now(), cpuTime(target.roots), counted];
   const goesOn = lasting(seconds, least.measured);
   const interval = rate === undefined ? undefined : (1000 * rounds.length) / rate;
@@ -105,9 +111,13 @@ async function measure({ flow, target, users, seconds, warmUp, rate, beside }: O
       rounds.map((round, index) =>
         round(goesOn, interval === undefined ? undefined : { first: begun + (interval * index) / rounds.length, interval }),
       ),
-    )
+    ).catch(async (failure) => {
+      await counter?.end();
+      throw failure;
+    })
   ).flat();
   const [elapsed, cpuAfter, countedAfter] = [performance.now() - begun, cpuTime(target.roots), counted];
+  const carriedOut = (await counter?.end()) ?? { service: Number.NaN, database: Number.NaN };
   measuring = false;
   await Promise.all(counting);
   latencies.sort((a, b) => a - b);
@@ -120,6 +130,7 @@ async function measure({ flow, target, users, seconds, warmUp, rate, beside }: O
       service: (cpuAfter.service - cpuBefore.service) / latencies.length,
       database: (cpuAfter.database - cpuBefore.database) / latencies.length,
     },
+    instructions: { service: carriedOut.service / latencies.length, database: carriedOut.database / latencies.length },
     memory: memory(target.roots),
     ...(beside !== undefined && { beside: (countedAfter - countedBefore) / (elapsed / 1000) }),
   };

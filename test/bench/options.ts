@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Cores, shareCores } from './child.ts';
 import { FLOWS } from './flows/index.ts';
-import { TARGETS, type TargetName } from './target.ts';
+import { TARGETS, type TargetName, USERS } from './target.ts';
 
 export const USAGE = `npm run bench -- [options]
   --flows a,b            flows whose names contain one of these (all)
@@ -17,6 +17,7 @@ export const USAGE = `npm run bench -- [options]
   --database embedded|postgres   the latter on the server of BENCH_DATABASE_URL (embedded)
   --rows N               token rows that are there before (0)
   --servers N            authorization servers beside the two that are always there (0); --servers-in-use N of them (200 at most)
+  --instructions         counts those as well, where perf is installed; a little of the CPU is perf's then
   --json FILE            the report as JSON, too
   --cpu-prof FOLDER      a CPU profile of each service, when it ends
   --verbose              what the baselines complain of`;
@@ -38,6 +39,7 @@ export interface Plan {
   readonly rows: number;
   readonly servers: number;
   readonly serversInUse: number;
+  readonly instructions: boolean;
   readonly json: string | undefined;
   readonly verbose: boolean;
   readonly cores: Cores | undefined;
@@ -63,6 +65,7 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
       rows: { ...text, default: '0' },
       servers: { ...text, default: '0' },
       'servers-in-use': { ...text, default: '200' },
+      instructions: { type: 'boolean', default: false },
       json: text,
       'cpu-prof': text,
       verbose: { type: 'boolean', default: false },
@@ -84,6 +87,8 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
     if (unknown.length > 0) throw new Error(`--${name}: ${unknown.join(', ')} is none of ${known.join(', ')}`);
     return known.filter((one) => wanted.includes(one));
   };
+  const concurrency = whole('concurrency', 1);
+  if (concurrency > USERS) throw new Error(`--concurrency must be ${USERS} at most: so many users there are`);
   const parts = values.flows.split(',').map((part) => part.trim());
   const flows = FLOWS.map(({ name }) => name).filter((name) => parts.some((part) => name.includes(part)));
   if (flows.length === 0) throw new Error(`--flows: none of ${FLOWS.map(({ name }) => `"${name}"`).join(', ')}`);
@@ -101,12 +106,13 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
     rounds: whole('rounds', 1),
     seconds: positive('seconds'),
     warmUp: positive('warm-up'),
-    concurrency: whole('concurrency', 1),
+    concurrency,
     processes,
     databaseUrl,
     rows: whole('rows', 0),
     servers,
     serversInUse: Math.min(servers, whole('servers-in-use', 1)),
+    instructions: values.instructions,
     json: values.json,
     verbose: values.verbose,
     cores: shareCores(processes),

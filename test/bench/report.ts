@@ -49,8 +49,9 @@ export interface Report {
   readonly storms: readonly Storm[];
 }
 
+/** Of those that are numbers. */
 export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
+  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? Number.NaN;
   return (at(Math.floor((sorted.length - 1) / 2)) + at(Math.floor(sorted.length / 2))) / 2;
 }
@@ -62,6 +63,7 @@ export function summary(rounds: readonly Measurement[]): Measurement {
     p50: of(({ p50 }) => p50),
     p99: of(({ p99 }) => p99),
     cpu: { service: of(({ cpu }) => cpu.service), database: of(({ cpu }) => cpu.database) },
+    instructions: { service: of((round) => round.instructions.service), database: of((round) => round.instructions.database) },
     memory: { service: of((round) => round.memory.service), database: of((round) => round.memory.database) },
   };
 }

@@ -1,6 +1,6 @@
 /** A report as tables of Markdown, which the README can take as they are. */
 import { MEMORY, P99_AT_HALF, verdict } from './goals.ts';
-import type { Report } from './report.ts';
+import type { Report, Row } from './report.ts';
 
 type Cell = string | number;
 
@@ -28,17 +28,20 @@ function facts(report: Report): string {
 
 function throughput({ rows }: Report): string {
   if (rows.length === 0) return '';
+  const work = ({ instructions }: Row): number => instructions.service + instructions.database;
+  const counted = rows.some((row) => !Number.isNaN(work(row)));
   return markdown(
-    ['flow', 'target', 'flows/s', 'p50 ms', 'p99 ms', 'CPU ms/flow', 'service', 'PostgreSQL'],
-    rows.map(({ flow, target, throughput: perSecond, p50, p99, cpu: { service, database } }) => [
-      flow,
-      target,
-      fixed(perSecond, 0),
-      fixed(p50, 1),
-      fixed(p99, 1),
-      fixed(service + database, 2),
-      fixed(service, 2),
-      fixed(database, 2),
+    ['flow', 'target', 'flows/s', 'p50 ms', 'p99 ms', 'CPU ms/flow', 'service', 'PostgreSQL', ...(counted ? ['M instructions'] : [])],
+    rows.map((row) => [
+      row.flow,
+      row.target,
+      fixed(row.throughput, 0),
+      fixed(row.p50, 1),
+      fixed(row.p99, 1),
+      fixed(row.cpu.service + row.cpu.database, 2),
+      fixed(row.cpu.service, 2),
+      fixed(row.cpu.database, 2),
+      ...(counted ? [fixed(work(row), 2)] : []),
     ]),
   );
 }

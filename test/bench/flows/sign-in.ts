@@ -2,6 +2,7 @@
 import { signedIn, signIn } from '../authorization.ts';
 import { flow } from '../flow.ts';
 import { Browser } from '../http.ts';
+import type { Seat, Target } from '../target.ts';
 
 export const passwordSignIn = flow({
   name: 'sign-in through the page',
@@ -15,9 +16,21 @@ export const passwordSignIn = flow({
 export const signInAgain = flow({
   name: 'sign-in through the page, known browser',
   hashes: true,
-  prepare: async (target, seat) => ({ target, seat, browser: await signedIn(target, seat) }),
+  prepare: async (target, seat) => ({ target, seat, browser: await ownBrowser(target, seat) }),
   async request({ target, seat, browser }) {
     browser.anotherDay();
     await signIn(browser, target, seat);
   },
 });
+
+/** Of one measurement. */
+const browsers = new WeakMap<Target, Map<string, Browser>>();
+
+/** Each user has one, for all servers: of many browsers the service would forget the oldest, and tell him of it as of a new one. */
+async function ownBrowser(target: Target, seat: Seat): Promise<Browser> {
+  const known = browsers.get(target) ?? new Map<string, Browser>();
+  browsers.set(target, known);
+  const browser = known.get(seat.login) ?? (await signedIn(target, seat));
+  known.set(seat.login, browser);
+  return browser;
+}
