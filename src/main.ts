@@ -18,6 +18,12 @@ import { startWorkers } from './workers.ts';
  */
 if (getHeapStatistics().heap_size_limit > 2 ** 31) setFlagsFromString('--heap-growing-percent=40');
 
+/**
+ * Where V8 has once seen what a line of code makes live for long, it counts that as old from the first (Node 20): the rows that a query reads, with all that
+ * belongs to their request. Each was then kept until the next full collection, which came so much sooner.
+ */
+setFlagsFromString('--no-allocation-site-pretenuring');
+
 /** A line for the person who started the service; everything else goes to the log. */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

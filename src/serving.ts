@@ -1,5 +1,5 @@
 /** One process that answers requests: from its own connections to the open port, and its orderly end, with the requests under way answered. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -38,9 +38,9 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
 
   const app = createApp({ config, log, keyring, notifications, database });
   const keepAliveTimeout = config.trustProxy > 0 ? IDLE.behindProxies : IDLE.direct;
-  const server = createServer({ ...SLOW_CLIENTS, keepAliveTimeout }, app.listener);
+  const { announceEnd, ...answers } = lastAnswers();
+  const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout }, app.listener);
   const silent = silentConnections(server);
-  const lastAnswers = announceEnd(server);
   await listen(server, config);
   const sweeper = sweepExpired(database, log);
   open.add(() => sweeper.stop());
@@ -53,7 +53,7 @@ export async function serve({ config, log, pooled, direct }: Foundation, open: O
   open.add(() => {
     log.info('stopping');
     app.stopAccepting();
-    lastAnswers();
+    announceEnd();
     return drain(server, silent);
   });
 }
@@ -84,18 +84,24 @@ function silentConnections(server: Server): ReadonlySet<Socket> {
   return silent;
 }
 
-/** @returns what makes all answers from then on, those to requests under way as well, the last of their connections (RFC 9112 section 9.6) */
-function announceEnd(server: Server): () => void {
-  const underWay = new Set<ServerResponse>();
+/**
+ * What makes all answers from then on, those to requests under way as well, the last of their connections (RFC 9112 section 9.6). Nobody keeps a list of
+ * them: V8 would count each among what is old, with all that belongs to its request, until the next full collection.
+ */
+function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readonly announceEnd: () => void } {
   let isEnding = false;
-  server.prependListener('request', (_req, res: ServerResponse) => {
-    if (isEnding) res.shouldKeepAlive = false;
-    underWay.add(res);
-    res.once('close', () => underWay.delete(res));
-  });
-  return () => {
-    isEnding = true;
-    for (const res of underWay) res.shouldKeepAlive = false;
+  class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    // Called for every answer, if need be by Node itself.
+    override writeHead(...head: [statusCode: number, ...rest: never[]]): this {
+      if (isEnding) this.shouldKeepAlive = false;
+      return super.writeHead(...head);
+    }
+  }
+  return {
+    ServerResponse: Answer,
+    announceEnd() {
+      isEnding = true;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-/** The internal module that undocumented.ts reaches into: the library's own state of a Provider. */
+/** The internal modules that undocumented.ts reaches into: the library's own state of a Provider, its router, and the context that it works in. */
 declare module 'oidc-provider/lib/helpers/weak_cache.js' {
   import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 
@@ -6,6 +6,24 @@ declare module 'oidc-provider/lib/helpers/weak_cache.js' {
   interface State {
     readonly configuration: { readonly responseTypes: string[] };
     readonly responseModes: Map<string, ResponseMode>;
+    readonly router: {
+      match(method: string, path: string): { readonly route: { run(ctx: object, next: () => Promise<void>): Promise<void> } } | undefined;
+    };
   }
   export default function instance(provider: Provider): State;
+}
+
+declare module 'oidc-provider/lib/helpers/router.js' {
+  import type { Middleware } from 'koa';
+
+  type Register = (this: unknown, name: string, path: string, ...middleware: readonly Middleware[]) => unknown;
+  const Router: { readonly prototype: Record<'get' | 'post' | 'put' | 'delete' | 'options', Register> };
+  export default Router;
+}
+
+declare module 'oidc-provider/lib/helpers/als.js' {
+  import type { AsyncLocalStorage } from 'node:async_hooks';
+
+  const current: AsyncLocalStorage<object>;
+  export default current;
 }

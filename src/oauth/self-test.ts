@@ -103,6 +103,13 @@ export async function selfTest(): Promise<void> {
   };
   assert.equal(new Context(spoofed).urlFor('token'), `${ISSUER}/token`, 'oidc-provider: URLs follow the Host header');
 
+  const visited = { app: provider };
+  const discovery = instance(provider).router.match('GET', '/.well-known/openid-configuration');
+  // How far it comes without a request is all the same.
+  await discovery?.route.run(visited, async () => {}).catch(() => {});
+  const { value } = Object.getOwnPropertyDescriptor(visited, 'oidc') ?? {};
+  assert.ok(value instanceof Context, 'oidc-provider: the context of a request is made elsewhere');
+
   // The lifetime is asked for before the format is chosen: that is how a token of a custom server becomes a JWT.
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
