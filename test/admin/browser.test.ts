@@ -91,6 +91,7 @@ browserTest(
     assert.equal(await page.locator(':focus').getAttribute('href'), '/admin/applications/new', 'the first link of the page itself');
 
     await page.goto(`${service.baseUrl}/admin/organizations/new`);
+    await page.waitForSelector('input:focus');
     await page.keyboard.type('   ');
     await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
     assert.equal(await page.locator(':focus').getAttribute('id'), 'error-summary');

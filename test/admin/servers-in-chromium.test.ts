@@ -27,6 +27,11 @@ browserTest(
       await tabTo(page, selector);
       await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
     };
+    /** Into the field that has the focus from the start: Chromium gives it some time after the page has loaded. */
+    const begin = async (text: string): Promise<void> => {
+      await page.waitForSelector('input:focus');
+      await page.keyboard.type(text);
+    };
     const write = async (selector: string, text: string): Promise<void> => {
       await tabTo(page, selector);
       await page.keyboard.type(text);
@@ -38,7 +43,7 @@ browserTest(
     await press('a[href="/admin/api/servers/default"]');
     await press('.tabs a[href$="/scopes"]');
     await press('a[href$="/scopes/new"]');
-    await page.keyboard.type('orders:read');
+    await begin('orders:read');
     await tabTo(page, '[name=consent]');
     await page.keyboard.press('ArrowDown');
     await press('#submit');
@@ -47,7 +52,7 @@ browserTest(
 
     await press('.tabs a[href$="/policies"]');
     await press('a[href$="/policies/new"]');
-    await page.keyboard.type('Mine');
+    await begin('Mine');
     await press('#submit');
     await press('.crumbs a[href$="/policies"]');
     await press('tr:has-text("Mine") button[name=place]');

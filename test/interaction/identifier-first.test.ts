@@ -85,9 +85,10 @@ browserTest('both steps in Chromium: the focus is where one types next', async (
   const window = await openWindow(browser);
   const page = await window.open();
   await page.goto(`${service.baseUrl}/signin`);
+  await page.waitForSelector('#username:focus');
   await page.keyboard.type(user.login);
   await page.keyboard.press('Enter');
-  await page.waitForSelector('#password');
+  await page.waitForSelector('#password:focus');
   assert.equal(await page.locator(':focus').getAttribute('id'), 'password');
   await page.keyboard.type(user.password);
   await page.keyboard.press('Enter');
