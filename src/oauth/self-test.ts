@@ -103,12 +103,19 @@ export async function selfTest(): Promise<void> {
   };
   assert.equal(new Context(spoofed).urlFor('token'), `${ISSUER}/token`, 'oidc-provider: URLs follow the Host header');
 
-  const visited = { app: provider };
-  const discovery = instance(provider).router.match('GET', '/.well-known/openid-configuration');
-  // How far it comes without a request is all the same.
-  await discovery?.route.run(visited, async () => {}).catch(() => {});
-  const { value } = Object.getOwnPropertyDescriptor(visited, 'oidc') ?? {};
-  assert.ok(value instanceof Context, 'oidc-provider: the context of a request is made elsewhere');
+  for (const [method, path] of [
+    ['GET', '/.well-known/openid-configuration'],
+    ['POST', '/token'],
+  ] as const) {
+    const visited = { app: provider };
+    // How far it comes without a request is all the same.
+    await instance(provider)
+      .router.match(method, path)
+      ?.route.run(visited, async () => {})
+      .catch(() => {});
+    const { value } = Object.getOwnPropertyDescriptor(visited, 'oidc') ?? {};
+    assert.ok(value instanceof Context, 'oidc-provider: the context of a request is made elsewhere');
+  }
 
   // The lifetime is asked for before the format is chosen: that is how a token of a custom server becomes a JWT.
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
