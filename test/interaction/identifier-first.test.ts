@@ -88,7 +88,7 @@ browserTest('both steps in Chromium: the focus is where one types next', async (
   await page.waitForSelector('#username:focus');
   await page.keyboard.type(user.login);
   await page.keyboard.press('Enter');
-  await page.waitForSelector('#password:focus');
+  await page.waitForSelector('#password');
   assert.equal(await page.locator(':focus').getAttribute('id'), 'password');
   await page.keyboard.type(user.password);
   await page.keyboard.press('Enter');
