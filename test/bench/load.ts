@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { end, startNode } from './child.ts';
-import type { Measurement, Order, Reply, Request, User } from './generator.ts';
+import type { HashCost, Measurement, Order, Reply, Request, User } from './generator.ts';
 import type { Plan } from './options.ts';
 import { loginOf, type RunningTarget, type Seat, USERS } from './target.ts';
 
@@ -27,10 +27,9 @@ export class Load {
     throw new Error('failed' in reply ? reply.failed : 'the generator answered something else');
   }
 
-  /** Milliseconds of CPU that the comparison of a password takes. */
-  async hashCost(): Promise<number> {
-    const reply = await this.#ask('hash');
-    return 'hash' in reply ? reply.hash : Number.NaN;
+  async hashCost(): Promise<HashCost> {
+    const reply = await this.#ask({ hash: { instructions: this.plan.instructions } });
+    return 'hash' in reply ? reply.hash : { cpu: Number.NaN, instructions: Number.NaN };
   }
 
   async #ask(request: Request): Promise<Reply> {

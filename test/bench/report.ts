@@ -1,7 +1,7 @@
 /** What the measurements say: the median of the rounds, the ratios to the baselines, and on which machine. */
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
-import type { Measurement } from './generator.ts';
+import type { HashCost, Measurement } from './generator.ts';
 import { AGAINST_MAP, AGAINST_PLAIN } from './goals.ts';
 import type { TargetName } from './target.ts';
 
@@ -10,14 +10,17 @@ export interface Row extends Measurement {
   readonly target: TargetName;
 }
 
-/** CPU of Gatehouse for a flow against each baseline, where it was measured; of a sign-in without its password hash. */
+/** Gatehouse against each baseline in one flow, where it was measured; of a sign-in without its password hash. */
 export interface Ratio {
   readonly flow: string;
   readonly withoutHash: boolean;
+  /** Of CPU. */
   readonly toMap: number;
   readonly mapGoal: number | undefined;
   readonly toPlain: number;
   readonly plainGoal: number | undefined;
+  /** Of instructions; NaN where they are not counted. */
+  readonly instructions: { readonly toMap: number; readonly toPlain: number };
 }
 
 export interface Storm {
@@ -41,8 +44,7 @@ export interface Report {
   readonly rowsBefore: number;
   readonly servers: number;
   readonly serversInUse: number;
-  /** Milliseconds of CPU. */
-  readonly hash: number;
+  readonly hash: HashCost;
   readonly rows: readonly Row[];
   readonly ratios: readonly Ratio[];
   readonly half: readonly (Row & { readonly rate: number })[];
@@ -68,22 +70,24 @@ export function summary(rounds: readonly Measurement[]): Measurement {
   };
 }
 
-/** @param hash milliseconds of CPU to leave out of both sides @param ratioOf within one round, where the machine was the same for both */
-export function ratioOf(flow: string, hash: number, rounds: ReadonlyMap<TargetName, readonly Measurement[]>): Ratio {
-  const cpu = ({ cpu: { service, database } }: Measurement): number => service + database - hash;
-  const to = (baseline: TargetName): number => {
+/** Each within one round, where the machine was the same for both. @param hash what to leave out of both sides; absent: the flow has none */
+export function ratioOf(flow: string, hash: HashCost | undefined, rounds: ReadonlyMap<TargetName, readonly Measurement[]>): Ratio {
+  const cpu = ({ cpu: { service, database } }: Measurement): number => service + database - (hash?.cpu ?? 0);
+  const work = ({ instructions: { service, database } }: Measurement): number => service + database - (hash?.instructions ?? 0);
+  const to = (baseline: TargetName, cost: (round: Measurement) => number): number => {
     const ours = rounds.get('gatehouse') ?? [];
     const theirs = rounds.get(baseline) ?? [];
-    return median(ours.flatMap((round, index) => (theirs[index] === undefined ? [] : [cpu(round) / cpu(theirs[index])])));
+    return median(ours.flatMap((round, index) => (theirs[index] === undefined ? [] : [cost(round) / cost(theirs[index])])));
   };
   const plainGoal = AGAINST_PLAIN[flow];
   return {
     flow,
-    withoutHash: hash > 0,
-    toMap: to('map'),
+    withoutHash: hash !== undefined,
+    toMap: to('map', cpu),
     mapGoal: plainGoal === undefined ? undefined : AGAINST_MAP,
-    toPlain: to('plain'),
+    toPlain: to('plain', cpu),
     plainGoal,
+    instructions: { toMap: to('map', work), toPlain: to('plain', work) },
   };
 }
 

@@ -7,7 +7,7 @@ import os from 'node:os';
 import { startBare } from './bare.ts';
 import { flowNamed } from './flows/index.ts';
 import { startGatehouse } from './gatehouse.ts';
-import type { Measurement } from './generator.ts';
+import type { HashCost, Measurement } from './generator.ts';
 import { Load, seats } from './load.ts';
 import { type Plan, readPlan, USAGE } from './options.ts';
 import { commit, machine, median, type Report, ratioOf, type Storm, summary } from './report.ts';
@@ -84,7 +84,7 @@ async function run(plan: Plan): Promise<Report> {
     const storms: Storm[] = [];
     if (plan.modes.includes('storm')) for (const one of running) storms.push(await storm(load, one));
     hashes.push(await load.hashCost());
-    const hash = median(hashes);
+    const hash = { cpu: median(hashes.map(({ cpu }) => cpu)), instructions: median(hashes.map(({ instructions }) => instructions)) };
     return { ...circumstances(plan), load: [before, os.loadavg()[0] ?? 0], hash, ...results(measured, hash), half, storms };
   } finally {
     await putAway();
@@ -115,11 +115,11 @@ function circumstances(plan: Plan) {
   };
 }
 
-function results(measured: Measured, hash: number): Pick<Report, 'rows' | 'ratios'> {
+function results(measured: Measured, hash: HashCost): Pick<Report, 'rows' | 'ratios'> {
   const flows = [...measured];
   return {
     rows: flows.flatMap(([flow, targets]) => [...targets].map(([target, rounds]) => ({ flow, target, ...summary(rounds) }))),
-    ratios: flows.map(([flow, targets]) => ratioOf(flow, flowNamed(flow).hashes ? hash : 0, targets)),
+    ratios: flows.map(([flow, targets]) => ratioOf(flow, flowNamed(flow).hashes ? hash : undefined, targets)),
   };
 }
 

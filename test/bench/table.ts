@@ -22,7 +22,7 @@ function facts(report: Report): string {
   return [
     `${report.machine}; Node ${report.node}; commit ${report.commit}; load before ${fixed(load[0], 1)}, at the end ${fixed(load[1], 1)}.`,
     `${report.database}; ${processes} ${processes === 1 ? 'process' : 'processes'}; ${rowsBefore} token rows before; ${servers} more authorization servers, ${serversInUse} of them in use.`,
-    `Median of ${rounds} interleaved rounds of ${seconds} s, ${concurrency} concurrent; ${report.pinned ? 'the generator on a core of its own' : 'the generator shares the cores'}. CPU is that of the service and its PostgreSQL together; one password hash is ${fixed(report.hash, 1)} ms of it.`,
+    `Median of ${rounds} interleaved rounds of ${seconds} s, ${concurrency} concurrent; ${report.pinned ? 'the generator on a core of its own' : 'the generator shares the cores'}. CPU is that of the service and its PostgreSQL together; one password hash is ${fixed(report.hash.cpu, 1)} ms of it${Number.isNaN(report.hash.instructions) ? '' : ` (${fixed(report.hash.instructions, 1)} million instructions)`}.`,
   ].join('\n');
 }
 
@@ -49,9 +49,10 @@ function throughput({ rows }: Report): string {
 function ratios(report: Report): string {
   const compared = report.ratios.filter(({ toMap, toPlain }) => !Number.isNaN(toMap) || !Number.isNaN(toPlain));
   if (compared.length === 0) return '';
+  const counted = compared.some(({ instructions }) => !Number.isNaN(instructions.toMap) || !Number.isNaN(instructions.toPlain));
   return markdown(
-    ['CPU of Gatehouse', 'to plain PostgreSQL', 'goal', '', 'to Map', 'goal', ''],
-    compared.map(({ flow, withoutHash, toMap, mapGoal, toPlain, plainGoal }) => [
+    ['CPU of Gatehouse', 'to plain PostgreSQL', 'goal', '', 'to Map', 'goal', '', ...(counted ? ['instructions: to plain', 'to Map'] : [])],
+    compared.map(({ flow, withoutHash, toMap, mapGoal, toPlain, plainGoal, instructions }) => [
       withoutHash ? `${flow}, without its hash` : flow,
       fixed(toPlain, 2),
       plainGoal ?? '–',
@@ -59,6 +60,7 @@ function ratios(report: Report): string {
       fixed(toMap, 2),
       mapGoal ?? '–',
       verdict(toMap, mapGoal),
+      ...(counted ? [fixed(instructions.toPlain, 2), fixed(instructions.toMap, 2)] : []),
     ]),
   );
 }
