@@ -55,15 +55,13 @@ export interface HashCost {
 
 /**
  * Time alone warms nothing where a flow takes long or the machine is busy, and tells nothing: so many flows at least, unless they take so many
- * times as long. A service runs for weeks: what it costs once its code is compiled is what counts, and V8 compiles by how often code has run.
+ * times as long. A service runs for weeks: what it costs once its code is compiled is what counts; V8 compiles by how often code has run, and
+ * anew after the other flows of a round have shown it objects of more kinds.
  */
 const LEAST = { warm: 3000, measured: 200 };
 /** Of those that cost twenty times as much. */
-const LEAST_HASHED = { warm: 1000, measured: 20 };
+const LEAST_HASHED = { warm: 500, measured: 20 };
 const PATIENCE = { warm: 40, measured: 10 };
-
-/** How often each flow has run at each target so far: what was warmed in one round is warm in the next. */
-const ran = new Map<string, number>();
 
 /** Sends one flow after the other, round the seats, and one at least. @returns latencies in milliseconds */
 type Round = (goesOn: () => boolean, pace?: { readonly first: number; readonly interval: number }) => Promise<number[]>;
@@ -111,11 +109,8 @@ async function measure({ flow, target, users, seconds, warmUp, instructions, rat
       return elapsed < span || (rate === undefined && done < flows && elapsed < patience * span);
     };
   };
-  const place = `${target.name}, ${flow}`;
-  const before = ran.get(place) ?? 0;
-  const cold = lasting(warmUp, least.warm - before, PATIENCE.warm);
-  const warmed = (await Promise.all(rounds.map((round) => round(cold)))).flat().length;
-  ran.set(place, before + warmed);
+  const cold = lasting(warmUp, least.warm, PATIENCE.warm);
+  await Promise.all(rounds.map((round) => round(cold)));
 
   const counter = instructions ? await Instructions.counting(target.roots) : undefined;
   const [begun, cpuBefore, countedBefore] = [performance.now(), cpuTime(target.roots), counted];

@@ -11,7 +11,7 @@ export const USAGE = `npm run bench -- [options]
   --modes a,b            of saturation, half, storm (all): at full load; latency at half of it; token requests during a storm of sign-ins
   --rounds N             times that each flow is measured on each target, interleaved (3)
   --seconds N            of each measurement (3); longer, up to ten times, where a busy machine would answer too few
-  --warm-up N            seconds before each measurement, not counted (1); longer, up to forty times, until a flow has run often enough there
+  --warm-up N            seconds before each measurement, not counted (1); longer, up to forty times, until the flow has run often enough
   --concurrency N        users at once (8)
   --processes N          of the service and of the PostgreSQL baseline (1)
   --database embedded|postgres   the latter on the server of BENCH_DATABASE_URL (embedded)
