@@ -5,6 +5,7 @@ import { SYSTEM } from '../../src/services/audit.ts';
 import { findApplicationWithSecrets } from '../../src/store/applications.ts';
 import type { Change } from '../../src/store/notifications.ts';
 import { causes, type ManagementApi, startManagementApi } from '../support/management-api.ts';
+import { eventually } from '../support/process.ts';
 
 interface App {
   id: string;
@@ -97,12 +98,13 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
   });
 
   it('tells every process, and this one at once', async () => {
-    const changes: (Change | 'everything')[] = [];
-    api.services.notifications.subscribe((change) => changes.push(change));
-    await createApplication(api.services, { id: 'announced', label: 'x', settings: { application_type: 'service' } }, SYSTEM);
+    const told: Change[] = [];
     // What PostgreSQL tells of the applications made before may still come in between.
-    const told = changes.filter((change) => change !== 'everything' && change.id === 'announced');
+    api.services.notifications.subscribe((change) => void (change !== 'everything' && change.id === 'announced' && told.push(change)));
+    await createApplication(api.services, { id: 'announced', label: 'x', settings: { application_type: 'service' } }, SYSTEM);
     assert.deepEqual(told[0], { kind: 'application', id: 'announced' });
+    await eventually(() => told.length === 2, 'PostgreSQL tells of it, too');
+    assert.deepEqual(told[1], told[0]);
   });
 
   const completed: [what: string, settings: object, expected: object][] = [
