@@ -7,7 +7,7 @@ import { errors } from 'oidc-provider';
 import { type RequestState, requestStateOf } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
-import { TooManyFailuresHere } from './errors.ts';
+import { sayWhenToComeAgain } from './errors.ts';
 
 /** RFC 7235 quoted-string: what could end it early is left out. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
@@ -53,7 +53,7 @@ function discardTokens({ writes }: RequestState): void {
 /** Answers a program with an error that oidc-provider did not answer itself. */
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   const { status, body } = errorBody(error);
-  if (error instanceof TooManyFailuresHere) ctx.set('Retry-After', String(error.retryAfter));
+  sayWhenToComeAgain(ctx, status, error);
   ctx.status = status;
   ctx.body = body;
 }
@@ -61,8 +61,8 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 /** Brings the answer of a program endpoint into the promised form. */
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', 'no-store');
-  // Some of these oidc-provider has answered itself.
-  if (ctx.status === 503) ctx.set('Retry-After', '5');
+  // Some refusals oidc-provider has answered itself.
+  sayWhenToComeAgain(ctx, ctx.status);
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
     // No content has no type: libraries take any but JSON for a wrong answer.

@@ -1,5 +1,5 @@
 /** The OAuth errors that oidc-provider does not have. They travel like its own: RFC 6749 sections 4.1.2.1 and 5.2. */
-import { errors } from 'oidc-provider';
+import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 
 /** The database cannot be reached: 503, told to the client, and by redirect at the authorize endpoint. */
 export class TemporarilyUnavailable extends errors.OIDCProviderError {
@@ -29,4 +29,13 @@ export class SecondFactorNeeded extends errors.OIDCProviderError {
     super(400, 'invalid_grant');
     this.error_description = 'the user must sign in with a second factor, which this grant cannot ask for';
   }
+}
+
+/** Seconds after which a service whose database was away may be asked again. */
+const AWAY_FOR = 5;
+
+/** Says when to come again with what was refused so (RFC 9110 section 10.2.3), where it would not be refused again. */
+export function sayWhenToComeAgain(ctx: Pick<KoaContextWithOIDC, 'set'>, status: number, cause?: unknown): void {
+  const seconds = cause instanceof TooManyFailuresHere ? cause.retryAfter : status === 503 ? AWAY_FOR : undefined;
+  if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
 }

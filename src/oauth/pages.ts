@@ -1,6 +1,7 @@
 /** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
 import { type Client, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { soon } from '../patience.ts';
+import { sayWhenToComeAgain } from './errors.ts';
 import { type WayBack, wayBackTo } from './way-back.ts';
 
 export interface ProtocolPages {
@@ -54,28 +55,26 @@ async function applicationOf(ctx: KoaContextWithOIDC): Promise<Client | undefine
   return oidc?.client ?? (oidc?.route === 'resume' && named !== undefined ? oidc.provider.Client.find(named) : undefined);
 }
 
-/** Shows the error page, with the way back to the application where one is known. */
-export async function showError(
-  pages: ProtocolPages,
-  ctx: KoaContextWithOIDC,
-  error: Omit<ProtocolErrorPage, 'application' | 'uiLocales'>,
-): Promise<void> {
+/** An error, and what it is told for. */
+interface ShownError extends Pick<ProtocolErrorPage, 'status' | 'code' | 'description'> {
+  readonly cause: unknown;
+}
+
+/** Shows the error page, with the way back to the application where one is known, and says when to come again where that helps. */
+export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, { cause, ...error }: ShownError): Promise<void> {
   const client = await soon(
     applicationOf(ctx).catch(() => undefined),
     () => undefined,
   );
   const application = client && wayBackTo(client, ctx.oidc.issuer);
+  sayWhenToComeAgain(ctx, error.status, cause);
   await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
 }
 
 /** Shows an error of the protocol, as the library reports it. */
-export async function showProtocolError(
-  pages: ProtocolPages,
-  ctx: KoaContextWithOIDC,
-  error: { readonly status: number; readonly code: string; readonly description: string; readonly cause: Error },
-): Promise<void> {
-  const { status, code, description, cause } = error;
+export async function showProtocolError(pages: ProtocolPages, ctx: KoaContextWithOIDC, error: ShownError): Promise<void> {
+  const { cause } = error;
   // The step after the sign-in, taken twice or too late. Elsewhere in the library's routes there is no such error.
   const over = cause instanceof errors.SessionNotFound;
-  await showError(pages, ctx, over ? { status: 410, code: 'interaction_expired', description: '' } : { status, code, description });
+  await showError(pages, ctx, over ? { status: 410, code: 'interaction_expired', description: '', cause } : error);
 }

@@ -127,12 +127,12 @@ function browserEndpoint(parts: StepsParts) {
         return;
       }
       if (error instanceof errors.OIDCProviderError && error.expose) {
-        if (error instanceof TemporarilyUnavailable) ctx.set('Retry-After', '5');
-        await showError(pages, ctx, { status: error.statusCode, code: error.error, description: error.error_description ?? '' });
+        const { statusCode: status, error: code, error_description: description = '' } = error;
+        await showError(pages, ctx, { status, code, description, cause: error });
         return;
       }
       log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
-      await showError(pages, ctx, { status: 500, code: 'server_error', description: '' });
+      await showError(pages, ctx, { status: 500, code: 'server_error', description: '', cause: error });
     }
   };
 }

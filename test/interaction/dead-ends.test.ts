@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { countingProxy } from '../support/counting-proxy.ts';
+import { testDatabase } from '../support/database.ts';
 import { setScope } from '../support/scopes.ts';
-import { type Service, startService } from '../support/service.ts';
+import { newSecretKey, type Service, startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 
 const HOME = 'https://app.example/home';
@@ -121,4 +124,21 @@ test('on https the chosen language is kept in a Secure cookie, also behind a pro
     const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('gatehouse-language=')) ?? '';
     assert.match(cookie, /; secure;/i, path);
   }
+});
+
+test('whoever notices that the database is away, the page says when to come again (RFC 9110 section 10.2.3)', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const database = await countingProxy(t, own);
+  const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
+  const [known, unknown] = [await createClient(service), await createClient(service)];
+  const ask = async ({ clientId }: { clientId: string }) => {
+    const { status, headers, text } = await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: clientId }));
+    return { status, code: /id="error-code">([^<]*)</.exec(text)?.[1], retryAfter: headers.get('retry-after') };
+  };
+  assert.equal((await ask(known)).status, 200);
+  database.shut();
+  const away = { status: 503, code: 'temporarily_unavailable', retryAfter: '5' };
+  // oidc-provider looks for the one; of the other, which is remembered, the sign-in that begins cannot be written.
+  for (const client of [unknown, known]) assert.deepEqual(await ask(client), away);
 });
