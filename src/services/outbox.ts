@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
-import { claimDue, kindsWaiting, type OutboxEntry, postponeEntry, removeEntry } from '../store/outbox.ts';
+import { claimDue, kindsWaiting, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../store/outbox.ts';
 import { type Event, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -157,14 +157,16 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
     const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR } = carrier;
     const limit = mostAtOnce - underWay.size;
     if (limit === 0) return;
-    const busy = [...underWay.values()].map(({ orderingKey }) => orderingKey);
-    for (const entry of await claimDue(database.knex, { kinds: [kind], busy, now: present(), until: later(takenFor), limit })) {
+    const look = { kinds: [kind], busy: [...underWay.values()].map(({ orderingKey }) => orderingKey), now: present() };
+    const due = await claimDue(database.knex, { ...look, until: later(takenFor), limit });
+    for (const entry of due) {
       const sending = send(entry).finally(() => {
         underWay.delete(sending);
         done();
       });
       underWay.set(sending, entry);
     }
+    if (due.length < limit) await putOffBehind(database.knex, look);
   }
 
   return {

@@ -78,7 +78,10 @@ const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
   )
   UPDATE outbox SET due = :later WHERE seq IN (
     SELECT o.seq FROM outbox o JOIN behind USING (seq) WHERE o.due <= :now FOR UPDATE OF o SKIP LOCKED
-  )`;
+  ) RETURNING seq`;
+
+// What was before it may have gone after the one statement began to look and before it came by; the next one sees that it has.
+const BRING_BACK = `UPDATE outbox o SET due = created WHERE seq = ANY(:seqs) AND due = :later AND NOT ${IS_BEHIND}`;
 
 /** @returns of the kinds those of which anything is waiting, due or not: a look that costs next to nothing where nothing is */
 export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Promise<ReadonlySet<string>> {
@@ -88,31 +91,33 @@ export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Pro
   return new Set(rows.map(({ kind }) => kind));
 }
 
+/** A look for what is due. */
+export interface Look {
+  readonly kinds: readonly string[];
+  /** Receivers who are to be left alone. */
+  readonly busy?: readonly string[];
+  readonly now: Date;
+}
+
+const asked = ({ kinds, busy = [], now }: Look) => ({ now, kinds: [...kinds], busy: [...busy] });
+
 /**
  * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.
- * @param busy receivers who are to be left alone
  * @param until when an entry is due again if whoever took it is heard of no more
  */
 export async function claimDue(
   executor: Executor,
-  {
-    kinds,
-    busy = [],
-    now,
-    until,
-    limit,
-  }: {
-    readonly kinds: readonly string[];
-    readonly busy?: readonly string[];
-    readonly now: Date;
-    readonly until: Date;
-    readonly limit: number;
-  },
+  { until, limit, ...look }: Look & { readonly until: Date; readonly limit: number },
 ): Promise<OutboxEntry[]> {
-  const among = { now, kinds: [...kinds], busy: [...busy] };
-  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...among, until, limit });
-  if (rows.length < limit) await executor.raw(PUT_OFF_BEHIND, { ...among, later: new Date(now.getTime() + PUT_OFF) });
+  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...asked(look), until, limit });
   return rows;
+}
+
+/** Lets what is due, and waits behind another of its object, be looked at no more before that is gone: to be called where all that could be taken was. */
+export async function putOffBehind(executor: Executor, look: Look): Promise<void> {
+  const later = new Date(look.now.getTime() + PUT_OFF);
+  const { rows } = await executor.raw<{ rows: { seq: number }[] }>(PUT_OFF_BEHIND, { ...asked(look), later });
+  if (rows.length > 0) await executor.raw(BRING_BACK, { seqs: rows.map(({ seq }) => seq), later });
 }
 
 const REMOVE = `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (

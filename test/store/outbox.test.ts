@@ -2,11 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/store/database.ts';
-import { claimDue, postponeEntry, removeEntry } from '../../src/store/outbox.ts';
+import { claimDue, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../../src/store/outbox.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { testDatabase } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 
 const at = (seconds: number): Date => new Date(1_800_000_000_000 + seconds * 1000);
+
+/** A look as a sender makes it: what was behind another one is put off where there is room for more. */
+async function take(...[executor, look]: Parameters<typeof claimDue>): ReturnType<typeof claimDue> {
+  const taken = await claimDue(executor, look);
+  if (taken.length < look.limit) await putOffBehind(executor, look);
+  return taken;
+}
 
 test('of twenty who ask at once each gets other entries, the longest due first, of the kinds it carries', async (t) => {
   const { connection, drop } = await testDatabase();
@@ -19,7 +27,7 @@ test('of twenty who ask at once each gets other entries, the longest due first, 
     .insert(Array.from({ length: 200 }, (_, due) => ({ ...entry, ordering_key: `x${due}`, kind: 'known', due: at(due) })));
   await database.knex('outbox').insert({ ...entry, kind: 'unknown', due: at(0) });
   const claim = (now: number, limit: number) =>
-    claimDue(database.knex, { kinds: ['known', 'another'], now: at(now), until: at(now + 15), limit });
+    take(database.knex, { kinds: ['known', 'another'], now: at(now), until: at(now + 15), limit });
 
   assert.deepEqual(
     (await claim(4, 2)).map(({ seq }) => seq).sort((a, b) => a - b),
@@ -56,7 +64,7 @@ test('one receiver has few at a time, and none while it is busy: it holds up nob
   const waiting = Array.from({ length: 50 }, () => ({ ...entry, ordering_key: 'slow', due: at(0) }));
   await database.knex('outbox').insert([...waiting, { ...entry, ordering_key: 'quick', due: at(1) }]);
   const claim = async (busy: string[], limit = 20) =>
-    (await claimDue(database.knex, { kinds: ['known'], busy, now: at(2), until: at(20), limit })).map(({ orderingKey }) => orderingKey);
+    (await take(database.knex, { kinds: ['known'], busy, now: at(2), until: at(20), limit })).map(({ orderingKey }) => orderingKey);
   assert.deepEqual((await claim([])).sort(), ['quick', 'slow', 'slow', 'slow']);
   assert.deepEqual(await claim(['slow']), []);
   assert.deepEqual(await claim([]), ['slow', 'slow', 'slow']);
@@ -79,7 +87,7 @@ test('what has an object is taken in the order in which it was written, one at a
     { ...entry, object_key: 'a' }, // 6
     { ...entry, object_key: null }, // 7
   ]);
-  const claim = (now: number) => claimDue(database.knex, { kinds: ['known', 'other'], now: at(now), until: at(now + 15), limit: 20 });
+  const claim = (now: number) => take(database.knex, { kinds: ['known', 'other'], now: at(now), until: at(now + 15), limit: 20 });
   const taken = (await Promise.all(Array.from({ length: 20 }, () => claim(1)))).flat();
   assert.deepEqual(taken.map(({ seq }) => seq).sort(), [1, 3, 4, 5, 7]);
   const [first] = taken.filter(({ seq }) => seq === 1);
@@ -133,7 +141,7 @@ test('a hundred thousand that wait for one receiver delay nobody else', async (t
     now: at(5),
   });
   await database.knex.raw('ANALYZE outbox');
-  const claim = (busy: string[]) => claimDue(database.knex, { kinds: ['known', 'other'], busy, now: at(10), until: at(25), limit: 20 });
+  const claim = (busy: string[]) => take(database.knex, { kinds: ['known', 'other'], busy, now: at(10), until: at(25), limit: 20 });
   await claim(['slow', 'quick']);
   assert.deepEqual((await claim([])).map(({ orderingKey }) => orderingKey).sort(), ['quick', 'slow', 'slow', 'slow']);
 });
@@ -151,7 +159,7 @@ test('a hundred thousand of one object are passed by: they delay neither those o
     );
   await insert("'hot'", 100_000, 0);
   await database.knex.raw('ANALYZE outbox');
-  const claim = (now: number) => claimDue(database.knex, { kinds: ['known'], now: at(now), until: at(now + 15), limit: 20 });
+  const claim = (now: number) => take(database.knex, { kinds: ['known'], now: at(now), until: at(now + 15), limit: 20 });
   await claim(0);
   for (let now = 1; now <= 5; now += 1) assert.deepEqual(await claim(now), []);
 
@@ -171,4 +179,39 @@ test('a hundred thousand of one object are passed by: they delay neither those o
   const taken: (string | null)[] = [];
   for (let look = 0; look < 5; look += 1) taken.push(...(await claim(18)).map(({ objectKey }) => objectKey));
   assert.deepEqual(taken, ['quiet']);
+});
+
+test('what is put off while that before it goes is brought back at once', async (t) => {
+  const { connection, drop } = await testDatabase();
+  afterwards(t, drop);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const entry = { kind: 'known', ordering_key: 'receiver', object_key: 'a', payload: {}, created: at(0) };
+  await database.knex('outbox').insert([
+    { ...entry, due: at(15) },
+    { ...entry, due: at(0) },
+    { ...entry, due: at(0) },
+  ]);
+  // Whoever looks at the table is held up at the gate, once the statement's snapshot is taken; who removes the first looks by another name.
+  await database.knex.raw(`CREATE FUNCTION gate() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+      IF current_setting('application_name') = 'held up' THEN PERFORM pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1); END IF;
+      RETURN true;
+    END $$`);
+  await database.knex.raw('ALTER TABLE outbox RENAME TO entries');
+  await database.knex.raw('CREATE VIEW outbox AS SELECT * FROM entries WHERE gate()');
+  const gatekeeper = await database.pool.connect();
+  await gatekeeper.query('SELECT pg_advisory_lock(1)');
+  const heldUp = await openDatabase({ connection: { ...connection, application_name: 'held up' }, onError: () => {} });
+  afterwards(t, () => heldUp.close());
+  const putOff = putOffBehind(heldUp.knex, { kinds: ['known'], now: at(1) });
+  const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'held up' AND wait_event = 'advisory'";
+  await eventually(async () => (await gatekeeper.query(waiting)).rowCount === 1, 'it is held up');
+  assert.equal(await removeEntry(database.knex, { seq: 1 } as OutboxEntry), true);
+  await gatekeeper.query('SELECT pg_advisory_unlock(1)');
+  gatekeeper.release();
+  await putOff;
+  assert.deepEqual(await database.knex('outbox').orderBy('seq').select('seq', 'due'), [
+    { seq: 2, due: at(0) },
+    { seq: 3, due: at(301) },
+  ]);
 });
