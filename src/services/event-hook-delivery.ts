@@ -57,6 +57,7 @@ export function eventHookDelivery({ database, keyring, config }: Services, call:
         ],
       };
     },
+    keepsOrder: true,
     pauseAfter: (attempts, age) => pauseBeforeNext(attempts, age, Math.random()),
   };
 }

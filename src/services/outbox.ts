@@ -40,6 +40,8 @@ export interface Carrier {
    * @returns seconds to the next attempt after so many that failed; undefined: it is given up
    */
   pauseAfter?(attempts: number, age: number): number | undefined;
+  /** What is about one object is told in the order in which it happened; absent: nothing is about any (store/outbox.ts). */
+  readonly keepsOrder?: true;
   /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
   readonly mostAtOnce?: number;
   /** Seconds that a delivery is left to the process that took it; absent: TAKEN_FOR. */
@@ -119,14 +121,17 @@ interface Sender {
   settled(): Promise<void>;
 }
 
-/** @param done told whenever a delivery is no longer under way */
+/** @param done told when a delivery is no longer under way and more may be due */
 function sender({ database, log, count }: OutboxParts, kind: string, carrier: Carrier, done: () => void): Sender {
   const underWay = new Map<Promise<void>, OutboxEntry>();
+  /** Is more due, perhaps, than the last look took? If not, the next look at all kinds is soon enough. */
+  let leftAny = false;
 
   async function attempt(entry: OutboxEntry): Promise<Outcome> {
     try {
       const outcome = await carrier.deliver(entry.payload);
-      await removeEntry(database.knex, entry);
+      const removed = await removeEntry(database.knex, entry);
+      leftAny ||= removed?.isFollowed === true;
       return outcome;
     } catch (error) {
       const reason = reasonOf(error);
@@ -138,7 +143,9 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
       const event = describeLost(carrier, entry);
       log.warn({ kind, attempts: entry.attempts, reason, targets: event?.targets }, 'a delivery was given up');
       await database.transaction(async (trx) => {
-        if ((await removeEntry(trx, entry)) && event !== undefined) await recordEvent(trx, { ...event, request: SYSTEM, failure: reason });
+        const removed = await removeEntry(trx, entry);
+        leftAny ||= removed?.isFollowed === true;
+        if (removed !== undefined && event !== undefined) await recordEvent(trx, { ...event, request: SYSTEM, failure: reason });
       });
       return 'given_up';
     }
@@ -154,19 +161,22 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
   }
 
   async function claimAndSend(): Promise<void> {
-    const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR } = carrier;
+    const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR, keepsOrder = false } = carrier;
     const limit = mostAtOnce - underWay.size;
     if (limit === 0) return;
     const look = { kinds: [kind], busy: [...underWay.values()].map(({ orderingKey }) => orderingKey), now: present() };
+    leftAny = look.busy.length > 0;
     const due = await claimDue(database.knex, { ...look, until: later(takenFor), limit });
+    // One that came alone, where there was room for more, was all that was due.
+    leftAny ||= due.length > 1 || due.length === limit;
     for (const entry of due) {
       const sending = send(entry).finally(() => {
         underWay.delete(sending);
-        done();
+        if (leftAny) done();
       });
       underWay.set(sending, entry);
     }
-    if (due.length < limit) await putOffBehind(database.knex, look);
+    if (keepsOrder && due.length < limit) await putOffBehind(database.knex, look);
   }
 
   return {

@@ -53,7 +53,7 @@ const RECEIVERS = `WITH RECURSIVE receivers AS (
       SELECT kind, ordering_key FROM outbox WHERE (kind, ordering_key) > (r.kind, r.ordering_key) ORDER BY kind, ordering_key LIMIT 1
     ) further
   )`;
-// Columns are named throughout, so that these statements can be prepared (prepared.ts): to plan them takes longer than to carry them out.
+// Planned each time (prepared.ts), for the table is empty now and full a second later: a plan made for few rows reads it from end to end for each row.
 const LOOKED_AT = `SELECT seq, kind, ordering_key, object_key, due FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key AND due <= :now ORDER BY due, seq LIMIT ${MOST_LOOKED_AT}`;
 const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
   WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq)`;
@@ -68,17 +68,17 @@ const CLAIM = `${RECEIVERS}, waiting AS (
       WHERE coalesce(head.due, o.due) <= :now ORDER BY o.due, o.seq LIMIT ${MOST_OF_ONE}
     ) first WHERE ${IS_ASKED_FOR}
   )
-  UPDATE outbox SET attempts = attempts + 1, due = :until WHERE seq IN (
+  UPDATE outbox SET attempts = attempts + 1, due = :until WHERE seq = ANY (ARRAY(
     SELECT o.seq FROM outbox o JOIN waiting USING (seq) WHERE o.due <= :now ORDER BY turn, o.due LIMIT :limit FOR UPDATE OF o SKIP LOCKED
-  ) RETURNING seq, kind, ordering_key AS "orderingKey", object_key AS "objectKey", payload, attempts, created`;
+  )) RETURNING seq, kind, ordering_key AS "orderingKey", object_key AS "objectKey", payload, attempts, created`;
 
 // So that those of one object, were they a hundred thousand, do not take the place of all others.
 const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
     SELECT o.seq FROM receivers r CROSS JOIN LATERAL (${LOOKED_AT}) o WHERE ${IS_ASKED_FOR} AND ${IS_BEHIND}
   )
-  UPDATE outbox SET due = :later WHERE seq IN (
-    SELECT o.seq FROM outbox o JOIN behind USING (seq) WHERE o.due <= :now FOR UPDATE OF o SKIP LOCKED
-  ) RETURNING seq`;
+  UPDATE outbox SET due = :later WHERE seq = ANY (ARRAY(
+    SELECT o.seq FROM outbox o WHERE o.seq = ANY (ARRAY(SELECT seq FROM behind)) AND o.due <= :now FOR UPDATE OF o SKIP LOCKED
+  )) RETURNING seq`;
 
 // What was before it may have gone after the one statement began to look and before it came by; the next one sees that it has.
 const BRING_BACK = `UPDATE outbox o SET due = created WHERE seq = ANY(:seqs) AND due = :later AND NOT ${IS_BEHIND}`;
@@ -120,18 +120,19 @@ export async function putOffBehind(executor: Executor, look: Look): Promise<void
   if (rows.length > 0) await executor.raw(BRING_BACK, { seqs: rows.map(({ seq }) => seq), later });
 }
 
+// Columns are named throughout, so that this and what follows can be prepared: to plan it takes longer than to carry it out.
 const REMOVE = `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (
     UPDATE outbox SET due = created WHERE seq IN (
       SELECT first.seq FROM gone g CROSS JOIN LATERAL (SELECT o.seq FROM outbox o
         WHERE o.kind = g.kind AND o.ordering_key = g.ordering_key AND o.object_key = g.object_key AND o.seq > g.seq ORDER BY o.seq LIMIT 1) first
-    )
+    ) RETURNING seq
   )
-  SELECT seq FROM gone`;
+  SELECT EXISTS (SELECT FROM next) AS "isFollowed" FROM gone`;
 
-/** What waits next behind it is due at once. @returns false when it was removed before */
-export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Promise<boolean> {
-  const { rows } = await executor.raw<{ rows: unknown[] }>(REMOVE, { seq });
-  return rows.length === 1;
+/** What waits next behind it is due at once. @returns whether anything does; undefined when it was removed before */
+export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Promise<{ readonly isFollowed: boolean } | undefined> {
+  const { rows } = await executor.raw<{ rows: { isFollowed: boolean }[] }>(REMOVE, { seq });
+  return rows[0];
 }
 
 // What waits behind it waits as long: were it due, each look for what is due would come by it.

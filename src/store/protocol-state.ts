@@ -316,12 +316,12 @@ export async function noteSessionDevice(pool: pg.Pool, id: string, device: objec
  * @returns the number of rows removed; less than `limit` when nothing older is left
  */
 export async function deleteExpired(pool: pg.Pool, now: number, limit: number): Promise<number> {
-  const batch = (table: string, key: string, name: string) => ({
-    name,
+  // Planned each time, as prepared.ts says.
+  const batch = (table: string, key: string) => ({
     text: `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE exp_hour < $1 ORDER BY exp_hour LIMIT $2 FOR UPDATE SKIP LOCKED)`,
     values: [Math.floor(now / 3600), limit],
   });
-  const models = await pool.query(batch('oidc_payload', 'id, model, server_key', 'delete-expired-models'));
-  const clients = await pool.query(batch('browser_session_clients', 'session_uid, server_key, client_id', 'delete-expired-clients'));
+  const models = await pool.query(batch('oidc_payload', 'id, model, server_key'));
+  const clients = await pool.query(batch('browser_session_clients', 'session_uid, server_key, client_id'));
   return Math.max(models.rowCount ?? 0, clients.rowCount ?? 0);
 }

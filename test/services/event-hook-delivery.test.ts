@@ -346,12 +346,10 @@ test('event hooks', async (t) => {
       const logout = await logoutReceiver(t);
       const client = await told(service, logout.uri);
       const { logout: leave } = await signInAt(service, await service.createUser(), [['built-in', client]]);
-      const begun = performance.now();
       await Promise.all([createGroups(service, 5, 'quick').then(() => quick.received(5)), leave().then(() => logout.received(1))]);
-      const took = performance.now() - begun;
-      assert.ok(took < 4000, `${took} ms: less than a hanging receiver is given`);
       await eventually(() => stuck.messages.length > 3, 'it is tried with others');
-      assert.ok(stuck.messages.length <= 6, 'few at a time');
+      // Three each five seconds: had the others waited for them, even for a few, it would have been asked more often.
+      assert.ok(stuck.messages.length <= 9, `${stuck.messages.length} messages: few at a time`);
       await deactivate(service, fast.id);
       await deactivate(service, slow.id);
       assert.deepEqual(await waitingNews(service.database), []);

@@ -1,13 +1,16 @@
 /** The outbox under many hands: each entry is taken by one, and by another only when the first was heard of no more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/store/database.ts';
+import { type Executor, openDatabase } from '../../src/store/database.ts';
 import { claimDue, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../../src/store/outbox.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { testDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 
 const at = (seconds: number): Date => new Date(1_800_000_000_000 + seconds * 1000);
+
+/** Rows of the table that this transaction has read, by an index or from end to end. */
+const READ = `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_xact_user_tables WHERE relname = 'outbox'`;
 
 /** A look as a sender makes it: what was behind another one is put off where there is room for more. */
 async function take(...[executor, look]: Parameters<typeof claimDue>): ReturnType<typeof claimDue> {
@@ -45,7 +48,7 @@ test('of twenty who ask at once each gets other entries, the longest due first, 
   const [one, other] = again.filter(({ attempts }) => attempts === 2);
   assert.ok(one && other, 'attempts are counted when they begin');
 
-  assert.deepEqual([await removeEntry(database.knex, one), await removeEntry(database.knex, one)], [true, false]);
+  assert.deepEqual([await removeEntry(database.knex, one), await removeEntry(database.knex, one)], [{ isFollowed: false }, undefined]);
   await postponeEntry(database.knex, { ...other, attempts: 1 }, at(0), 'late news of the first attempt');
   assert.deepEqual(await claim(214, 500), []);
   await postponeEntry(database.knex, other, at(214), 'news of the second');
@@ -114,7 +117,7 @@ test('what has an object is taken in the order in which it was written, one at a
   );
 
   // It was told: what is next is taken at once, and what comes after that waits for it in turn.
-  assert.equal(await removeEntry(database.knex, first), true);
+  assert.deepEqual(await removeEntry(database.knex, first), { isFollowed: true });
   for (const expected of [2, 6, 8]) {
     const mine = (await claim(101)).filter(
       ({ objectKey, orderingKey, kind }) => objectKey === 'a' && orderingKey === 'receiver' && kind === 'known',
@@ -206,7 +209,7 @@ test('what is put off while that before it goes is brought back at once', async 
   const putOff = putOffBehind(heldUp.knex, { kinds: ['known'], now: at(1) });
   const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'held up' AND wait_event = 'advisory'";
   await eventually(async () => (await gatekeeper.query(waiting)).rowCount === 1, 'it is held up');
-  assert.equal(await removeEntry(database.knex, { seq: 1 } as OutboxEntry), true);
+  assert.deepEqual(await removeEntry(database.knex, { seq: 1 } as OutboxEntry), { isFollowed: true });
   await gatekeeper.query('SELECT pg_advisory_unlock(1)');
   gatekeeper.release();
   await putOff;
@@ -214,4 +217,30 @@ test('what is put off while that before it goes is brought back at once', async 
     { seq: 2, due: at(0) },
     { seq: 3, due: at(301) },
   ]);
+});
+
+test('a look reads few rows of a thousand that come at once, however often it was made before while there was one', async (t) => {
+  const { connection, drop } = await testDatabase();
+  afterwards(t, drop);
+  const database = await openDatabase({ connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const insert = (trx: Executor, count: number, due: number) =>
+    trx.raw(
+      `INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)
+        SELECT 'known', 'receiver', 'object ' || n % 300, '{}', :due, :due FROM generate_series(1, ${count}) AS n`,
+      { due: at(due) },
+    );
+  await insert(database.knex, 1, 1_000_000);
+  await database.knex.raw('VACUUM ANALYZE outbox');
+  // One connection throughout, for a plan is kept by each.
+  await database.transaction(async (trx) => {
+    const look = (now: number) => take(trx, { kinds: ['known'], now: at(now), until: at(now + 15), limit: 20 });
+    for (let now = 0; now < 30; now += 1) await look(now);
+    await insert(trx, 1000, 0);
+    const { rows: before } = await trx.raw<{ rows: { read: number }[] }>(READ);
+    assert.equal((await look(30)).length, 3);
+    const { rows: after } = await trx.raw<{ rows: { read: number }[] }>(READ);
+    const read = Number(after[0]?.read) - Number(before[0]?.read);
+    assert.ok(read < 10_000, `${read} rows`);
+  });
 });
