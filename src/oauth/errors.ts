@@ -34,7 +34,7 @@ export class SecondFactorNeeded extends errors.OIDCProviderError {
 /** Seconds after which a service whose database was away may be asked again. */
 const AWAY_FOR = 5;
 
-/** Says when to come again with what was refused so (RFC 9110 section 10.2.3), where it would not be refused again. */
+/** Says when a refused request may be sent again (RFC 9110 section 10.2.3), where that is known. */
 export function sayWhenToComeAgain(ctx: Pick<KoaContextWithOIDC, 'set'>, status: number, cause?: unknown): void {
   const seconds = cause instanceof TooManyFailuresHere ? cause.retryAfter : status === 503 ? AWAY_FOR : undefined;
   if (seconds !== undefined) ctx.set('Retry-After', String(seconds));

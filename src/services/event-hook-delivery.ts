@@ -57,7 +57,6 @@ export function eventHookDelivery({ database, keyring, config }: Services, call:
         ],
       };
     },
-    keepsOrder: true,
     pauseAfter: (attempts, age) => pauseBeforeNext(attempts, age, Math.random()),
   };
 }

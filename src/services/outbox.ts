@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
-import { claimDue, kindsWaiting, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../store/outbox.ts';
+import { claimDue, kindsWaiting, type Look, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../store/outbox.ts';
 import { type Event, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
@@ -40,8 +40,6 @@ export interface Carrier {
    * @returns seconds to the next attempt after so many that failed; undefined: it is given up
    */
   pauseAfter?(attempts: number, age: number): number | undefined;
-  /** What is about one object is told in the order in which it happened; absent: nothing is about any (store/outbox.ts). */
-  readonly keepsOrder?: true;
   /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
   readonly mostAtOnce?: number;
   /** Seconds that a delivery is left to the process that took it; absent: TAKEN_FOR. */
@@ -160,14 +158,22 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
     }
   }
 
+  async function putOff(look: Look): Promise<void> {
+    try {
+      await putOffBehind(database.knex, look);
+    } catch (error) {
+      log.warn({ err: error, kind }, 'what waits for others in the outbox could not be put off');
+    }
+  }
+
   async function claimAndSend(): Promise<void> {
-    const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR, keepsOrder = false } = carrier;
+    const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR } = carrier;
     const limit = mostAtOnce - underWay.size;
     if (limit === 0) return;
     const look = { kinds: [kind], busy: [...underWay.values()].map(({ orderingKey }) => orderingKey), now: present() };
     leftAny = look.busy.length > 0;
     const due = await claimDue(database.knex, { ...look, until: later(takenFor), limit });
-    // One that came alone, where there was room for more, was all that was due.
+    // One that came alone, where there was room for more, was all that was due, but for what waits behind it.
     leftAny ||= due.length > 1 || due.length === limit;
     for (const entry of due) {
       const sending = send(entry).finally(() => {
@@ -176,7 +182,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
       });
       underWay.set(sending, entry);
     }
-    if (keepsOrder && due.length < limit) await putOffBehind(database.knex, look);
+    if (due.length < limit) await putOff(look);
   }
 
   return {

@@ -80,8 +80,11 @@ const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
     SELECT o.seq FROM outbox o WHERE o.seq = ANY (ARRAY(SELECT seq FROM behind)) AND o.due <= :now FOR UPDATE OF o SKIP LOCKED
   )) RETURNING seq`;
 
-// What was before it may have gone after the one statement began to look and before it came by; the next one sees that it has.
-const BRING_BACK = `UPDATE outbox o SET due = created WHERE seq = ANY(:seqs) AND due = :later AND NOT ${IS_BEHIND}`;
+// What was before it may have gone, and that been committed, after the one statement began to look and before it came by; the next one sees it.
+// Who holds such a row removes what is before it, and makes it due himself, or lets all of its receiver be due.
+const BRING_BACK = `UPDATE outbox SET due = created WHERE seq = ANY (ARRAY(
+    SELECT o.seq FROM outbox o WHERE o.seq = ANY (:seqs) AND o.due = :later AND NOT ${IS_BEHIND} FOR UPDATE OF o SKIP LOCKED
+  ))`;
 
 /** @returns of the kinds those of which anything is waiting, due or not: a look that costs next to nothing where nothing is */
 export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Promise<ReadonlySet<string>> {

@@ -15,10 +15,9 @@ const LONGEST = 4000;
 
 /**
  * What is never prepared (PostgreSQL manual, "PREPARE"): where what comes out is not spelled out, for a later migration may add to it; a search by a
- * pattern, whose good plan depends on the pattern; and what takes those of many rows that are free, or removes them in batches, whose good plan depends on how
- * many there are.
+ * pattern, whose good plan depends on the pattern; and what locks a batch of many rows, whose good plan depends on how many there are.
  */
-const UNFIT = /\bskip\s+locked\b|^delete\b.*\blimit\s+\$|\breturning\s+\*|(\bselect|\bdistinct|,)\s*\*|\.\*|\bi?like\b/is;
+const UNFIT = /\bskip\s+locked\b|\blimit\s+\$\d+\s+for\s+update\b|\breturning\s+\*|(\bselect|\bdistinct|,)\s*\*|\.\*|\bi?like\b/i;
 
 const asked = new LRUCache<string, number>({ max: REMEMBERED });
 const names = new Map<string, string>();

@@ -8,20 +8,22 @@ import { openDatabase } from '../../src/store/database.ts';
 import { insertEntry } from '../../src/store/outbox.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { countingProxy } from '../support/counting-proxy.ts';
-import { testDatabase } from '../support/database.ts';
+import { onServer, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 
 const isLook = (statement: string): boolean => statement.startsWith('SELECT kind FROM unnest');
 
-async function sending(t: TestContext, entries: number) {
+/** @param entries what is about an object, or null each @param prepare something about the table */
+async function sending(t: TestContext, entries: readonly (string | null)[], prepare = 'SELECT 1') {
   const own = await testDatabase();
   afterwards(t, () => own.drop());
+  await onServer(own.url, (sql) => sql.query(prepare));
   const counted = await countingProxy(t, own);
   const database = await openDatabase({ connection: counted.connection, onError: () => {} });
   afterwards(t, () => database.close());
   const created = new Date();
-  for (let n = 0; n < entries; n += 1)
-    await insertEntry(database.knex, { kind: 'one', orderingKey: 'receiver', objectKey: null, payload: n, created });
+  for (const [payload, objectKey] of entries.entries())
+    await insertEntry(database.knex, { kind: 'one', orderingKey: 'receiver', objectKey, payload, created });
   const delivered: unknown[] = [];
   const carrier: Carrier = {
     async deliver(payload) {
@@ -37,7 +39,7 @@ async function sending(t: TestContext, entries: number) {
 }
 
 test('while nothing is waiting, one statement for all kinds is all', async (t) => {
-  const { counted } = await sending(t, 0);
+  const { counted } = await sending(t, []);
   const taken: string[] = [];
   await eventually(() => taken.push(...counted.taken().filter((text) => !/^SET /.test(text))) >= 3, 'three looks');
   assert.deepEqual(
@@ -47,14 +49,31 @@ test('while nothing is waiting, one statement for all kinds is all', async (t) =
 });
 
 test('a receiver for whom many wait gets one after the other, not some at each look', async (t) => {
-  const { counted, delivered } = await sending(t, 30);
+  const { counted, delivered } = await sending(t, Array(30).fill(null));
   await eventually(() => delivered.length === 30, 'all are delivered');
   // Three at a time: ten looks, were the next ones left for the next look.
   assert.ok(counted.taken().filter(isLook).length < 10);
 });
 
+test('what is about one object is told in its order, the next at once, also while what waits cannot be put off', async (t) => {
+  const away = "BEFORE UPDATE ON outbox FOR EACH ROW WHEN (NEW.due > now() + interval '1 minute')";
+  const refusal = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+    CREATE TRIGGER refuse ${away} EXECUTE FUNCTION refuse()`;
+  for (const prepare of ['SELECT 1', refusal]) {
+    const { counted, delivered } = await sending(t, ['a', 'a', 'a', 'a', 'a', 'a', 'b', 'a', 'a', 'a', 'a', 'a', 'a'], prepare);
+    await eventually(() => delivered.length === 13, 'all are delivered');
+    assert.deepEqual(
+      delivered.filter((payload) => payload !== 6),
+      [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12],
+    );
+    if (prepare !== refusal) assert.ok(delivered.indexOf(6) < 3, 'of another object');
+    // Were each left for the next look, there would be as many looks as there are of the object.
+    assert.ok(counted.taken().filter(isLook).length < 10);
+  }
+});
+
 test('after a look that took longer than the pause between two, there is a pause as well', async (t) => {
-  const { counted } = await sending(t, 0);
+  const { counted } = await sending(t, []);
   const [blocker, observer] = [new pg.Client(counted.connection), new pg.Client(counted.connection)];
   for (const client of [blocker, observer]) {
     await client.connect();
