@@ -1,8 +1,9 @@
 /** Each of the user's own pages in Chromium: axe-core in light and dark and at 320 CSS pixels (WCAG 2.2 AA; 1.4.10 Reflow), its content policy kept, by keyboard. */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { createClient, tokensFor } from '../oauth/relying-party.ts';
 import { assertAccessible, assertReadable } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
@@ -10,9 +11,9 @@ import { createLabelled, PAGES } from './arrival.ts';
 
 const LONG = 'A very long name of an application without which nobody could ever work '.repeat(3).trim();
 
-browserTest(
+test(
   'every page of the account is accessible, wide and narrow, light and dark, in each language, and keeps its policy',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser({
       firstName: 'Ada',
@@ -76,5 +77,5 @@ browserTest(
     await page.waitForSelector('#notice');
     assert.equal(await page.textContent('#notice'), 'You are signed out there.');
     window.assertQuiet();
-  },
+  }),
 );

@@ -1,17 +1,18 @@
 /** What the tours do not pass, by axe-core, light and dark, and at 320 CSS pixels: WCAG 2.2 levels A and AA, 1.4.10 Reflow. */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { signIn } from '../support/watched-page.ts';
 import { createAdministrator, createOrganization, SUPER } from './administrators.ts';
 import { LONG } from './tour.ts';
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  browserTest(
+  test(
     `problems, secrets, refusals and whoever is no administrator, wide and narrow: ${colorScheme} (WCAG 2.2 AA)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const orgId = await createOrganization(service, LONG);
       const nobody = await service.createUser();
@@ -56,6 +57,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await look(name);
       }
       await context.close();
-    },
+    }),
   );
 }

@@ -1,14 +1,15 @@
 /** The console in Chromium: from the sign-in to a token that works and is revoked, with scripts and without (identity-service.md, "Authentication", 6). */
 import assert from 'node:assert/strict';
-import { browserTest } from '../support/browser.ts';
+import { test } from 'node:test';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
 import { createOrganization, SUPER } from './administrators.ts';
 
 for (const javaScriptEnabled of [true, false]) {
-  browserTest(
+  test(
     `sign in, API, Token, Create token, use it, revoke it: JavaScript ${javaScriptEnabled ? 'on' : 'off'} (CSP level 3 section 6.4.1)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const window = await openWindow(browser, { javaScriptEnabled });
       const page = await window.open();
@@ -57,27 +58,30 @@ for (const javaScriptEnabled of [true, false]) {
       assert.ok(addresses.length > 10);
       for (const address of addresses) assert.ok(!address.includes(token), address);
       window.assertQuiet();
-    },
+    }),
   );
 }
 
-browserTest('the back button after a sign-out shows nothing of the console (RFC 9111 section 5.2.2.5)', async (browser, t) => {
-  const service = await startService(t);
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/admin/api/tokens`);
-  await signIn(page, SUPER);
-  await page.waitForURL(`${service.baseUrl}/admin/api/tokens`);
-  await page.click('#sign-out');
-  await page.waitForURL(`${service.baseUrl}/signin?signed-out`);
-  await page.goBack();
-  await page.waitForSelector('#sign-in-form');
-  window.assertQuiet();
-});
+test(
+  'the back button after a sign-out shows nothing of the console (RFC 9111 section 5.2.2.5)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/admin/api/tokens`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}/admin/api/tokens`);
+    await page.click('#sign-out');
+    await page.waitForURL(`${service.baseUrl}/signin?signed-out`);
+    await page.goBack();
+    await page.waitForSelector('#sign-in-form');
+    window.assertQuiet();
+  }),
+);
 
-browserTest(
+test(
   'by keyboard: the first stop skips the menu, and a mistake is told and led to (WCAG 2.2, 2.4.1 and 3.3.1)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const window = await openWindow(browser);
     const page = await window.open();
@@ -99,25 +103,28 @@ browserTest(
     await page.keyboard.press('Enter');
     assert.equal(await page.locator(':focus').getAttribute('id'), 'name');
     window.assertQuiet();
-  },
+  }),
 );
 
-browserTest('a tree of departments folds and unfolds without scripts, and each department has its page', async (browser, t) => {
-  const service = await startService(t);
-  const orgId = await createOrganization(service, 'Acme');
-  const add = async (name: string, parentId?: string): Promise<string> =>
-    (await service.api('POST', `/account/org/${orgId}/department`, { name, ...(parentId && { parentId }) })).body.depId;
-  const sales = await add('Sales');
-  const germany = await add('Germany', await add('Europe', sales));
-  const window = await openWindow(browser, { javaScriptEnabled: false });
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/admin/organizations/${orgId}`);
-  await signIn(page, SUPER);
-  await page.waitForSelector('#tree');
-  assert.equal(await page.isVisible('text=Germany'), true);
-  await page.locator('#tree summary').first().click();
-  assert.equal(await page.isVisible('text=Germany'), false);
-  await page.goto(`${service.baseUrl}/admin/organizations/${orgId}/departments/${germany}`);
-  assert.deepEqual(await page.locator('.crumbs li').allTextContents(), ['Organizations', 'Acme', 'Sales', 'Europe']);
-  window.assertQuiet();
-});
+test(
+  'a tree of departments folds and unfolds without scripts, and each department has its page',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const orgId = await createOrganization(service, 'Acme');
+    const add = async (name: string, parentId?: string): Promise<string> =>
+      (await service.api('POST', `/account/org/${orgId}/department`, { name, ...(parentId && { parentId }) })).body.depId;
+    const sales = await add('Sales');
+    const germany = await add('Germany', await add('Europe', sales));
+    const window = await openWindow(browser, { javaScriptEnabled: false });
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/admin/organizations/${orgId}`);
+    await signIn(page, SUPER);
+    await page.waitForSelector('#tree');
+    assert.equal(await page.isVisible('text=Germany'), true);
+    await page.locator('#tree summary').first().click();
+    assert.equal(await page.isVisible('text=Germany'), false);
+    await page.goto(`${service.baseUrl}/admin/organizations/${orgId}/departments/${germany}`);
+    assert.deepEqual(await page.locator('.crumbs li').allTextContents(), ['Organizations', 'Acme', 'Sales', 'Europe']);
+    window.assertQuiet();
+  }),
+);

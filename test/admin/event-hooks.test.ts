@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { hookReceiver } from '../support/event-hooks.ts';
 import { eventually } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -182,37 +182,40 @@ test('the list has pages, and who may only read sees no way to change anything',
   for (const path of [`${HOME}/new`, `${at}/edit`, `${at}/secret`]) assert.equal((await agent.visit(path)).status, 403, path);
 });
 
-browserTest('a hook is created by keyboard alone, and its secret copied (WCAG 2.2, 2.1.1)', async (browser, t) => {
-  const service = await startService(t);
-  const window = await openWindow(browser);
-  await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}${HOME}`);
-  await signIn(page, SUPER);
-  await page.waitForURL(`${service.baseUrl}${HOME}`);
-  const focused = () => page.evaluate('(document.activeElement.textContent || document.activeElement.id).trim()');
-  const tabTo = async (name: string) => {
-    for (let stops = 0; stops < 120; stops += 1) {
-      await page.keyboard.press('Tab');
-      if ((await focused()) === name) return;
-    }
-    assert.fail(`the keyboard does not reach ${name}`);
-  };
-  await tabTo('Create event hook');
-  await Promise.all([page.waitForURL(`**${HOME}/new`), page.keyboard.press('Enter')]);
-  assert.equal(await page.locator(':focus').getAttribute('id'), 'name', 'the first field has the focus');
-  await page.keyboard.type('By keyboard');
-  await tabTo('uri');
-  await page.keyboard.type('https://hooks.example/');
-  await tabTo('events-people-0');
-  await page.keyboard.press('Space');
-  await tabTo('Create event hook');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('text=Copy the signing secret now');
-  await tabTo('Copy Signing secret');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('text=Copied');
-  assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /^whsec_[A-Za-z0-9+/]{43}=$/);
-  assert.equal((await service.api('GET', '/eventHooks')).body[0].name, 'By keyboard');
-  window.assertQuiet();
-});
+test(
+  'a hook is created by keyboard alone, and its secret copied (WCAG 2.2, 2.1.1)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const window = await openWindow(browser);
+    await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}${HOME}`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}${HOME}`);
+    const focused = () => page.evaluate('(document.activeElement.textContent || document.activeElement.id).trim()');
+    const tabTo = async (name: string) => {
+      for (let stops = 0; stops < 120; stops += 1) {
+        await page.keyboard.press('Tab');
+        if ((await focused()) === name) return;
+      }
+      assert.fail(`the keyboard does not reach ${name}`);
+    };
+    await tabTo('Create event hook');
+    await Promise.all([page.waitForURL(`**${HOME}/new`), page.keyboard.press('Enter')]);
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'name', 'the first field has the focus');
+    await page.keyboard.type('By keyboard');
+    await tabTo('uri');
+    await page.keyboard.type('https://hooks.example/');
+    await tabTo('events-people-0');
+    await page.keyboard.press('Space');
+    await tabTo('Create event hook');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('text=Copy the signing secret now');
+    await tabTo('Copy Signing secret');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('text=Copied');
+    assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.equal((await service.api('GET', '/eventHooks')).body[0].name, 'By keyboard');
+    window.assertQuiet();
+  }),
+);

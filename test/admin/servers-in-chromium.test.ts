@@ -1,7 +1,8 @@
 /** Authorization servers in Chromium, by keyboard alone: a scope, a rule's place, a question to the simulator (WCAG 2.2, 2.1.1). */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
 import { SUPER } from './administrators.ts';
@@ -15,9 +16,9 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   assert.fail(`${selector} is not reached by the Tab key on ${page.url()}`);
 }
 
-browserTest(
+test(
   'by keyboard alone: a scope is created, a policy is moved, a request is simulated and its token is copied',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/callback'] });
@@ -81,5 +82,5 @@ browserTest(
     await page.waitForSelector('text=Copied');
     assert.equal(JSON.parse(String(await page.evaluate('navigator.clipboard.readText()'))).sub, user.id);
     window.assertQuiet();
-  },
+  }),
 );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { codeOf, secretOn } from '../support/factors.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -169,28 +169,31 @@ test('who may only read sees all of it, and no way to change it', async (t) => {
   for (const path of [SIGN_IN, PASSWORDS, BRANDING]) assert.equal((await agent.visit(`${path}/edit`)).status, 403, path);
 });
 
-browserTest('the preview shows both schemes at once, accessible in either, and no policy is broken', async (browser, t) => {
-  const service = await startService(t);
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}${BRANDING}/edit`);
-  await signIn(page, SUPER);
-  await page.waitForURL(`${service.baseUrl}${BRANDING}/edit`);
-  await page.fill('#primaryColorHex', '#7a1f5c');
-  await page.fill('#primaryColorDarkHex', '#ffcc00');
-  await page.click('#also');
-  await page.waitForSelector('.preview-dark');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    const colours = await page.evaluate(
-      "[...document.querySelectorAll('.preview-button')].map((one) => getComputedStyle(one).backgroundColor)",
-    );
-    assert.deepEqual(colours, ['rgb(122, 31, 92)', 'rgb(255, 204, 0)'], colorScheme);
-    await assertAccessible(page, `preview, ${colorScheme}`);
-  }
-  await page.setViewportSize({ width: 320, height: 720 });
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
-  await page.click('#submit');
-  await page.waitForURL(`${service.baseUrl}${BRANDING}?notice=branding-changed`);
-  window.assertQuiet();
-});
+test(
+  'the preview shows both schemes at once, accessible in either, and no policy is broken',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}${BRANDING}/edit`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}${BRANDING}/edit`);
+    await page.fill('#primaryColorHex', '#7a1f5c');
+    await page.fill('#primaryColorDarkHex', '#ffcc00');
+    await page.click('#also');
+    await page.waitForSelector('.preview-dark');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const colours = await page.evaluate(
+        "[...document.querySelectorAll('.preview-button')].map((one) => getComputedStyle(one).backgroundColor)",
+      );
+      assert.deepEqual(colours, ['rgb(122, 31, 92)', 'rgb(255, 204, 0)'], colorScheme);
+      await assertAccessible(page, `preview, ${colorScheme}`);
+    }
+    await page.setViewportSize({ width: 320, height: 720 });
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+    await page.click('#submit');
+    await page.waitForURL(`${service.baseUrl}${BRANDING}?notice=branding-changed`);
+    window.assertQuiet();
+  }),
+);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
 import type { Facts } from '../../src/admin/snippets/snippet.ts';
 import { snippetsFor } from '../../src/admin/snippets/snippets.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
 import { type ServiceCalls, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -131,9 +131,9 @@ test('openid-client signs people in by every way in which an application proves 
   }
 });
 
-browserTest(
+test(
   'oidc-client-ts signs people in on a page of its own, and out (OAuth 2.0 for Browser-Based Applications)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const { agent } = await enter(service);
@@ -166,7 +166,7 @@ browserTest(
     await tab.click('text=Sign out');
     await tab.waitForURL(`${origin}/`);
     await tab.waitForSelector('text=Sign in');
-  },
+  }),
 );
 
 /** What a bundler would do: the library found by its name. */

@@ -1,4 +1,5 @@
+import { test } from 'node:test';
 import { tourInChromium } from './tour-in-chromium.ts';
 import { TOURS } from './tours.ts';
 
-tourInChromium('tokens', TOURS.tokens);
+test('tokens: every page is accessible and keeps its policy', tourInChromium(TOURS.tokens));

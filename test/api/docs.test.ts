@@ -1,13 +1,13 @@
 /** The readable page of the management API's description: all of it is there, without a script, on any screen, for everybody. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import { z } from 'zod';
 import { type ApiDescription, docsPage } from '../../src/api/docs.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { describeApi } from '../../src/api/openapi.ts';
 import { loadConfig } from '../../src/config.ts';
 import { assertAccessible } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { serve, testServices } from '../support/management-api.ts';
 
 const BASE = `${loadConfig({}).baseUrl}/api/v1`;
@@ -100,31 +100,34 @@ describe('GET /api/v1/docs (management API)', () => {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' })[sign] ?? sign);
 
-browserTest('the description is readable in light and dark and on a phone, without a script (WCAG 2.2 AA)', async (browser, t) => {
-  const { services, close } = await testServices();
-  const server = await serve(services);
-  t.after(async () => {
-    server.close();
-    await close();
-  });
-  // The page is long: axe-core takes its time for each.
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 320],
-  ] as const) {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('requestfailed', (request) => problems.push(request.url()));
-    await page.goto(`${server.base}/docs`);
-    assert.equal(await page.locator('script').count(), 0);
-    await assertAccessible(page, `docs, ${colorScheme}, ${width}`);
-    const [content, room] = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]').then((sizes) => sizes as number[]);
-    assert.ok(content !== undefined && room !== undefined && content <= room, `${content} pixels wide on ${room}`);
-    await page.getByRole('navigation', { name: 'Resources' }).getByRole('link', { name: 'users' }).click();
-    assert.equal(await page.evaluate("document.querySelector('#users').getBoundingClientRect().top < innerHeight"), true);
-    assert.deepEqual(problems, []);
-    await context.close();
-  }
-});
+test(
+  'the description is readable in light and dark and on a phone, without a script (WCAG 2.2 AA)',
+  inBrowser(async (browser, t) => {
+    const { services, close } = await testServices();
+    const server = await serve(services);
+    t.after(async () => {
+      server.close();
+      await close();
+    });
+    // The page is long: axe-core takes its time for each.
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 320],
+    ] as const) {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (message) => problems.push(message.text()));
+      page.on('requestfailed', (request) => problems.push(request.url()));
+      await page.goto(`${server.base}/docs`);
+      assert.equal(await page.locator('script').count(), 0);
+      await assertAccessible(page, `docs, ${colorScheme}, ${width}`);
+      const [content, room] = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]').then((sizes) => sizes as number[]);
+      assert.ok(content !== undefined && room !== undefined && content <= room, `${content} pixels wide on ${room}`);
+      await page.getByRole('navigation', { name: 'Resources' }).getByRole('link', { name: 'users' }).click();
+      assert.equal(await page.evaluate("document.querySelector('#users').getBoundingClientRect().top < innerHeight"), true);
+      assert.deepEqual(problems, []);
+      await context.close();
+    }
+  }),
+);

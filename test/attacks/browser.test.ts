@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { authorizeUrl, createClient, tokensFor } from '../oauth/relying-party.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
 import { ADMIN, type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -38,56 +38,58 @@ const signedIn = async (context: BrowserContext, service: Service): Promise<bool
   return pathname === '/account';
 };
 
-browserTest('a page of another site', async (browser, t) => {
-  const service = await startService(t);
-  const [victim, attacker] = [await service.createUser(), await service.createUser()];
-  const client = await createClient(service, { post_logout_redirect_uris: ['https://app.example/signed-out'] });
-  // Another site than `localhost`.
-  const site = { origin: '', html: '' };
-  site.origin = await listen(t, '127.0.0.1', (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end(site.html));
+test(
+  'a page of another site',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const [victim, attacker] = [await service.createUser(), await service.createUser()];
+    const client = await createClient(service, { post_logout_redirect_uris: ['https://app.example/signed-out'] });
+    // Another site than `localhost`.
+    const site = { origin: '', html: '' };
+    site.origin = await listen(t, '127.0.0.1', (_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end(site.html));
 
-  await t.test('signs nobody in as somebody else, at whichever page (login CSRF, RFC 9700 section 4.7)', async () => {
-    const { context, open } = await openWindow(browser);
-    const page = await open();
-    // The attacker's own form, with the token that his browser was given; and a sign-in that waits in the victim's.
-    const his = new UserAgent(service.baseUrl);
-    const csrf = /name="csrf" value="([^"]*)"/.exec((await his.visit('/signin')).text)?.[1] ?? '';
-    await page.goto(authorizeUrl(service, 'default', { client_id: client.clientId }).href);
-    const waiting = new URL(page.url()).pathname;
-    const credentials = { username: attacker.login, password: attacker.password };
-    for (const action of ['/signin', `${waiting}/login`]) {
-      await lure(page, site, formTo(service.baseUrl + action, { csrf, ...credentials }));
-      assert.equal(new URL(page.url()).origin, service.baseUrl, 'the form came there');
-      assert.equal(await signedIn(context, service), false, action);
-    }
-    await lure(page, site, formTo(`${service.baseUrl}/api/v1/authn`, { '{"username":"x","password":"x","a":"': '"}' }, 'text/plain'));
-    assert.match((await page.textContent('body')) ?? '', /Content-Type/, 'nor does a form that looks like JSON');
-    await context.close();
-  });
+    await t.test('signs nobody in as somebody else, at whichever page (login CSRF, RFC 9700 section 4.7)', async () => {
+      const { context, open } = await openWindow(browser);
+      const page = await open();
+      // The attacker's own form, with the token that his browser was given; and a sign-in that waits in the victim's.
+      const his = new UserAgent(service.baseUrl);
+      const csrf = /name="csrf" value="([^"]*)"/.exec((await his.visit('/signin')).text)?.[1] ?? '';
+      await page.goto(authorizeUrl(service, 'default', { client_id: client.clientId }).href);
+      const waiting = new URL(page.url()).pathname;
+      const credentials = { username: attacker.login, password: attacker.password };
+      for (const action of ['/signin', `${waiting}/login`]) {
+        await lure(page, site, formTo(service.baseUrl + action, { csrf, ...credentials }));
+        assert.equal(new URL(page.url()).origin, service.baseUrl, 'the form came there');
+        assert.equal(await signedIn(context, service), false, action);
+      }
+      await lure(page, site, formTo(`${service.baseUrl}/api/v1/authn`, { '{"username":"x","password":"x","a":"': '"}' }, 'text/plain'));
+      assert.match((await page.textContent('body')) ?? '', /Content-Type/, 'nor does a form that looks like JSON');
+      await context.close();
+    });
 
-  await t.test('changes nothing for who is signed in, and reads nothing (CSRF, OWASP ASVS 5.0 V3.5)', async () => {
-    const { context, open } = await openWindow(browser);
-    const page = await open();
-    await page.goto(`${service.baseUrl}/signin`);
-    await signIn(page, { login: ADMIN.username, password: ADMIN.password });
-    await page.waitForURL(/\/(account|admin)/);
-    await page.goto(`${service.baseUrl}/admin/tokens`);
-    assert.equal(new URL(page.url()).pathname, '/admin/tokens', 'the console is open');
-    const forms: [path: string, fields: Record<string, string>][] = [
-      ['/account/password', { current: ADMIN.password, password: 'a password of the attacker', repeated: 'a password of the attacker' }],
-      ['/account/profile', { firstName: 'Mallory' }],
-      ['/account/sessions', { all: 'true' }],
-      ['/admin/tokens/new', { name: 'mallory' }],
-      ['/admin/users/new', { login: 'mallory', password: 'a password of the attacker' }],
-      ['/admin/settings/branding/edit', { name: 'Mallory' }],
-      ['/oauth/v1/logout', {}],
-      ['/oauth/v1/default/logout', { confirm: 'x' }],
-    ];
-    for (const [path, fields] of forms) await lure(page, site, formTo(service.baseUrl + path, fields));
-    await lure(
-      page,
-      site,
-      `<!doctype html><title>Prize</title><img src="${service.baseUrl}/oauth/v1/logout"><iframe src="${service.baseUrl}/oauth/v1/default/logout"></iframe><script>
+    await t.test('changes nothing for who is signed in, and reads nothing (CSRF, OWASP ASVS 5.0 V3.5)', async () => {
+      const { context, open } = await openWindow(browser);
+      const page = await open();
+      await page.goto(`${service.baseUrl}/signin`);
+      await signIn(page, { login: ADMIN.username, password: ADMIN.password });
+      await page.waitForURL(/\/(account|admin)/);
+      await page.goto(`${service.baseUrl}/admin/tokens`);
+      assert.equal(new URL(page.url()).pathname, '/admin/tokens', 'the console is open');
+      const forms: [path: string, fields: Record<string, string>][] = [
+        ['/account/password', { current: ADMIN.password, password: 'a password of the attacker', repeated: 'a password of the attacker' }],
+        ['/account/profile', { firstName: 'Mallory' }],
+        ['/account/sessions', { all: 'true' }],
+        ['/admin/tokens/new', { name: 'mallory' }],
+        ['/admin/users/new', { login: 'mallory', password: 'a password of the attacker' }],
+        ['/admin/settings/branding/edit', { name: 'Mallory' }],
+        ['/oauth/v1/logout', {}],
+        ['/oauth/v1/default/logout', { confirm: 'x' }],
+      ];
+      for (const [path, fields] of forms) await lure(page, site, formTo(service.baseUrl + path, fields));
+      await lure(
+        page,
+        site,
+        `<!doctype html><title>Prize</title><img src="${service.baseUrl}/oauth/v1/logout"><iframe src="${service.baseUrl}/oauth/v1/default/logout"></iframe><script>
         (async () => {
           const told = [];
           for (const [path, init] of [['/api/v1/sessions/me', {}], ['/api/v1/sessions/me', { method: 'DELETE' }], ['/account', {}], ['/admin/tokens', {}], ['/oauth/v1/default/userinfo', {}]]) {
@@ -97,51 +99,52 @@ browserTest('a page of another site', async (browser, t) => {
           history.pushState(null, '', '/done');
         })();
       </script>`,
-    );
-    // At userinfo, the fifth, an answer to who has no token may be read: it tells nothing.
-    assert.deepEqual(JSON.parse(await page.title()).slice(0, 4), [null, null, null, null]);
-    await page.goto(`${service.baseUrl}/oauth/v1/logout`);
-    assert.equal(await page.isVisible('form'), true, 'who is led to the logout is asked');
-    assert.equal(await signedIn(context, service), true);
-    const names = (await service.api('GET', '/api-tokens')).body.map(({ name }: { name: string }) => name);
-    assert.ok(!names.includes('mallory'));
-    assert.equal((await service.api('GET', '/users/mallory')).status, 404);
-    const { body: me } = await service.api('GET', `/users/${ADMIN.username}`);
-    assert.equal(me.profile.firstName ?? null, null);
-    assert.notEqual((await service.api('GET', '/settings/branding')).body.name, 'Mallory');
-    const again = new UserAgent(service.baseUrl);
-    await again.signIn(await again.visit('/signin'), { login: ADMIN.username, password: ADMIN.password });
-    assert.equal((await again.visit('/account')).url.pathname, '/account', 'the password is the same');
-    await context.close();
-  });
-
-  await t.test('is told by no window that it opened who is signed in (OWASP ASVS 5.0 V3.4.8)', async () => {
-    const { context, open } = await openWindow(browser);
-    const page = await open();
-    await page.goto(`${service.baseUrl}/signin`);
-    await signIn(page, victim);
-    await page.waitForURL(/\/account/);
-    site.html = '<!doctype html><title>Prize</title><button id="b">Prize</button>';
-    await page.goto(`${site.origin}/prize`);
-    for (const path of ['/account', '/account/security', '/signin']) {
-      const opened = context.waitForEvent('page');
-      await page.evaluate(`void (globalThis.opened = globalThis.open(${JSON.stringify(service.baseUrl + path)}))`);
-      const popup = await opened;
-      await popup.waitForLoadState('load');
-      const seen = (await page.evaluate(
-        `(() => { try { return [globalThis.opened.closed, globalThis.opened.length, globalThis.opened.document?.title]; } catch (error) { return error.name; } })()`,
-      )) as unknown;
-      // Its tie is cut (Cross-Origin-Opener-Policy), or nothing of the other origin is told.
-      assert.ok(
-        seen === 'SecurityError' || JSON.stringify(seen) === '[true,0,null]' || JSON.stringify(seen).startsWith('[true'),
-        `${path}: ${JSON.stringify(seen)}`,
       );
-      assert.equal(await popup.evaluate('globalThis.opener === null || globalThis.opener === undefined'), true, path);
-      await popup.close();
-    }
-    await context.close();
-  });
-});
+      // At userinfo, the fifth, an answer to who has no token may be read: it tells nothing.
+      assert.deepEqual(JSON.parse(await page.title()).slice(0, 4), [null, null, null, null]);
+      await page.goto(`${service.baseUrl}/oauth/v1/logout`);
+      assert.equal(await page.isVisible('form'), true, 'who is led to the logout is asked');
+      assert.equal(await signedIn(context, service), true);
+      const names = (await service.api('GET', '/api-tokens')).body.map(({ name }: { name: string }) => name);
+      assert.ok(!names.includes('mallory'));
+      assert.equal((await service.api('GET', '/users/mallory')).status, 404);
+      const { body: me } = await service.api('GET', `/users/${ADMIN.username}`);
+      assert.equal(me.profile.firstName ?? null, null);
+      assert.notEqual((await service.api('GET', '/settings/branding')).body.name, 'Mallory');
+      const again = new UserAgent(service.baseUrl);
+      await again.signIn(await again.visit('/signin'), { login: ADMIN.username, password: ADMIN.password });
+      assert.equal((await again.visit('/account')).url.pathname, '/account', 'the password is the same');
+      await context.close();
+    });
+
+    await t.test('is told by no window that it opened who is signed in (OWASP ASVS 5.0 V3.4.8)', async () => {
+      const { context, open } = await openWindow(browser);
+      const page = await open();
+      await page.goto(`${service.baseUrl}/signin`);
+      await signIn(page, victim);
+      await page.waitForURL(/\/account/);
+      site.html = '<!doctype html><title>Prize</title><button id="b">Prize</button>';
+      await page.goto(`${site.origin}/prize`);
+      for (const path of ['/account', '/account/security', '/signin']) {
+        const opened = context.waitForEvent('page');
+        await page.evaluate(`void (globalThis.opened = globalThis.open(${JSON.stringify(service.baseUrl + path)}))`);
+        const popup = await opened;
+        await popup.waitForLoadState('load');
+        const seen = (await page.evaluate(
+          `(() => { try { return [globalThis.opened.closed, globalThis.opened.length, globalThis.opened.document?.title]; } catch (error) { return error.name; } })()`,
+        )) as unknown;
+        // Its tie is cut (Cross-Origin-Opener-Policy), or nothing of the other origin is told.
+        assert.ok(
+          seen === 'SecurityError' || JSON.stringify(seen) === '[true,0,null]' || JSON.stringify(seen).startsWith('[true'),
+          `${path}: ${JSON.stringify(seen)}`,
+        );
+        assert.equal(await popup.evaluate('globalThis.opener === null || globalThis.opener === undefined'), true, path);
+        await popup.close();
+      }
+      await context.close();
+    });
+  }),
+);
 
 test('what somebody writes is text on the pages of others, the console’s too (stored XSS, OWASP ASVS 5.0 V1.2.1)', async (t) => {
   const service = await startService(t);

@@ -1,8 +1,9 @@
 /** Every page of the service by axe-core, in light and dark and in each language: WCAG 2.2 levels A and AA. */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { assertAccessible } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { serviceWithConsents } from '../support/consents.ts';
 import type { Service } from '../support/service.ts';
 import { signIn } from '../support/watched-page.ts';
@@ -45,18 +46,21 @@ async function visitEveryPage(
   await context.close();
 }
 
-browserTest('axe-core finds nothing on any page, in light and dark and in four languages (WCAG 2.2 AA)', async (browser, t) => {
-  const service = await serviceWithConsents(t);
-  const application = await runApplication(t, service, { consent_method: 'REQUIRED' });
+test(
+  'axe-core finds nothing on any page, in light and dark and in four languages (WCAG 2.2 AA)',
+  inBrowser(async (browser, t) => {
+    const service = await serviceWithConsents(t);
+    const application = await runApplication(t, service, { consent_method: 'REQUIRED' });
 
-  for (const [locale, lang] of Object.entries(LANGUAGES)) {
-    // The colours are the same in all of them.
-    for (const colorScheme of lang === 'en' ? SCHEMES : SCHEMES.slice(0, 1)) {
-      await visitEveryPage(browser, service, application, { locale, colorScheme }, async (page, name) => {
-        const title = `${name}, ${lang}, ${colorScheme}`;
-        if (name !== 'playground') assert.equal(await page.getAttribute('html', 'lang'), lang, title);
-        await assertAccessible(page, title);
-      });
+    for (const [locale, lang] of Object.entries(LANGUAGES)) {
+      // The colours are the same in all of them.
+      for (const colorScheme of lang === 'en' ? SCHEMES : SCHEMES.slice(0, 1)) {
+        await visitEveryPage(browser, service, application, { locale, colorScheme }, async (page, name) => {
+          const title = `${name}, ${lang}, ${colorScheme}`;
+          if (name !== 'playground') assert.equal(await page.getAttribute('html', 'lang'), lang, title);
+          await assertAccessible(page, title);
+        });
+      }
     }
-  }
-});
+  }),
+);

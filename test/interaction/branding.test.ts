@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorizeUrl } from '../oauth/relying-party.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { serviceWithConsents } from '../support/consents.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -118,19 +118,22 @@ test('a logo whose host fits into no policy is left out, and the page stays (CSP
   assert.match(page.headers.get('content-security-policy') ?? '', /img-src 'self' data:;/);
 });
 
-browserTest('the button of the sign-in page has the colour, in light and in dark, and no policy is broken', async (browser, t) => {
-  const service = await startService(t);
-  await service.api('PUT', '/settings/branding', { primaryColorHex: '#7a1f5c', primaryColorDarkHex: '#ffcc00' });
-  const window = await openWindow(browser);
-  const page = await window.open();
-  const colour = () => page.evaluate("getComputedStyle(document.querySelector('#sign-in')).backgroundColor");
-  for (const [colorScheme, expected] of [
-    ['light', 'rgb(122, 31, 92)'],
-    ['dark', 'rgb(255, 204, 0)'],
-  ] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.goto(`${service.baseUrl}/signin`);
-    assert.equal(await colour(), expected, colorScheme);
-  }
-  window.assertQuiet();
-});
+test(
+  'the button of the sign-in page has the colour, in light and in dark, and no policy is broken',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    await service.api('PUT', '/settings/branding', { primaryColorHex: '#7a1f5c', primaryColorDarkHex: '#ffcc00' });
+    const window = await openWindow(browser);
+    const page = await window.open();
+    const colour = () => page.evaluate("getComputedStyle(document.querySelector('#sign-in')).backgroundColor");
+    for (const [colorScheme, expected] of [
+      ['light', 'rgb(122, 31, 92)'],
+      ['dark', 'rgb(255, 204, 0)'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(`${service.baseUrl}/signin`);
+      assert.equal(await colour(), expected, colorScheme);
+    }
+    window.assertQuiet();
+  }),
+);

@@ -1,9 +1,9 @@
 /** What people do besides going straight on: back, reload, wait too long, a second tab. Each ends at the application or in plain words (OpenID Connect Core 1.0 section 3.1.2.3). */
 import assert from 'node:assert/strict';
-import { mock, type TestContext } from 'node:test';
+import { mock, type TestContext, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { LIFETIMES } from '../../config/defaults.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { assertExplained, openWindow, signIn } from '../support/watched-page.ts';
 import { outcomeOf, runApplication } from './application.ts';
@@ -26,71 +26,89 @@ async function assertWayBack(page: Page, code: string, { origin }: { readonly or
   await page.waitForURL(`${origin}/`);
 }
 
-browserTest('the sign-in page left open too long (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { user, application, window, page } = await atSignIn(browser, t);
-  mock.timers.enable({ apis: ['Date'], now: Date.now() + (LIFETIMES.interaction + 1) * 1000 });
-  try {
+test(
+  'the sign-in page left open too long (management-api.md, HTML hooks: error page)',
+  inBrowser(async (browser, t) => {
+    const { user, application, window, page } = await atSignIn(browser, t);
+    mock.timers.enable({ apis: ['Date'], now: Date.now() + (LIFETIMES.interaction + 1) * 1000 });
+    try {
+      await signIn(page, user);
+      await page.waitForSelector('#error-code');
+      await assertWayBack(page, 'interaction_expired', application);
+    } finally {
+      mock.timers.reset();
+    }
+    window.assertQuiet();
+  }),
+);
+
+test(
+  'back, after the sign-in (management-api.md, HTML hooks: error page)',
+  inBrowser(async (browser, t) => {
+    const { user, application, window, page } = await atSignIn(browser, t);
     await signIn(page, user);
-    await page.waitForSelector('#error-code');
+    await page.waitForURL(`${application.origin}/callback?*`);
+    await page.goBack();
+    assert.equal(await page.locator('form').count(), 0, 'no form that is over');
+    await page.reload();
     await assertWayBack(page, 'interaction_expired', application);
-  } finally {
-    mock.timers.reset();
-  }
-  window.assertQuiet();
-});
+    window.assertQuiet();
+  }),
+);
 
-browserTest('back, after the sign-in (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { user, application, window, page } = await atSignIn(browser, t);
-  await signIn(page, user);
-  await page.waitForURL(`${application.origin}/callback?*`);
-  await page.goBack();
-  assert.equal(await page.locator('form').count(), 0, 'no form that is over');
-  await page.reload();
-  await assertWayBack(page, 'interaction_expired', application);
-  window.assertQuiet();
-});
+test(
+  'a page that the browser brings back as it was left asks again (HTML standard, pageshow)',
+  inBrowser(async (browser, t) => {
+    const { window, page } = await atSignIn(browser, t);
+    // What a browser with a back/forward cache does; Chromium keeps no page out of a sign-in that set cookies.
+    await Promise.all([
+      page.waitForEvent('load'),
+      page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`),
+    ]);
+    assert.equal(await page.locator('#sign-in-form').count(), 1);
+    window.assertQuiet();
+  }),
+);
 
-browserTest('a page that the browser brings back as it was left asks again (HTML standard, pageshow)', async (browser, t) => {
-  const { window, page } = await atSignIn(browser, t);
-  // What a browser with a back/forward cache does; Chromium keeps no page out of a sign-in that set cookies.
-  await Promise.all([page.waitForEvent('load'), page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)]);
-  assert.equal(await page.locator('#sign-in-form').count(), 1);
-  window.assertQuiet();
-});
+test(
+  'the sign-in page reloaded, before and after a wrong password (OpenID Connect Core section 3.1.2.3)',
+  inBrowser(async (browser, t) => {
+    const { user, application, window, page } = await atSignIn(browser, t);
+    await page.reload();
+    await signIn(page, { ...user, password: 'not-the-password' });
+    await page.waitForSelector('#error-summary');
+    // The address bar, not F5: that would ask whether to send the form again.
+    await page.goto(page.url());
+    assert.equal(await page.locator('#error-summary').count(), 0);
+    await signIn(page, user);
+    await page.waitForURL(`${application.origin}/callback?*`);
+    assert.equal((await outcomeOf(page)).sub, user.id);
+    window.assertQuiet();
+  }),
+);
 
-browserTest('the sign-in page reloaded, before and after a wrong password (OpenID Connect Core section 3.1.2.3)', async (browser, t) => {
-  const { user, application, window, page } = await atSignIn(browser, t);
-  await page.reload();
-  await signIn(page, { ...user, password: 'not-the-password' });
-  await page.waitForSelector('#error-summary');
-  // The address bar, not F5: that would ask whether to send the form again.
-  await page.goto(page.url());
-  assert.equal(await page.locator('#error-summary').count(), 0);
-  await signIn(page, user);
-  await page.waitForURL(`${application.origin}/callback?*`);
-  assert.equal((await outcomeOf(page)).sub, user.id);
-  window.assertQuiet();
-});
+test(
+  'a second tab with another application: both sign in (OpenID Connect Core section 3.1.2.3)',
+  inBrowser(async (browser, t) => {
+    const { service, user, application, window, page } = await atSignIn(browser, t);
+    const other = await runApplication(t, service);
+    const tab = await window.open();
+    await tab.goto(other.start());
+    for (const [open, { origin }] of [
+      [page, application],
+      [tab, other],
+    ] as const) {
+      await signIn(open, user);
+      await open.waitForURL(`${origin}/callback?*`);
+      assert.equal((await outcomeOf(open)).sub, user.id);
+    }
+    window.assertQuiet();
+  }),
+);
 
-browserTest('a second tab with another application: both sign in (OpenID Connect Core section 3.1.2.3)', async (browser, t) => {
-  const { service, user, application, window, page } = await atSignIn(browser, t);
-  const other = await runApplication(t, service);
-  const tab = await window.open();
-  await tab.goto(other.start());
-  for (const [open, { origin }] of [
-    [page, application],
-    [tab, other],
-  ] as const) {
-    await signIn(open, user);
-    await open.waitForURL(`${origin}/callback?*`);
-    assert.equal((await outcomeOf(open)).sub, user.id);
-  }
-  window.assertQuiet();
-});
-
-browserTest(
+test(
   'a second tab, where somebody else signs in: the later one is signed in (OpenID Connect Core section 3.1.2.3)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const { service, user, application, window, page } = await atSignIn(browser, t);
     const other = await service.createUser();
     const tab = await window.open();
@@ -103,12 +121,12 @@ browserTest(
     await page.goto(application.start({ prompt: 'none' }));
     assert.equal((await outcomeOf(page)).sub, other.id);
     window.assertQuiet();
-  },
+  }),
 );
 
-browserTest(
+test(
   'signed out in a second tab while the first one asks for the password again (management-api.md, HTML hooks: error page)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const { service, user, application, window, page } = await atSignIn(browser, t);
     await signIn(page, user);
     await page.waitForURL(`${application.origin}/callback?*`);
@@ -121,23 +139,29 @@ browserTest(
     await page.waitForSelector('#error-code');
     await assertWayBack(page, 'session_changed', application);
     window.assertQuiet();
-  },
+  }),
 );
 
-browserTest('the page opened in another browser (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { application, page } = await atSignIn(browser, t);
-  const elsewhere = await openWindow(browser);
-  const opened = await elsewhere.open();
-  await opened.goto(page.url());
-  await assertWayBack(opened, 'interaction_elsewhere', application);
-  elsewhere.assertQuiet();
-});
+test(
+  'the page opened in another browser (management-api.md, HTML hooks: error page)',
+  inBrowser(async (browser, t) => {
+    const { application, page } = await atSignIn(browser, t);
+    const elsewhere = await openWindow(browser);
+    const opened = await elsewhere.open();
+    await opened.goto(page.url());
+    await assertWayBack(opened, 'interaction_elsewhere', application);
+    elsewhere.assertQuiet();
+  }),
+);
 
-browserTest('cookies deleted while the page stood open (management-api.md, HTML hooks: error page)', async (browser, t) => {
-  const { user, application, window, page } = await atSignIn(browser, t);
-  await window.context.clearCookies();
-  await signIn(page, user);
-  await page.waitForSelector('#error-code');
-  await assertWayBack(page, 'interaction_elsewhere', application);
-  window.assertQuiet();
-});
+test(
+  'cookies deleted while the page stood open (management-api.md, HTML hooks: error page)',
+  inBrowser(async (browser, t) => {
+    const { user, application, window, page } = await atSignIn(browser, t);
+    await window.context.clearCookies();
+    await signIn(page, user);
+    await page.waitForSelector('#error-code');
+    await assertWayBack(page, 'interaction_elsewhere', application);
+    window.assertQuiet();
+  }),
+);

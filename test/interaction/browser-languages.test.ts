@@ -1,14 +1,15 @@
 /** Languages, writing directions, sizes and colours in Chromium: the hosted pages as different people see them (WCAG 2.2). */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
 import { outcomeOf, runApplication } from './application.ts';
 
-browserTest(
+test(
   'the switcher works without JavaScript, from sign-in through an error to the application (WCAG 2.2, 3.1.1)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const application = await runApplication(t, service);
@@ -30,7 +31,7 @@ browserTest(
     await page.goto(`${service.baseUrl}/nowhere`);
     assert.equal(await page.getAttribute('html', 'lang'), 'zh-Hans', 'remembered');
     window.assertQuiet();
-  },
+  }),
 );
 
 /** Two pages that between them show all there is: fields, buttons, links, a summary, a notice. */
@@ -51,9 +52,9 @@ const boxes = (page: Page, selector: string) =>
     .locator(selector)
     .evaluateAll((found) => found.map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect().toJSON()] as const));
 
-browserTest(
+test(
   'at 320 pixels nothing scrolls sideways and no target is below 24 pixels; from right to left the page is mirrored (WCAG 2.2, 1.4.10, 2.5.8)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
     await visit(page, service, async (name) => {
@@ -71,7 +72,7 @@ browserTest(
         assert.ok(Math.abs(320 - right - mirrored?.left) < 1 && Math.abs(320 - left - mirrored?.right) < 1, `${name}: ${html}`);
       }
     });
-  },
+  }),
 );
 
 /** Elements that are not set off from what lies around them. */
@@ -87,9 +88,9 @@ const MOVING = `[...document.querySelectorAll('*')].filter((one) => {
   return transitionDuration !== '0s' || animationName !== 'none';
 }).length`;
 
-browserTest(
+test(
   'with forced colours everything keeps an edge and the focus is seen; who wants no motion gets none (WCAG 2.2, 1.4.11, 2.4.7, 2.3.3)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const page = await browser.newPage({ forcedColors: 'active', reducedMotion: 'reduce' });
     await visit(page, service, async (name) => {
@@ -98,5 +99,5 @@ browserTest(
       await page.keyboard.press('Tab');
       assert.equal(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'solid', name);
     });
-  },
+  }),
 );

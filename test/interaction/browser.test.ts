@@ -1,16 +1,17 @@
 /** An application signs its users in and out through Chromium: OpenID Connect Core 1.0 section 3.1.2, RP-Initiated Logout 1.0 section 2. */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { assertExplained, openWindow, signIn } from '../support/watched-page.ts';
 import { outcomeOf, runApplication } from './application.ts';
 
 const focused = (page: Page) => page.locator(':focus').getAttribute('id');
 
-browserTest(
+test(
   'by keyboard alone, first with a wrong password: the error is focused and the user name kept (WCAG 2.2, 2.1.1 and 3.3.1)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const application = await runApplication(t, service);
@@ -44,15 +45,15 @@ browserTest(
     await Promise.all([page.waitForURL(`${application.origin}/callback?*`), keyboard.press('Enter')]);
     assert.deepEqual(await outcomeOf(page), { sub: user.id, scope: 'openid' });
     window.assertQuiet();
-  },
+  }),
 );
 
 for (const javaScriptEnabled of [true, false]) {
   const scripts = `JavaScript ${javaScriptEnabled ? 'on' : 'off'}`;
 
-  browserTest(
+  test(
     `the sign-in form leads to the application’s origin, and the session to a second one: ${scripts} (CSP level 3 section 6.4.1)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const user = await service.createUser();
       const [first, second] = [await runApplication(t, service), await runApplication(t, service)];
@@ -66,26 +67,29 @@ for (const javaScriptEnabled of [true, false]) {
       assert.equal(new URL(page.url()).origin, second.origin, 'without being asked');
       assert.equal((await outcomeOf(page)).sub, user.id);
       window.assertQuiet();
-    },
+    }),
   );
 
-  browserTest(`the answer posted to the application: ${scripts} (OAuth 2.0 Form Post Response Mode section 2)`, async (browser, t) => {
-    const service = await startService(t);
-    const user = await service.createUser();
-    const application = await runApplication(t, service);
-    const window = await openWindow(browser, { javaScriptEnabled });
-    const page = await window.open();
-    await page.goto(application.start({ response_mode: 'form_post' }));
-    await signIn(page, user);
-    if (!javaScriptEnabled) await page.click('button:has-text("Continue")');
-    await page.waitForURL(`${application.origin}/callback`);
-    assert.equal((await outcomeOf(page)).sub, user.id);
-    window.assertQuiet();
-  });
+  test(
+    `the answer posted to the application: ${scripts} (OAuth 2.0 Form Post Response Mode section 2)`,
+    inBrowser(async (browser, t) => {
+      const service = await startService(t);
+      const user = await service.createUser();
+      const application = await runApplication(t, service);
+      const window = await openWindow(browser, { javaScriptEnabled });
+      const page = await window.open();
+      await page.goto(application.start({ response_mode: 'form_post' }));
+      await signIn(page, user);
+      if (!javaScriptEnabled) await page.click('button:has-text("Continue")');
+      await page.waitForURL(`${application.origin}/callback`);
+      assert.equal((await outcomeOf(page)).sub, user.id);
+      window.assertQuiet();
+    }),
+  );
 
-  browserTest(
+  test(
     `logout without a hint asks first; staying keeps the session, confirming ends it: ${scripts} (RP-Initiated Logout section 2)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const user = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
       const application = await runApplication(t, service);
@@ -110,25 +114,28 @@ for (const javaScriptEnabled of [true, false]) {
       await page.goto(application.start({ prompt: 'none' }));
       assert.equal((await outcomeOf(page)).error, 'login_required');
       window.assertQuiet();
-    },
+    }),
   );
 }
 
-browserTest('who gives up returns to the application with access_denied (OpenID Connect Core section 3.1.2.6)', async (browser, t) => {
-  const service = await startService(t);
-  const application = await runApplication(t, service);
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(application.start());
-  await page.click('#cancel');
-  await page.waitForURL(`${application.origin}/callback?*`);
-  assert.deepEqual(await outcomeOf(page), { error: 'access_denied', error_description: 'The user did not sign in' });
-  window.assertQuiet();
-});
+test(
+  'who gives up returns to the application with access_denied (OpenID Connect Core section 3.1.2.6)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const application = await runApplication(t, service);
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(application.start());
+    await page.click('#cancel');
+    await page.waitForURL(`${application.origin}/callback?*`);
+    assert.deepEqual(await outcomeOf(page), { error: 'access_denied', error_description: 'The user did not sign in' });
+    window.assertQuiet();
+  }),
+);
 
-browserTest(
+test(
   'what may not be redirected is explained, with a way back to the application (RFC 6749 section 4.1.2.1)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const application = await runApplication(t, service);
     const window = await openWindow(browser);
@@ -139,5 +146,5 @@ browserTest(
     await page.goto(application.start({ client_id: 'nobody' }));
     await assertExplained(page, 'invalid_client');
     window.assertQuiet();
-  },
+  }),
 );

@@ -10,7 +10,7 @@ import { createPasswordLink } from '../../src/services/one-time-links.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { assertAccessible } from '../support/accessibility.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
@@ -184,9 +184,9 @@ test('the log does not tell the token of a link, however its address is written'
   assert.ok(!metrics.includes('SECRET'));
 });
 
-browserTest(
+test(
   'in Chromium: shown on demand, told what is wrong, saved; axe-core finds nothing in light and dark (WCAG 2.2 AA)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const { service, link } = await serviceWithLinks(t);
     const user = await service.createUser({ displayName: 'Ada Lovelace' });
     const url = await link(user.id);
@@ -218,5 +218,5 @@ browserTest(
     assert.equal(await page.textContent('#error-code'), 'link_gone');
     await look('a link that was used');
     window.assertQuiet();
-  },
+  }),
 );

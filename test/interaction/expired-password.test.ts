@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../oauth/relying-party.ts';
 import { assertAccessible } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
 import { ADMIN, type Service, startService } from '../support/service.ts';
@@ -260,9 +260,9 @@ test('in four languages; the address of the form leads to its page', async (t) =
   }
 });
 
-browserTest(
+test(
   'in Chromium: expired, refused, replaced, signed in; axe-core finds nothing in light and dark (WCAG 2.2 AA)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const { service, user } = await expiredUser(t, { displayName: 'Ada Lovelace' });
     const window = await openWindow(browser);
     const page = await window.open();
@@ -285,5 +285,5 @@ browserTest(
     await page.click('#save-password');
     await page.waitForSelector('#sign-out');
     window.assertQuiet();
-  },
+  }),
 );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 import { openWindow } from '../support/watched-page.ts';
@@ -78,20 +78,23 @@ for (const [language, next] of [
   });
 }
 
-browserTest('both steps in Chromium: the focus is where one types next', async (browser, t) => {
-  const service = await startService(t);
-  await service.api('PUT', '/settings/sign-in', { identifierFirst: true });
-  const user = await service.createUser();
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/signin`);
-  await page.waitForSelector('#username:focus');
-  await page.keyboard.type(user.login);
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('#password');
-  assert.equal(await page.locator(':focus').getAttribute('id'), 'password');
-  await page.keyboard.type(user.password);
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`${service.baseUrl}/account`);
-  window.assertQuiet();
-});
+test(
+  'both steps in Chromium: the focus is where one types next',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    await service.api('PUT', '/settings/sign-in', { identifierFirst: true });
+    const user = await service.createUser();
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/signin`);
+    await page.waitForSelector('#username:focus');
+    await page.keyboard.type(user.login);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#password');
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'password');
+    await page.keyboard.type(user.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${service.baseUrl}/account`);
+    window.assertQuiet();
+  }),
+);

@@ -1,7 +1,7 @@
 /** Who goes from a sign-in to look for his password comes back to it, and to the application, once he has chosen one (services/forgotten-password.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startMailServer } from '../support/mail.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -10,35 +10,38 @@ import { outcomeOf, runApplication } from './application.ts';
 
 const PASSWORD = 'a password of my own';
 
-browserTest('from an application to the forgotten password, to the mail, and back to the application', async (browser, t) => {
-  for (const javaScriptEnabled of [true, false]) {
-    const server = await startMailServer(t);
-    const service = await startService(t, { env: server.env, sendsOutbox: true });
-    const user = await service.createUser({ email: 'ada@example.com' });
-    const application = await runApplication(t, service);
-    const window = await openWindow(browser, { javaScriptEnabled });
-    const page = await window.open();
-    await page.goto(application.start());
-    await page.click('#forgot-password');
-    await page.fill('#username', user.login);
-    await page.click('#send-link');
-    await page.waitForSelector('#told');
-    const { link } = await server.mail('ada@example.com');
-    assert.match(link, /\/choose-password\/[\w-]+$/, 'the link says nothing of the application');
-    // Mail programs open a tab of their own.
-    const tab = await window.open();
-    await tab.goto(link);
-    await tab.fill('#password', PASSWORD);
-    await tab.click('#save-password');
-    await tab.waitForSelector('#sign-in-form');
-    assert.match(tab.url(), /\/interaction\//);
-    assert.equal(await tab.textContent('.notice'), 'Your password is saved. Sign in with it.');
-    await signIn(tab, { login: user.login, password: PASSWORD });
-    await tab.waitForURL(`${application.origin}/callback?*`);
-    assert.deepEqual(await outcomeOf(tab), { sub: user.id, scope: 'openid' });
-    window.assertQuiet();
-  }
-});
+test(
+  'from an application to the forgotten password, to the mail, and back to the application',
+  inBrowser(async (browser, t) => {
+    for (const javaScriptEnabled of [true, false]) {
+      const server = await startMailServer(t);
+      const service = await startService(t, { env: server.env, sendsOutbox: true });
+      const user = await service.createUser({ email: 'ada@example.com' });
+      const application = await runApplication(t, service);
+      const window = await openWindow(browser, { javaScriptEnabled });
+      const page = await window.open();
+      await page.goto(application.start());
+      await page.click('#forgot-password');
+      await page.fill('#username', user.login);
+      await page.click('#send-link');
+      await page.waitForSelector('#told');
+      const { link } = await server.mail('ada@example.com');
+      assert.match(link, /\/choose-password\/[\w-]+$/, 'the link says nothing of the application');
+      // Mail programs open a tab of their own.
+      const tab = await window.open();
+      await tab.goto(link);
+      await tab.fill('#password', PASSWORD);
+      await tab.click('#save-password');
+      await tab.waitForSelector('#sign-in-form');
+      assert.match(tab.url(), /\/interaction\//);
+      assert.equal(await tab.textContent('.notice'), 'Your password is saved. Sign in with it.');
+      await signIn(tab, { login: user.login, password: PASSWORD });
+      await tab.waitForURL(`${application.origin}/callback?*`);
+      assert.deepEqual(await outcomeOf(tab), { sub: user.id, scope: 'openid' });
+      window.assertQuiet();
+    }
+  }),
+);
 
 /** A browser on the sign-in page of an application, and the link to choose a password. */
 async function left(service: Service): Promise<{ browser: UserAgent; interaction: string; link: string }> {

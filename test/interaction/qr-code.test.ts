@@ -5,46 +5,51 @@ import jsqr from 'jsqr';
 import { TOTP, URI } from 'otpauth';
 import { PNG } from 'pngjs';
 import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { secretOn, TWO_FACTORS } from '../support/factors.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { signIn } from '../support/watched-page.ts';
 
-browserTest('what a phone reads from the screen, light and dark, sets an app up whose codes sign in', async (browser, t) => {
-  const service = await startService(t);
-  await service.api('PUT', '/settings/branding', { name: 'Häuser & Söhne: "Tor"?' });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const login = `ümläut+${colorScheme}@example.com`;
-    const user = { ...(await service.createUser({ login })), login };
-    const context = await browser.newContext({ colorScheme, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 });
-    const page = await context.newPage();
-    await page.goto(`${service.baseUrl}/account/security`);
-    await signIn(page, user);
-    await page.click('#add-app');
-    const { data, width, height } = PNG.sync.read(await page.locator('.qr-code').screenshot());
-    // Dark modules on a light ground only: not every app reads the reverse (ISO/IEC 18004 section 6.2).
-    const read = (jsqr as unknown as typeof jsqr.default)(new Uint8ClampedArray(data), width, height, { inversionAttempts: 'dontInvert' });
-    assert.ok(read !== null, `not to be read, ${colorScheme}`);
-    const app = URI.parse(read.data);
-    assert.ok(app instanceof TOTP);
-    assert.deepEqual([app.issuer, app.label], ['Häuser & Söhne "Tor"?', login], 'a colon would part them elsewhere');
-    assert.deepEqual([app.algorithm, app.digits, app.period], ['SHA1', 6, 30]);
-    assert.equal(app.secret.base32, (await page.textContent('#totp-secret'))?.replaceAll(' ', ''));
-    await page.fill('#pass-code', app.generate());
-    await page.click('#enroll');
-    await page.waitForSelector('#recovery-codes');
+test(
+  'what a phone reads from the screen, light and dark, sets an app up whose codes sign in',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    await service.api('PUT', '/settings/branding', { name: 'Häuser & Söhne: "Tor"?' });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const login = `ümläut+${colorScheme}@example.com`;
+      const user = { ...(await service.createUser({ login })), login };
+      const context = await browser.newContext({ colorScheme, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 });
+      const page = await context.newPage();
+      await page.goto(`${service.baseUrl}/account/security`);
+      await signIn(page, user);
+      await page.click('#add-app');
+      const { data, width, height } = PNG.sync.read(await page.locator('.qr-code').screenshot());
+      // Dark modules on a light ground only: not every app reads the reverse (ISO/IEC 18004 section 6.2).
+      const read = (jsqr as unknown as typeof jsqr.default)(new Uint8ClampedArray(data), width, height, {
+        inversionAttempts: 'dontInvert',
+      });
+      assert.ok(read !== null, `not to be read, ${colorScheme}`);
+      const app = URI.parse(read.data);
+      assert.ok(app instanceof TOTP);
+      assert.deepEqual([app.issuer, app.label], ['Häuser & Söhne "Tor"?', login], 'a colon would part them elsewhere');
+      assert.deepEqual([app.algorithm, app.digits, app.period], ['SHA1', 6, 30]);
+      assert.equal(app.secret.base32, (await page.textContent('#totp-secret'))?.replaceAll(' ', ''));
+      await page.fill('#pass-code', app.generate());
+      await page.click('#enroll');
+      await page.waitForSelector('#recovery-codes');
 
-    await context.clearCookies();
-    await page.goto(`${service.baseUrl}/signin`);
-    await signIn(page, user);
-    await page.waitForSelector('#factor-form');
-    await page.fill('#pass-code', app.generate({ timestamp: Date.now() + 30_000 }));
-    await page.click('#verify');
-    await page.waitForSelector('#sign-out');
-    await context.close();
-  }
-});
+      await context.clearCookies();
+      await page.goto(`${service.baseUrl}/signin`);
+      await signIn(page, user);
+      await page.waitForSelector('#factor-form');
+      await page.fill('#pass-code', app.generate({ timestamp: Date.now() + 30_000 }));
+      await page.click('#verify');
+      await page.waitForSelector('#sign-out');
+      await context.close();
+    }
+  }),
+);
 
 /** Why an app is set up: because the sign-in needs it, or because its user wants to. */
 const WORDS = {

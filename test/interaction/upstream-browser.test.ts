@@ -1,7 +1,8 @@
 /** Signing in by an external provider in Chromium, with and without JavaScript, and what axe-core says of the pages (WCAG 2.2 levels A and AA). */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { assertAccessible } from '../support/accessibility.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { createIdp, idpBody, startUpstream } from '../support/upstream.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
@@ -12,9 +13,9 @@ const env = { ALLOW_PRIVATE_NETWORK: 'true' };
 for (const javaScriptEnabled of [true, false]) {
   const scripts = `JavaScript ${javaScriptEnabled ? 'on' : 'off'}`;
 
-  browserTest(
+  test(
     `by the button to the provider and back to the application: ${scripts} (OpenID Connect Core 1.0 section 3.1.2)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t, { env });
       const upstream = await startUpstream(t);
       await createIdp(service, idpBody(upstream));
@@ -26,12 +27,12 @@ for (const javaScriptEnabled of [true, false]) {
       await page.waitForURL(`${application.origin}/callback?*`);
       assert.match((await outcomeOf(page)).sub ?? '', /^usr_/);
       window.assertQuiet();
-    },
+    }),
   );
 
-  browserTest(
+  test(
     `an answer by form_post from another site keeps the browser’s own sign-in: ${scripts} (RFC 6265bis, SameSite=Lax)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t, { env });
       const upstream = await startUpstream(t);
       upstream.behaviour.formPost = true;
@@ -45,12 +46,12 @@ for (const javaScriptEnabled of [true, false]) {
       await page.waitForURL(`${application.origin}/callback?*`);
       assert.match((await outcomeOf(page)).sub ?? '', /^usr_/);
       window.assertQuiet();
-    },
+    }),
   );
 
-  browserTest(
+  test(
     `a provider whose page forbids its form to lead elsewhere: a second instance of this service, ${scripts} (CSP level 3 section 6.4.1)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const [service, upstream] = [await startService(t, { env }), await startService(t)];
       const probe = await createIdp(service, {
         name: 'Head office',
@@ -74,13 +75,13 @@ for (const javaScriptEnabled of [true, false]) {
       await page.waitForURL(`${application.origin}/callback?*`);
       assert.match((await outcomeOf(page)).sub ?? '', /^usr_/);
       window.assertQuiet();
-    },
+    }),
   );
 }
 
-browserTest(
+test(
   'axe-core finds nothing on the pages with buttons, on the way back, and where it did not work; four languages, light and dark',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t, { env });
     const upstream = await startUpstream(t);
     await createIdp(service, idpBody(upstream));
@@ -109,5 +110,5 @@ browserTest(
         await context.close();
       }
     }
-  },
+  }),
 );

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { removeExpired } from '../../src/store/expiry.ts';
 import { assertAccessible } from '../support/accessibility.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { onServer } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -104,9 +104,9 @@ test('the dev inbox is not there for whoever names this machine but comes from e
   if (outside !== undefined) assert.equal(await statusFrom(outside), 404);
 });
 
-browserTest(
+test(
   'in Chromium: from the sign-in page to the mail and a new password; axe-core finds nothing in light and dark (WCAG 2.2 AA)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t, { sendsOutbox: true });
     const user = await service.createUser({ email: 'ada@example.com' });
     const window = await openWindow(browser);
@@ -150,5 +150,5 @@ browserTest(
     await page.goto(verification);
     assert.equal(await page.textContent('#error-code'), 'verification_gone');
     await look('a link that was used');
-  },
+  }),
 );

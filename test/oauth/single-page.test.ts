@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { serviceWithConsents } from '../support/consents.ts';
 import { listen } from '../support/listen.ts';
 import { startService } from '../support/service.ts';
@@ -33,9 +33,9 @@ async function signInByRedirect(page: Page, app: SinglePageApplication, user: { 
 }
 
 for (const serverId of ['built-in', 'default']) {
-  browserTest(
+  test(
     `code with PKCE by redirect, userinfo, refresh with rotation, logout: ${serverId} server (OpenID Connect Core section 3.1)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const user = await service.createUser({ displayName: 'Ada Lovelace', email: 'ada@example.com' });
       const scope = 'openid profile email offline_access';
@@ -68,43 +68,46 @@ for (const serverId of ['built-in', 'default']) {
       await leaveToSignIn(page);
       await page.waitForSelector('#sign-in-form');
       window.assertQuiet();
-    },
+    }),
   );
 }
 
-browserTest('sign-in by popup: the popup keeps its tie to the application and closes (HTML section 7.1.3)', async (browser, t) => {
-  const service = await startService(t);
-  const user = await service.createUser();
-  const app = await serveSinglePage(t, service, { host: '127.0.0.1' });
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${app.origin}/`);
-  await page.evaluate(
-    `document.querySelector('#popup').onclick = () => app.signinPopup().then(() => show('by popup'), (error) => show('failed: ' + error.message))`,
-  );
-  const opened = window.context.waitForEvent('page');
-  await page.click('#popup');
-  const popup = await opened;
-  await popup.waitForSelector('#username');
-  const hasOpener = () => popup.evaluate('window.opener !== null');
-  assert.equal(await hasOpener(), true, 'libraries call the application through it');
-  const closed = popup.waitForEvent('close');
-  await popup.fill('#username', user.login);
-  await popup.fill('#password', 'not-the-password');
-  await popup.click('#sign-in');
-  await popup.waitForSelector('#error-summary');
-  assert.equal(await hasOpener(), true);
-  await signIn(popup, user);
-  await closed;
-  await page.locator('#outcome', { hasNotText: 'ready' }).waitFor();
-  assert.equal(await page.textContent('#outcome'), 'by popup');
-  assert.equal((await keptUser(page))?.profile.sub, user.id);
-  window.assertQuiet();
-});
+test(
+  'sign-in by popup: the popup keeps its tie to the application and closes (HTML section 7.1.3)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser();
+    const app = await serveSinglePage(t, service, { host: '127.0.0.1' });
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${app.origin}/`);
+    await page.evaluate(
+      `document.querySelector('#popup').onclick = () => app.signinPopup().then(() => show('by popup'), (error) => show('failed: ' + error.message))`,
+    );
+    const opened = window.context.waitForEvent('page');
+    await page.click('#popup');
+    const popup = await opened;
+    await popup.waitForSelector('#username');
+    const hasOpener = () => popup.evaluate('window.opener !== null');
+    assert.equal(await hasOpener(), true, 'libraries call the application through it');
+    const closed = popup.waitForEvent('close');
+    await popup.fill('#username', user.login);
+    await popup.fill('#password', 'not-the-password');
+    await popup.click('#sign-in');
+    await popup.waitForSelector('#error-summary');
+    assert.equal(await hasOpener(), true);
+    await signIn(popup, user);
+    await closed;
+    await page.locator('#outcome', { hasNotText: 'ready' }).waitFor();
+    assert.equal(await page.textContent('#outcome'), 'by popup');
+    assert.equal((await keptUser(page))?.profile.sub, user.id);
+    window.assertQuiet();
+  }),
+);
 
-browserTest(
+test(
   'silent renewal in an iframe: prompt=none with the session, login_required without it (OpenID Connect Core section 3.1.2.6)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const app = await serveSinglePage(t, service);
@@ -129,12 +132,12 @@ browserTest(
     await elsewhere.waitForURL(`${service.baseUrl}/signin?signed-out`);
     assert.deepEqual(await inPage(page, 'signinSilent()'), { failed: 'login_required' });
     window.assertQuiet();
-  },
+  }),
 );
 
-browserTest(
+test(
   'an application on another site cannot renew in a frame over http, and signs in by redirect all the same (RFC 6265bis section 5.2)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const app = await serveSinglePage(t, service, { host: '127.0.0.1' });
@@ -145,7 +148,7 @@ browserTest(
     await leaveToSignIn(page);
     assert.equal(await outcomeOn(page, '/callback'), 'signed in');
     window.assertQuiet();
-  },
+  }),
 );
 
 test('over https the session cookie is sent in frames of other sites too: Secure, SameSite=None (RFC 6265bis section 5.6.7)', async (t) => {
@@ -170,9 +173,9 @@ test('over https the session cookie is sent in frames of other sites too: Secure
   assert.equal(renewed.headers.get('x-frame-options'), null, 'the answer to prompt=none may be framed: it is a redirect');
 });
 
-browserTest(
+test(
   'an application whose origin is not registered gets nothing from the token endpoint (Fetch section 3.2)',
-  async (browser, t) => {
+  inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
     const app = await serveSinglePage(t, service, { settings: { allowed_origins: ['http://localhost:1'] } });
@@ -183,49 +186,52 @@ browserTest(
     await signIn(page, user);
     assert.match(await outcomeOn(page, '/callback'), /^failed: Failed to fetch/);
     assert.equal(await keptUser(page), null);
-  },
+  }),
 );
 
-browserTest('no page for people shows in a frame, not even of the same site (clickjacking: RFC 9700 section 4.16)', async (browser, t) => {
-  const service = await serviceWithConsents(t);
-  const user = await service.createUser();
-  const app = await serveSinglePage(t, service, { settings: { consent_method: 'REQUIRED' } });
-  const request = (parameters: Record<string, string>) => {
-    const defaults = {
-      client_id: app.clientId,
-      redirect_uri: `${app.origin}/callback`,
-      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+test(
+  'no page for people shows in a frame, not even of the same site (clickjacking: RFC 9700 section 4.16)',
+  inBrowser(async (browser, t) => {
+    const service = await serviceWithConsents(t);
+    const user = await service.createUser();
+    const app = await serveSinglePage(t, service, { settings: { consent_method: 'REQUIRED' } });
+    const request = (parameters: Record<string, string>) => {
+      const defaults = {
+        client_id: app.clientId,
+        redirect_uri: `${app.origin}/callback`,
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      };
+      return authorizeUrl(service, 'default', { ...defaults, ...parameters }).href;
     };
-    return authorizeUrl(service, 'default', { ...defaults, ...parameters }).href;
-  };
-  const attacker = await listen(t, 'localhost', (_req, res) =>
-    res.setHeader('content-type', 'text/html').end('<!doctype html><title>Attacker</title>'),
-  );
-  const page = await (await openWindow(browser)).open();
+    const attacker = await listen(t, 'localhost', (_req, res) =>
+      res.setHeader('content-type', 'text/html').end('<!doctype html><title>Attacker</title>'),
+    );
+    const page = await (await openWindow(browser)).open();
 
-  /** Where a frame of this address ends up. */
-  const framed = async (address: string): Promise<string> => {
-    await page.goto(attacker);
-    const arrived = page.waitForEvent('framenavigated', (frame) => frame.parentFrame() !== null && frame.url() !== 'about:blank');
-    await page.evaluate(`{
+    /** Where a frame of this address ends up. */
+    const framed = async (address: string): Promise<string> => {
+      await page.goto(attacker);
+      const arrived = page.waitForEvent('framenavigated', (frame) => frame.parentFrame() !== null && frame.url() !== 'about:blank');
+      await page.evaluate(`{
       const frame = document.createElement('iframe');
       frame.src = ${JSON.stringify(address)};
       document.body.append(frame);
     }`);
-    return (await arrived).url();
-  };
-  assert.equal(await framed(`${attacker}/`), `${attacker}/`, 'frames do work here');
-  const refused = 'chrome-error://chromewebdata/';
-  const unknown = request({ client_id: 'nobody' });
-  for (const address of [request({}), request({ prompt: 'login' }), unknown, `${service.baseUrl}/signin`])
-    assert.equal(await framed(address), refused, address);
+      return (await arrived).url();
+    };
+    assert.equal(await framed(`${attacker}/`), `${attacker}/`, 'frames do work here');
+    const refused = 'chrome-error://chromewebdata/';
+    const unknown = request({ client_id: 'nobody' });
+    for (const address of [request({}), request({ prompt: 'login' }), unknown, `${service.baseUrl}/signin`])
+      assert.equal(await framed(address), refused, address);
 
-  await page.goto(`${service.baseUrl}/signin`);
-  await signIn(page, user);
-  await page.waitForURL(`${service.baseUrl}/account`);
-  const consent = request({ scope: 'openid email' });
-  await page.goto(consent);
-  await page.waitForSelector('#consent');
-  for (const address of [consent, `${service.issuer('default')}/logout`, `${service.baseUrl}/account`])
-    assert.equal(await framed(address), refused, address);
-});
+    await page.goto(`${service.baseUrl}/signin`);
+    await signIn(page, user);
+    await page.waitForURL(`${service.baseUrl}/account`);
+    const consent = request({ scope: 'openid email' });
+    await page.goto(consent);
+    await page.waitForSelector('#consent');
+    for (const address of [consent, `${service.issuer('default')}/logout`, `${service.baseUrl}/account`])
+      assert.equal(await framed(address), refused, address);
+  }),
+);

@@ -1,7 +1,8 @@
 /** All seven response types, in each way they can come back, on both servers: OpenID Connect Core 1.0 section 3, and Form Post Response Mode. */
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { browserTest } from '../support/browser.ts';
+import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { assertExplained, openWindow, signIn } from '../support/watched-page.ts';
 import { ADA, choose, json } from './story.ts';
@@ -31,9 +32,9 @@ async function assertShown(page: Page, responseType: string, issuer: string): Pr
 }
 
 for (const server of ['built-in', 'default']) {
-  browserTest(
+  test(
     `seven response types, by the default mode and by form_post: ${server} server (OpenID Connect Core section 3)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const user = await service.createUser(ADA);
       const window = await openWindow(browser);
@@ -57,12 +58,12 @@ for (const server of ['built-in', 'default']) {
         }
       }
       window.assertQuiet();
-    },
+    }),
   );
 
-  browserTest(
+  test(
     `without JavaScript a fragment is explained, and form_post leads on: ${server} server (Form Post Response Mode)`,
-    async (browser, t) => {
+    inBrowser(async (browser, t) => {
       const service = await startService(t);
       const user = await service.createUser(ADA);
       const window = await openWindow(browser, { javaScriptEnabled: false });
@@ -78,67 +79,76 @@ for (const server of ['built-in', 'default']) {
       await page.waitForSelector('#received');
       await assertShown(page, 'code id_token', service.issuer(server));
       window.assertQuiet();
-    },
+    }),
   );
 }
 
-browserTest('the request can be looked at first, and changed (OpenID Connect Core section 3.1.2.1)', async (browser, t) => {
-  const service = await startService(t);
-  const user = await service.createUser(ADA);
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/playground`);
-  await choose(page, 'default', { prompt: 'login' });
-  await page.fill('#login_hint', 'ada');
-  await page.click('#preview');
-  const shown = new URL((await page.textContent('#request-url'))?.replaceAll('\n', '') ?? '');
-  assert.equal(shown.href, await page.getAttribute('#go', 'href'));
-  assert.deepEqual([shown.searchParams.get('prompt'), shown.searchParams.get('login_hint')], ['login', 'ada']);
-  for (const [name] of shown.searchParams) assert.equal((await page.locator(`#sent th:has-text("${name}")`).count()) > 0, true, name);
-  assert.match((await page.textContent('#sent')) ?? '', /RFC 7636, section 4\.2/);
-  await page.click('#back');
-  assert.deepEqual([await page.inputValue('#login_hint'), await page.inputValue('#prompt')], ['ada', 'login']);
-  await page.click('#preview');
-  await page.click('#go');
-  assert.equal(await page.inputValue('#username'), 'ada');
-  await signIn(page, user);
-  await page.waitForSelector('#userinfo');
-  window.assertQuiet();
-});
+test(
+  'the request can be looked at first, and changed (OpenID Connect Core section 3.1.2.1)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser(ADA);
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/playground`);
+    await choose(page, 'default', { prompt: 'login' });
+    await page.fill('#login_hint', 'ada');
+    await page.click('#preview');
+    const shown = new URL((await page.textContent('#request-url'))?.replaceAll('\n', '') ?? '');
+    assert.equal(shown.href, await page.getAttribute('#go', 'href'));
+    assert.deepEqual([shown.searchParams.get('prompt'), shown.searchParams.get('login_hint')], ['login', 'ada']);
+    for (const [name] of shown.searchParams) assert.equal((await page.locator(`#sent th:has-text("${name}")`).count()) > 0, true, name);
+    assert.match((await page.textContent('#sent')) ?? '', /RFC 7636, section 4\.2/);
+    await page.click('#back');
+    assert.deepEqual([await page.inputValue('#login_hint'), await page.inputValue('#prompt')], ['ada', 'login']);
+    await page.click('#preview');
+    await page.click('#go');
+    assert.equal(await page.inputValue('#username'), 'ada');
+    await signIn(page, user);
+    await page.waitForSelector('#userinfo');
+    window.assertQuiet();
+  }),
+);
 
-browserTest('what no server accepts may be tried, and is explained (RFC 6749 section 4.1.2.1)', async (browser, t) => {
-  const service = await startService(t);
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/playground`);
-  for (const [choice, code, meaning] of [
-    [{ prompt: 'none' }, 'login_required', /prompt=none forbids asking/],
-    [{ responseType: 'id_token', responseMode: 'query' }, 'unsupported_response_mode', /must not travel in a query/],
-    [{ responseMode: 'form_post', prompt: 'none' }, 'login_required', /nobody is signed in/],
-  ] as const) {
-    await choose(page, 'built-in', choice);
+test(
+  'what no server accepts may be tried, and is explained (RFC 6749 section 4.1.2.1)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/playground`);
+    for (const [choice, code, meaning] of [
+      [{ prompt: 'none' }, 'login_required', /prompt=none forbids asking/],
+      [{ responseType: 'id_token', responseMode: 'query' }, 'unsupported_response_mode', /must not travel in a query/],
+      [{ responseMode: 'form_post', prompt: 'none' }, 'login_required', /nobody is signed in/],
+    ] as const) {
+      await choose(page, 'built-in', choice);
+      await page.click('#start');
+      await page.waitForSelector('#error-code');
+      await assertExplained(page, code);
+      assert.match((await page.textContent('#error-meaning')) ?? '', meaning);
+      await page.click('#change');
+    }
+    await page.fill('#other_scopes', 'nonsense');
+    await page.selectOption('#prompt', '');
     await page.click('#start');
     await page.waitForSelector('#error-code');
-    await assertExplained(page, code);
-    assert.match((await page.textContent('#error-meaning')) ?? '', meaning);
+    await assertExplained(page, 'invalid_scope');
     await page.click('#change');
-  }
-  await page.fill('#other_scopes', 'nonsense');
-  await page.selectOption('#prompt', '');
-  await page.click('#start');
-  await page.waitForSelector('#error-code');
-  await assertExplained(page, 'invalid_scope');
-  await page.click('#change');
-  assert.equal(await page.inputValue('#other_scopes'), 'nonsense');
-  window.assertQuiet();
-});
+    assert.equal(await page.inputValue('#other_scopes'), 'nonsense');
+    window.assertQuiet();
+  }),
+);
 
-browserTest('the callback without an answer leads back (RFC 6749 section 3.1.2)', async (browser, t) => {
-  const service = await startService(t);
-  const window = await openWindow(browser);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/playground/callback`);
-  await page.click('#nothing a');
-  await page.waitForURL(`${service.baseUrl}/playground`);
-  window.assertQuiet();
-});
+test(
+  'the callback without an answer leads back (RFC 6749 section 3.1.2)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/playground/callback`);
+    await page.click('#nothing a');
+    await page.waitForURL(`${service.baseUrl}/playground`);
+    window.assertQuiet();
+  }),
+);

@@ -3,7 +3,7 @@
  * is answered as unknown. Where Chromium is missing its tests are skipped by name; in CI they fail instead.
  */
 import { existsSync } from 'node:fs';
-import { after, type TestContext, test } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -41,15 +41,18 @@ async function sharedBrowser(): Promise<Browser> {
   return shared;
 }
 
-/** A test with a browser that knows nothing: all that the test opens in it is closed with it, cookies, cache and storage included. */
-export function browserTest(title: string, run: (browser: Browser, t: TestContext) => Promise<void>): void {
-  const skip = hasChromium || inCI ? false : `Chromium is missing at ${executablePath}; on Debian: apt-get install chromium`;
-  test(title, { skip }, async (t) => {
+/**
+ * The body of a test with a browser that knows nothing: `test(title, inBrowser(async (browser, t) => …))`. All that the test opens in it
+ * is closed with it, cookies, cache and storage included.
+ */
+export function inBrowser(run: (browser: Browser, t: TestContext) => Promise<void>): (t: TestContext) => Promise<void> {
+  return async (t) => {
+    if (!hasChromium && !inCI) return t.skip(`Chromium is missing at ${executablePath}; on Debian: apt-get install chromium`);
     const browser = await sharedBrowser();
     try {
       await run(browser, t);
     } finally {
       for (const context of browser.contexts()) await context.close();
     }
-  });
+  };
 }

@@ -55,7 +55,7 @@ export function testProblem(proof: string): string | undefined {
   const [, file = '', title = ''] = /^`(test\/\S+\.ts) › (.+)`$/.exec(proof) ?? [];
   if (title === '') return 'is no proof';
   if (!existsSync(path.join(ROOT, file))) return 'names a file that is not there';
-  const named = new RegExp(`\\b(?:test|it|describe|browserTest)\\(\\s*(['"\`])${literal(title)}\\1`);
+  const named = new RegExp(`\\b(?:test|it|describe)\\(\\s*(['"\`])${literal(title)}\\1`);
   return named.test(sourceOf(file)) ? undefined : 'names a test that is not there';
 }
 

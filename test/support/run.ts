@@ -17,12 +17,11 @@ import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import { openNotifications } from '../../src/store/notifications.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { databaseUrl, dropDatabase, onServer } from './database.ts';
+import { divide, readDurations, shortName } from './durations.ts';
 import { STARTED } from './service.ts';
 
-/** Processes: one more than a small machine has cores, as each waits at times. */
-const AT_ONCE = 3;
-/** More would spare little, and the last ones would end far apart. */
-const FILES_OF_A_PROCESS = 10;
+/** Processes: more than a small machine has cores, as each waits at times. */
+const AT_ONCE = 4;
 /** The last resort, for a process that is too busy to notice that a test does not end (group.ts). */
 const GROUP_LIMIT_MS = 1_800_000;
 
@@ -65,30 +64,14 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
   return { url, stop };
 }
 
-/**
- * Most of what a short file costs is to load the service and to warm it up, so several files share a process. A file with hooks beyond
- * its own suites has one of its own: there they would be those of all files.
- */
-function grouped(files: readonly string[]): string[][] {
-  const isAlone = (file: string) => /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
-  const alone = files.filter(isAlone);
-  const others = files.filter((file) => !alone.includes(file));
-  const size = Math.min(FILES_OF_A_PROCESS, Math.ceil(others.length / AT_ONCE));
-  const groups = alone.map((file) => [file]);
-  for (let at = 0; at < others.length; at += size) groups.push(others.slice(at, at + size));
-  return groups.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-}
+/** A file with hooks beyond its own suites needs a process of its own: elsewhere they would be those of all files. */
+const hasOwnHooks = (file: string): boolean => /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
 
-/** Writes what `node --test` is to run: a file for each process, named after the first and the last of its tests. */
+/** Writes what `node --test` is to run: a file for each process, in the order of the names, each after the first of its test files. */
 function writeGroups(directory: string, groups: readonly string[][]): string[] {
-  const nameOf = (file = '') =>
-    file
-      .replace(/^dist\/test\//, '')
-      .replace(/\.test\.js$/, '')
-      .replaceAll('/', '_');
   return groups.map((files, index) => {
-    const names = [...new Set([nameOf(files[0]), nameOf(files.at(-1))])].join('-to-');
-    const file = path.join(directory, `${String(index + 1).padStart(2, '0')}-${names}.mjs`);
+    const name = shortName(files[0] ?? '').replaceAll('/', '_');
+    const file = path.join(directory, `${String(index + 1).padStart(3, '0')}-${name}.mjs`);
     const urls = files.map((name) => pathToFileURL(path.join(root, name)).href);
     writeFileSync(
       file,
@@ -119,11 +102,13 @@ async function start(url: string, database: Database): Promise<void> {
 
 /** @returns the exit code of `node --test` */
 function runTests(files: readonly string[], env: Record<string, string>): Promise<number> {
-  const reporters = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
-  if (process.env.CI === 'true') {
-    const refusal = new URL('refuse-skipped.js', import.meta.url).href;
-    reporters.push(`--test-reporter=${refusal}`, '--test-reporter-destination=stderr');
-  }
+  const reporter = (name: string, destination: string): string[] => [
+    `--test-reporter=${name}`,
+    `--test-reporter-destination=${destination}`,
+  ];
+  const own = (name: string): string => new URL(name, import.meta.url).href;
+  const reporters = [...reporter('spec', 'stdout'), ...reporter(own('timings.js'), 'stdout')];
+  if (process.env.CI === 'true') reporters.push(...reporter(own('refuse-skipped.js'), 'stderr'));
   const limits = [`--test-concurrency=${AT_ONCE}`, `--test-timeout=${GROUP_LIMIT_MS}`];
   child = spawn(process.execPath, ['--test', ...limits, ...reporters, ...options, ...files], {
     cwd: root,
@@ -160,7 +145,9 @@ try {
   await makeTemplate(server.url, template, 'template0', migrate);
   await makeTemplate(server.url, started, template, (database) => start(databaseUrl(server.url, started), database));
   const env = { GATEHOUSE_TEST_SERVER: server.url, GATEHOUSE_TEST_TEMPLATE: template, GATEHOUSE_TEST_STARTED: started };
-  process.exitCode = interrupted ? 1 : await runTests(writeGroups(groups, grouped(files)), env);
+  process.exitCode = interrupted
+    ? 1
+    : await runTests(writeGroups(groups, divide(files, readDurations(), { mustBeAlone: hasOwnHooks, processes: AT_ONCE })), env);
 } finally {
   rmSync(groups, { recursive: true });
   for (const name of [started, template]) await dropDatabase(server.url, name);

@@ -1,0 +1,55 @@
+/** How long each test file took in an earlier run, and how the files are divided among processes because of it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const FILE = fileURLToPath(new URL('../../../test/support/durations.json', import.meta.url));
+/** Seconds assumed for a file that is not listed. */
+const UNKNOWN = 3;
+/** Seconds below which it does not pay to divide a process's share further: each process loads and warms up the service. */
+const SMALLEST_SHARE = 12;
+
+/** Seconds by file, named as `admin/groups`. */
+export type Durations = Readonly<Record<string, number>>;
+
+/** @param file path of a compiled test, relative or absolute @returns its short name: `admin/groups` */
+export const shortName = (file: string): string => file.replace(/^.*\bdist\/test\//, '').replace(/\.test\.[jt]s$/, '');
+
+export const readDurations = (): Durations => JSON.parse(readFileSync(FILE, 'utf8')) as Durations;
+
+/** Replaces what is known of these files; rounds to tenths of a second so that a repeated run changes few lines. */
+export function writeDurations(measured: Durations): void {
+  const all = Object.entries({ ...readDurations(), ...measured }).map(([name, seconds]) => [name, Math.round(seconds * 10) / 10] as const);
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`);
+}
+
+/**
+ * Divides files among processes: the longest files first, and each process's share smaller than the one before (guided
+ * self-scheduling), so that all processes end at about the same time.
+ * @param mustBeAlone files that need a process of their own
+ * @param processes how many run at once
+ */
+export function divide(
+  files: readonly string[],
+  durations: Durations,
+  { mustBeAlone, processes }: { mustBeAlone(file: string): boolean; processes: number },
+): string[][] {
+  const secondsOf = (file: string): number => durations[shortName(file)] ?? UNKNOWN;
+  const longestFirst = files.toSorted((a, b) => secondsOf(b) - secondsOf(a) || (a < b ? -1 : 1));
+  let left = files.reduce((sum, file) => sum + secondsOf(file), 0);
+  const shares: { files: string[]; room: number }[] = [];
+  let open: { files: string[]; room: number } | undefined;
+  for (const file of longestFirst) {
+    const seconds = secondsOf(file);
+    if (mustBeAlone(file)) shares.push({ files: [file], room: 0 });
+    else {
+      if (open === undefined || open.room < seconds) {
+        open = { files: [], room: Math.max(SMALLEST_SHARE, left / (3 * processes)) };
+        shares.push(open);
+      }
+      open.files.push(file);
+      open.room -= seconds;
+    }
+    left -= seconds;
+  }
+  return shares.map((share) => share.files);
+}
