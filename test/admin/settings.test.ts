@@ -188,10 +188,8 @@ test(
         "[...document.querySelectorAll('.preview-button')].map((one) => getComputedStyle(one).backgroundColor)",
       );
       assert.deepEqual(colours, ['rgb(122, 31, 92)', 'rgb(255, 204, 0)'], colorScheme);
-      await assertAccessible(page, `preview, ${colorScheme}`);
     }
-    await page.setViewportSize({ width: 320, height: 720 });
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+    await assertAccessible(page, 'preview');
     await page.click('#submit');
     await page.waitForURL(`${service.baseUrl}${BRANDING}?notice=branding-changed`);
     window.assertQuiet();

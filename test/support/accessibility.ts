@@ -1,14 +1,15 @@
-/** axe-core on a page as it stands: WCAG 2.2 levels A and AA, and its best practices. */
+/** axe-core on a page as it stands: WCAG 2.2 levels A and AA, its best practices, and Reflow (1.4.10). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Those that look at colours; all others find the same in light and dark. */
+/** The rules that look at colours. All others find the same in light and dark. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+/** CSS pixels: a window of 1280 at 400 % zoom. */
+const NARROW = { width: 320, height: 720 };
 
-/** Each document reads it anew: half as long where it is minified. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Violation {
@@ -16,16 +17,50 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** @throws {assert.AssertionError} naming each violation with its element */
-export const assertAccessible = (page: Page, name: string): Promise<void> => assertClean(page, name, TAGS);
+/**
+ * Looks at the page at 320 CSS pixels with everything unfolded: all rules in light, the colours once more in dark. Leaves the page as it was.
+ * @throws {assert.AssertionError} naming each violation with its element
+ */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  const size = page.viewportSize();
+  await page.setViewportSize(NARROW);
+  await page.emulateMedia({ colorScheme: 'light' });
+  // A click waits for the response to a form, not for its style sheet. Without it every target is too small.
+  await page.waitForLoadState('load');
+  const folded = await page.evaluateHandle("[...document.querySelectorAll('details:not([open])')]");
+  const setOpen = (open: boolean) =>
+    folded.evaluate((all, isOpen) => {
+      for (const details of all as { open: boolean }[]) details.open = isOpen;
+    }, open);
+  await setOpen(true);
+  await assertFits(page, name);
+  await assertClean(page, `${name}, light`, TAGS);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await assertClean(page, `${name}, dark`, COLOURS);
+  await setOpen(false);
+  await page.emulateMedia({ colorScheme: null });
+  if (size !== null) await page.setViewportSize(size);
+}
 
-/** The same document in other colours, once {@link assertAccessible} has looked at it. @throws as that does */
-export const assertReadable = (page: Page, name: string): Promise<void> => assertClean(page, name, COLOURS);
+/**
+ * A page in one of the languages: axe-core looks at it in English. Elsewhere only the words differ, and have to fit.
+ * @param lang the language that the page is to declare
+ */
+export async function assertAccessibleIn(page: Page, lang: string, name: string): Promise<void> {
+  assert.equal(await page.getAttribute('html', 'lang'), lang, name);
+  if (lang === 'en') return assertAccessible(page, name);
+  const size = page.viewportSize();
+  await page.setViewportSize(NARROW);
+  await assertFits(page, `${name}, ${lang}`);
+  if (size !== null) await page.setViewportSize(size);
+}
+
+async function assertFits(page: Page, name: string): Promise<void> {
+  const width = await page.evaluate('document.documentElement.scrollWidth');
+  assert.equal(width, NARROW.width, `${name} fits into ${NARROW.width} CSS pixels`);
+}
 
 async function assertClean(page: Page, name: string, runOnly: unknown): Promise<void> {
-  // A click waits for the answer of a form, not for its style sheet: without it, every target is too small.
-  await page.waitForLoadState('load');
-  // It is as long as a novel, and stays with the document through every change of its colours and width.
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
   // A colour on its way from light to dark is neither.
   await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))');

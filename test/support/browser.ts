@@ -6,7 +6,9 @@ import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** The build without windows takes two thirds of the processor time of the whole browser, with the same engine. */
+const BUILDS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+const executablePath = process.env.CHROMIUM ?? BUILDS.find((file) => existsSync(file)) ?? '/usr/bin/chromium';
 const inCI = process.env.CI === 'true';
 
 /** Is there a browser to test with? */
@@ -19,6 +21,7 @@ export function launchBrowser(): Promise<Browser> {
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--disable-software-rasterizer',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',
