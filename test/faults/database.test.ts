@@ -199,7 +199,7 @@ async function refusals(t: TestContext): Promise<void> {
   }
   await assertRecovered(callers, 'writable again');
 
-  // What PostgreSQL says when a table cannot grow; a disk that is full indeed is the matter of disk-full.test.ts, which not every machine can make.
+  // What PostgreSQL says when a table cannot grow; a disk that is full indeed is tried by test/long/disk-full.test.ts, which not every machine can make.
   await operator.query(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`);
   for (const table of ['users', 'oidc_payload'])

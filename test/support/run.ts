@@ -1,6 +1,7 @@
 /**
- * The test entry: `node dist/test/support/run.js [files, or parts of their names] [options of node --test]`. Provides one server
- * (TEST_DATABASE_URL, else an embedded one in a temporary folder) with a migrated template database, then runs the test files.
+ * The test entry: `node dist/test/support/run.js [--long] [files, or parts of their names] [options of node --test]`. Provides one
+ * server (TEST_DATABASE_URL, else an embedded one in a temporary folder) with a migrated template database, then runs the test files.
+ * With --long it runs the tests of endurance: those of test/long, and the faults and the walk in their long form, one file at a time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -22,16 +23,24 @@ import { STARTED } from './service.ts';
 
 /** Processes: more than a small machine has cores, as each waits at times. */
 const AT_ONCE = 4;
-/** The last resort, for a process that is too busy to notice that a test does not end (group.ts). */
+/** Milliseconds. The last resort, for a process that is too busy to notice that a test does not end (group.ts). */
 const GROUP_LIMIT_MS = 1_800_000;
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
+const isLong = process.argv.includes('--long');
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('-') && argument !== '--long');
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+
+/** The files of a long run where none are named. */
+const LONG = ['test/long/', 'test/faults/', 'test/walk/'];
+/** The size of the tests that have a long form. */
+const LONG_FORM = { FAULTS: 'long', WALK_ROUNDS: '20' };
 
 /** The compiled tests whose source is still there, those asked for; a name may be given as that of the source. */
 function testFiles(): string[] {
-  const parts = wanted.map((name) =>
+  const named = wanted.length === 0 && isLong ? LONG : wanted;
+  const isOrdinary = (file: string): boolean => isLong || named.some((name) => name.includes('long')) || !file.startsWith('test/long/');
+  const parts = named.map((name) =>
     path
       .normalize(name)
       .replace(/^.*\bdist\//, '')
@@ -41,6 +50,7 @@ function testFiles(): string[] {
     .map((file) => `test/${file}`)
     .filter((file) => file.endsWith('.test.js') && !/^test\/(bench|rehearsals|support)\//.test(file))
     .filter((file) => existsSync(path.join(root, file.replace(/\.js$/, '.ts'))))
+    .filter((file) => isOrdinary(file))
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
     .sort()
     .map((file) => path.join('dist', file));
@@ -109,10 +119,10 @@ function runTests(files: readonly string[], env: Record<string, string>): Promis
   const own = (name: string): string => new URL(name, import.meta.url).href;
   const reporters = [...reporter('spec', 'stdout'), ...reporter(own('timings.js'), 'stdout')];
   if (process.env.CI === 'true') reporters.push(...reporter(own('refuse-skipped.js'), 'stderr'));
-  const limits = [`--test-concurrency=${AT_ONCE}`, `--test-timeout=${GROUP_LIMIT_MS}`];
+  const limits = [`--test-concurrency=${isLong ? 1 : AT_ONCE}`, `--test-timeout=${GROUP_LIMIT_MS}`];
   child = spawn(process.execPath, ['--test', ...limits, ...reporters, ...options, ...files], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...(isLong ? LONG_FORM : {}), ...env },
     stdio: 'inherit',
   });
   const running = child;
@@ -147,7 +157,10 @@ try {
   const env = { GATEHOUSE_TEST_SERVER: server.url, GATEHOUSE_TEST_TEMPLATE: template, GATEHOUSE_TEST_STARTED: started };
   process.exitCode = interrupted
     ? 1
-    : await runTests(writeGroups(groups, divide(files, readDurations(), { mustBeAlone: hasOwnHooks, processes: AT_ONCE })), env);
+    : await runTests(
+        writeGroups(groups, divide(files, readDurations(), { mustBeAlone: isLong ? () => true : hasOwnHooks, processes: AT_ONCE })),
+        env,
+      );
 } finally {
   rmSync(groups, { recursive: true });
   for (const name of [started, template]) await dropDatabase(server.url, name);

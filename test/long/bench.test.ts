@@ -7,10 +7,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Report } from './bench/report.ts';
-import { afterwards } from './support/afterwards.ts';
+import type { Report } from '../bench/report.ts';
+import { afterwards } from '../support/afterwards.ts';
 
-const BENCH = fileURLToPath(new URL('bench/run.js', import.meta.url));
+const BENCH = fileURLToPath(new URL('../bench/run.js', import.meta.url));
 
 test('the bench measures, tells a table and writes a file', async (t) => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-test-'));

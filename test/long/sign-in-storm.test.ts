@@ -1,8 +1,8 @@
 /** Two hundred sign-ins at once: whoever is right gets in, whoever is not does not, and the token endpoint goes on answering (decisions, "Users sign in"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { post } from '../oauth/relying-party.ts';
 import { type Service, startService, startTwo } from '../support/service.ts';
-import { post } from './relying-party.ts';
 
 for (const processes of [1, 2]) {
   test(`a storm of sign-ins, at ${processes} process${processes === 1 ? '' : 'es'}`, async (t) => {
