@@ -30,7 +30,8 @@ async function create(template: string): Promise<TestDatabase> {
   await onServer(server, async (client) => {
     // Two at once would each find the other one at the template.
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    // Copies files. The default writes every page to the log first, which takes twice the processor time.
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   });
   const url = databaseUrl(server, name);
   return { connection: { connectionString: url }, url, drop: () => dropDatabase(server, name) };
