@@ -1,7 +1,7 @@
 /** What the authorize endpoint answers with, and where it stands: in the redirect, in a form that posts itself, or not at all. */
 import { formOf } from './browser.ts';
-import { Broken } from './rule.ts';
-import type { Reply } from './wire.ts';
+import { Broken, must, mustEqual } from './rule.ts';
+import { jsonOf, type Reply } from './wire.ts';
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 export type Fields = Readonly<Record<string, string>>;
@@ -23,6 +23,16 @@ export function arrivalOf(reply: Reply): Arrival {
   const place = location.hash === '' ? 'query' : 'fragment';
   const parameters = place === 'query' ? location.searchParams : new URLSearchParams(location.hash.slice(1));
   return { place, fields: Object.fromEntries(parameters), reply };
+}
+
+/** An error of token, introspect and revoke: a code and a description, nothing else. @param what was refused, where several things are tried */
+export function mustBeError(reply: Reply, error: string, what?: string): void {
+  const ofWhat = what === undefined ? '' : ` of ${what}`;
+  const body = jsonOf(reply);
+  mustEqual(body.error, error, `error${ofWhat}`);
+  mustEqual(reply.status, error === 'invalid_client' ? 401 : 400, `status${ofWhat}`);
+  mustEqual(Object.keys(body).sort().join(' '), 'error error_description', `the fields of the error${ofWhat}`);
+  must(typeof body.error_description === 'string' && body.error_description !== '', `the error${ofWhat} must have a description`);
 }
 
 /** @returns the claims of a JWT, unverified @throws {Broken} it is none */

@@ -37,6 +37,8 @@ interface Made {
 
 const RIGHT_REQUEST = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', state: 'some-state', nonce: 'some-nonce' };
 
+const CODE_AND_REFRESH = ['authorization_code', 'refresh_token'];
+
 export const SCOPE = 'openid profile email offline_access';
 
 /** Milliseconds. */
@@ -106,9 +108,12 @@ export class Visit {
     });
 
   everything = (): Promise<Application> => this.once('an application for every flow', () => this.ward.makeEverything());
-  other = (): Promise<Application> => this.once('another application', () => this.ward.makeApplication('other'));
+  other = (): Promise<Application> =>
+    this.once('another application', () => this.ward.makeApplication('other', { grant_types: CODE_AND_REFRESH }));
   publicOne = (): Promise<Application> =>
-    this.once('a public application', () => this.ward.makeApplication('public', { application_type: 'browser' }, 'none'));
+    this.once('a public application', () =>
+      this.ward.makeApplication('public', { application_type: 'browser', grant_types: CODE_AND_REFRESH }, 'none'),
+    );
   asking = (): Promise<Application> =>
     this.once('an application that asks for consent', () => this.ward.makeApplication('asking', { consent_method: 'REQUIRED' }));
   signing = (): Promise<Application> => this.once('an application that signs', () => this.ward.makeSigning());
@@ -173,7 +178,7 @@ export class Visit {
     return { code: fields.code, verifier };
   }
 
-  exchange = ({ code, verifier }: Code, by?: Application): Promise<Reply> =>
+  exchange = ({ code, verifier }: Pick<Code, 'code'> & Partial<Code>, by?: Application): Promise<Reply> =>
     this.post('token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier }, by);
 
   /** Tokens of the code flow that no other rule uses. @throws {Broken} there were none */

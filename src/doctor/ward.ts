@@ -21,6 +21,8 @@ export interface Person {
 
 /** Where answers go. Nobody listens there (RFC 2606 section 2): a browser of ours stops before it. */
 export const CALLBACK = 'https://doctor.invalid/callback';
+/** Registered as well by the application for every flow. */
+export const OTHER_CALLBACK = 'https://doctor.invalid/other';
 export const SIGNED_OUT = 'https://doctor.invalid/signed-out';
 export const BUILT_IN = 'built-in';
 /** A scope of the temporary server that is never granted without a dialog. */
@@ -101,7 +103,11 @@ export class Ward {
   /** Every flow, without a dialog. */
   makeEverything(): Promise<Application> {
     const grants = ['authorization_code', 'implicit', 'refresh_token', 'password', 'client_credentials'];
-    return this.makeApplication('everything', { grant_types: grants, response_types: RESPONSE_TYPES });
+    return this.makeApplication('everything', {
+      redirect_uris: [CALLBACK, OTHER_CALLBACK],
+      grant_types: grants,
+      response_types: RESPONSE_TYPES,
+    });
   }
 
   async makeSigning(): Promise<Application> {

@@ -1,8 +1,8 @@
 /** "GET {oauth_base}/authorize": its parameters and its answer. Prompts, response modes and request JWTs have files of their own. */
-import { claimsOf } from '../answers.ts';
+import { claimsOf, mustBeError } from '../answers.ts';
 import { fieldOf } from '../browser.ts';
 import { requestBySecret } from '../request-jwt.ts';
-import { must, mustEqual, type Rule, section } from '../rule.ts';
+import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
 import { challengeOf, type Visit } from '../visit.ts';
 import { CALLBACK } from '../ward.ts';
 import { jsonOf } from '../wire.ts';
@@ -87,8 +87,11 @@ export const authorize: readonly Rule<Visit>[] = section('GET {oauth_base}/autho
     sentence:
       'state | string | Required on every request (CSRF protection); may contain letters, digits, comma, period, underscore, hyphen',
     async run(visit) {
-      for (const state of [undefined, ''])
-        mustEqual((await visit.authorize({ state })).fields.error, 'invalid_request', 'error without state');
+      for (const state of [undefined, '']) {
+        const { fields } = await visit.authorize({ state });
+        mustEqual(fields.error, 'invalid_request', 'error without state');
+        mustMatch(fields.error_description, /\bstate\b/, 'error_description without state');
+      }
     },
   },
   {
@@ -122,9 +125,13 @@ export const authorize: readonly Rule<Visit>[] = section('GET {oauth_base}/autho
     sentence: 'code_challenge | string | PKCE challenge, verified at the token endpoint',
     async run(visit) {
       const code = await visit.code();
-      const wrong = await visit.exchange({ ...code, verifier: 'w'.repeat(43) });
-      mustEqual(wrong.status, 400, 'status with another verifier');
-      mustEqual((await visit.exchange(code)).status, 200, 'status with the verifier');
+      for (const verifier of ['w'.repeat(43), challengeOf(code.verifier)]) {
+        mustBeError(await visit.exchange({ ...code, verifier }), 'invalid_grant', 'another verifier');
+      }
+      mustEqual((await visit.exchange(code)).status, 200, 'status with the verifier, after these mistakes');
+      const { code: without, verifier } = await visit.code({ code_challenge: undefined, code_challenge_method: undefined });
+      mustBeError(await visit.exchange({ code: without, verifier }), 'invalid_grant', 'a verifier to no challenge');
+      mustEqual((await visit.exchange({ code: without })).status, 200, 'status with neither');
     },
   },
   {

@@ -1,5 +1,5 @@
 /** "Errors", all of them: bodies, codes, and the table by endpoint. */
-import type { Parameters } from '../answers.ts';
+import { mustBeError, type Parameters } from '../answers.ts';
 import { requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
 import { basic, type Visit } from '../visit.ts';
@@ -20,11 +20,16 @@ export const errors: readonly Rule<Visit>[] = section('Errors', [
     sentence:
       'Error body for token, introspect and revoke: JSON with `error` and `error_description`, content type `application/json;charset=UTF-8`; an invalid_client case is shown with HTTP 401.',
     async run(visit) {
-      for (const endpoint of ['token', 'introspect', 'revoke']) {
-        const reply = await visit.post(endpoint, {});
+      for (const [endpoint, form, error] of [
+        ['token', {}, 'invalid_request'],
+        ['token', { grant_type: 'client_credentials', scope: 'nonsense' }, 'invalid_scope'],
+        ['token', { grant_type: 'refresh_token', refresh_token: 'nonsense' }, 'invalid_grant'],
+        ['introspect', {}, 'invalid_request'],
+        ['revoke', {}, 'invalid_request'],
+      ] as const) {
+        const reply = await visit.post(endpoint, form);
         mustEqual(reply.headers.get('content-type'), 'application/json;charset=UTF-8', `content-type of ${endpoint}`);
-        const { error, error_description: description } = jsonOf(reply);
-        must(typeof error === 'string' && typeof description === 'string', `the body of ${endpoint} must have error and error_description`);
+        mustBeError(reply, error, `${endpoint} with ${JSON.stringify(form)}`);
       }
     },
   },
@@ -56,10 +61,10 @@ export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
     id: 'code.invalid_client',
     sentence: 'invalid_client | Invalid or unknown client id (or no client credentials found)',
     async run(visit) {
-      mustEqual(errorOf(await visit.send('token', { grant_type: 'client_credentials' }, NOBODY)), 'invalid_client', 'error');
+      mustBeError(await visit.send('token', { grant_type: 'client_credentials' }, NOBODY), 'invalid_client');
       const { id } = await visit.everything();
       const alone = await visit.send('token', { grant_type: 'client_credentials', client_id: id });
-      mustEqual(errorOf(alone), 'invalid_client', 'error without credentials');
+      mustBeError(alone, 'invalid_client', 'a request without credentials');
     },
   },
   {
@@ -67,14 +72,13 @@ export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
     sentence:
       'invalid_grant | Grant invalid, expired or revoked, or does not match the redirect URI; at the token endpoint also a bad combination of code, refresh_token, username+password or client_credentials',
     async run(visit) {
-      const code = { grant_type: 'authorization_code', code: 'unknown', redirect_uri: CALLBACK };
-      mustEqual(errorOf(await visit.post('token', code)), 'invalid_grant', 'error of an unknown code');
-      const other = { ...code, ...(await visit.code()), redirect_uri: `${CALLBACK}/other` };
-      const { verifier, ...form } = other;
-      mustEqual(errorOf(await visit.post('token', { ...form, code_verifier: verifier })), 'invalid_grant', 'error of another redirect_uri');
+      mustBeError(await visit.exchange({ code: 'unknown' }), 'invalid_grant', 'an unknown code');
+      const { code, verifier } = await visit.code();
+      const form = { grant_type: 'authorization_code', code, redirect_uri: `${CALLBACK}/other`, code_verifier: verifier };
+      mustBeError(await visit.post('token', form), 'invalid_grant', 'another redirect_uri');
       const { login: username } = await visit.user();
       const wrong = await visit.post('token', { grant_type: 'password', username, password: 'a-wrong-password' });
-      mustEqual(errorOf(wrong), 'invalid_grant', 'error of a wrong password');
+      mustBeError(wrong, 'invalid_grant', 'a wrong password');
     },
   },
   {
@@ -82,9 +86,9 @@ export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
     sentence:
       'invalid_request | Missing required parameter, invalid value, duplicate parameter; at introspect/revoke/token also a malformed Basic header, both header and form authentication, or no authentication',
     async run(visit) {
-      mustEqual(errorOf(await visit.post('token', {})), 'invalid_request', 'error without grant_type');
+      mustBeError(await visit.post('token', {}), 'invalid_request', 'a request without grant_type');
       const malformed = await visit.send('token', { grant_type: 'client_credentials' }, { authorization: 'Basic %%%%' });
-      mustEqual(errorOf(malformed), 'invalid_request', 'error of a malformed Basic header');
+      mustBeError(malformed, 'invalid_request', 'a malformed Basic header');
       const twice = await visit.requestUrl();
       twice.searchParams.append('scope', 'openid');
       const { location } = await (await visit.signedIn()).copy().visit(visit.wire, twice);
@@ -99,7 +103,7 @@ export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
       await answers('invalid_scope', { scope: 'openid unknown' })(visit);
       const { refresh_token: token } = await visit.freshTokens();
       const wider = { grant_type: 'refresh_token', refresh_token: String(token), scope: 'openid address' };
-      mustEqual(errorOf(await visit.post('token', wider)), 'invalid_scope', 'error of a refresh that exceeds the scopes');
+      mustBeError(await visit.post('token', wider), 'invalid_scope', 'a refresh that exceeds the scopes');
     },
   },
   {
@@ -137,7 +141,7 @@ export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
     id: 'code.unsupported_grant_type',
     sentence: 'unsupported_grant_type | grant_type not one of the four supported',
     async run(visit) {
-      mustEqual(errorOf(await visit.post('token', { grant_type: 'nonsense' })), 'unsupported_grant_type', 'error');
+      mustBeError(await visit.post('token', { grant_type: 'nonsense' }), 'unsupported_grant_type');
     },
   },
   {

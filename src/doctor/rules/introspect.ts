@@ -19,10 +19,15 @@ export const introspect: readonly Rule<Visit>[] = section('POST {oauth_base}/int
     id: 'introspect.token_type_hint',
     sentence: 'token_type_hint | string | `access_token`, `id_token`, `refresh_token`',
     async run(visit) {
-      const token = String((await visit.tokens()).refresh_token);
-      for (const hint of KINDS) {
-        const told = jsonOf(await visit.post('introspect', { token, token_type_hint: hint }));
-        mustEqual(told.active, true, `active of a refresh token with token_type_hint ${hint}`);
+      const tokens = await visit.tokens();
+      for (const kind of KINDS) {
+        const token = String(tokens[kind]);
+        const { text } = await visit.post('introspect', { token });
+        for (const hint of [...KINDS, 'nonsense', '']) {
+          const told = await visit.post('introspect', { token, token_type_hint: hint });
+          mustEqual(jsonOf(told).active, true, `active of ${kind} with token_type_hint ${hint}`);
+          must(told.text === text, `token_type_hint ${hint} must change nothing of what is told of ${kind}`);
+        }
       }
     },
   },

@@ -1,6 +1,10 @@
 /** "Limits". */
-import { must, mustEqual, type Rule, section, unseen } from '../rule.ts';
+import { mustBeError } from '../answers.ts';
+import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
 import { challengeOf, type Visit } from '../visit.ts';
+
+/** Printable, blank and beyond ASCII: letters and digits of other scripts, and what turns the direction of writing. */
+const REFUSED_STATES = [' ', 'a b', 'a+b', 'a/b', 'a=b', 'a&b', 'a"b', '<b>', 'a:b', 'a~b', '%', 'ä', '\u0430', '\u{1d7d8}', '\u202e'];
 
 export const limits: readonly Rule<Visit>[] = section('Limits', [
   {
@@ -18,9 +22,11 @@ export const limits: readonly Rule<Visit>[] = section('Limits', [
         [128, 200],
         [129, 400],
       ] as const) {
-        const verifier = 'a-b.c~D1'.repeat(17).slice(0, length);
+        const verifier = 'AZaz09-._~'.repeat(13).slice(0, length);
         const { code } = await visit.code({ code_challenge: challengeOf(verifier) });
-        mustEqual((await visit.exchange({ code, verifier })).status, status, `status of ${length} characters`);
+        const reply = await visit.exchange({ code, verifier });
+        mustEqual(reply.status, status, `status of ${length} characters`);
+        if (status !== 200) mustBeError(reply, 'invalid_request', `${length} characters`);
       }
     },
   },
@@ -28,11 +34,16 @@ export const limits: readonly Rule<Visit>[] = section('Limits', [
     id: 'limits.state',
     sentence: 'state characters | letters, digits, comma, period, underscore, hyphen | authorize',
     async run(visit) {
-      for (const state of ['a b', 'a/b', '<b>', 'ä']) {
-        mustEqual((await visit.authorize({ state })).fields.error, 'invalid_request', `error of state ${state}`);
+      for (const state of REFUSED_STATES) {
+        const { fields } = await visit.authorize({ state });
+        mustEqual(fields.error, 'invalid_request', `error of state ${state}`);
+        mustEqual(fields.state, undefined, `state in the answer to state ${state}`);
+        mustMatch(fields.error_description, /\bstate\b/, `error_description of state ${state}`);
       }
-      for (const state of ['azAZ09', ',', '.', '_', '-']) {
-        must((await visit.authorize({ state })).fields.code !== undefined, `state ${state} must be taken`);
+      for (const state of ['azAZ09', ',', '.', '_', '-', 'x'.repeat(2000)]) {
+        const { fields } = await visit.authorize({ state });
+        must(fields.code !== undefined, `state ${state} must be taken`);
+        mustEqual(fields.state, state, 'state in the answer');
       }
     },
   },

@@ -2,7 +2,7 @@
 import * as client from 'openid-client';
 import { must, mustEqual, type Rule, section, unseen } from '../rule.ts';
 import { challengeOf, type Visit } from '../visit.ts';
-import { CALLBACK } from '../ward.ts';
+import { type Application, CALLBACK, SIGNED_OUT } from '../ward.ts';
 import { jsonOf } from '../wire.ts';
 
 const ENDPOINTS = {
@@ -66,12 +66,16 @@ export const addresses: readonly Rule<Visit>[] = section('Identity Service: OIDC
   },
 ]);
 
-/** Sign-in, tokens, userinfo, refresh, introspection, revocation, logout. */
+/** Sign-in, tokens, userinfo, refresh, introspection, revocation, logout: of an application with a secret, and of one without. */
 async function wholeWay(visit: Visit): Promise<void> {
-  const { id, secret = '' } = await visit.everything();
+  for (const application of [await visit.everything(), await visit.publicOne()]) await wholeWayOf(visit, application);
+}
+
+async function wholeWayOf(visit: Visit, { id, secret }: Application): Promise<void> {
   const user = await visit.user();
-  const browser = (await visit.signedIn()).copy();
-  const config = await client.discovery(new URL(visit.issuer), id, undefined, client.ClientSecretBasic(secret), {
+  const browser = await visit.newSession();
+  const authentication = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
+  const config = await client.discovery(new URL(visit.issuer), id, undefined, authentication, {
     execute: visit.baseUrl.startsWith('http:') ? [client.allowInsecureRequests] : [],
     [client.customFetch]: visit.fetch,
   });
@@ -92,6 +96,11 @@ async function wholeWay(visit: Visit): Promise<void> {
   const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
   mustEqual((await client.tokenIntrospection(config, refreshed.access_token)).active, true, 'active');
   await client.tokenRevocation(config, refreshed.access_token);
+  mustEqual((await client.tokenIntrospection(config, refreshed.access_token)).active, false, 'active of the revoked token');
+  const parameters = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: SIGNED_OUT, state: 'bye' };
+  const signedOut = await browser.visit(visit.wire, client.buildEndSessionUrl(config, parameters));
+  mustEqual(signedOut.location?.href, `${SIGNED_OUT}?state=bye`, 'the address after the logout');
+  must(!(await visit.hasSession(browser)), 'the session must be over after the logout');
 }
 
 export const does: readonly Rule<Visit>[] = section('What the service does', [

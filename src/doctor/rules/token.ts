@@ -1,14 +1,15 @@
 /** "POST {oauth_base}/token". */
+import { mustBeError } from '../answers.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import { SCOPE, type Visit } from '../visit.ts';
-import { CALLBACK } from '../ward.ts';
+import { challengeOf, SCOPE, type Visit } from '../visit.ts';
+import { type Application, CALLBACK, OTHER_CALLBACK } from '../ward.ts';
 import { jsonOf } from '../wire.ts';
 
 /** A form without one of its fields, or with an empty one, is refused. */
 const demands = (field: string, form: (visit: Visit) => Promise<Record<string, string>>) => async (visit: Visit) => {
   for (const value of [undefined, '']) {
     const reply = await visit.post('token', { ...(await form(visit)), [field]: value });
-    mustEqual(reply.status, 400, `status ${value === undefined ? 'without' : 'with an empty'} ${field}`);
+    mustBeError(reply, 'invalid_request', `${value === undefined ? 'no' : 'an empty'} ${field}`);
   }
 };
 
@@ -44,16 +45,21 @@ export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', 
     sentence: 'code | string | Required (non-empty) for authorization_code; valid 300 seconds',
     async run(visit) {
       await demands('code', byCode)(visit);
-      mustEqual((await visit.exchange({ code: 'unknown', verifier: 'v'.repeat(43) })).status, 400, 'status of an unknown code');
+      mustBeError(await visit.exchange({ code: 'unknown', verifier: 'v'.repeat(43) }), 'invalid_grant', 'an unknown code');
+      const { refresh_token: refreshToken } = await visit.tokens();
+      mustBeError(await visit.exchange({ code: String(refreshToken) }), 'invalid_grant', 'a refresh token for a code');
     },
   },
   {
     id: 'token.redirect_uri',
     sentence: 'redirect_uri | string | Required for authorization_code; must equal the one used at authorize',
     async run(visit) {
-      await demands('redirect_uri', byCode)(visit);
-      const other = await visit.post('token', { ...(await byCode(visit)), redirect_uri: `${CALLBACK}/other` });
-      mustEqual(other.status, 400, 'status with another redirect_uri');
+      const form = await byCode(visit);
+      await demands('redirect_uri', async () => form)(visit);
+      for (const other of [OTHER_CALLBACK, `${CALLBACK}/`, 'https://elsewhere.invalid/callback']) {
+        mustBeError(await visit.post('token', { ...form, redirect_uri: other }), 'invalid_grant', `redirect_uri ${other}`);
+      }
+      mustEqual((await visit.post('token', form)).status, 200, 'status with the right redirect_uri, after these mistakes');
     },
   },
   {
@@ -62,8 +68,12 @@ export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', 
       'code_verifier | string | Required for authorization_code if code_challenge was sent at authorize; 43 to 128 characters inclusive, letters, digits, hyphen, period, tilde (further allowed symbols: not shown)',
     async run(visit) {
       const form = await byCode(visit);
-      mustEqual((await visit.post('token', { ...form, code_verifier: undefined })).status, 400, 'status without code_verifier');
-      mustEqual((await visit.post('token', { ...form, code_verifier: `${'v'.repeat(42)} ` })).status, 400, 'status with a space in it');
+      mustBeError(await visit.post('token', { ...form, code_verifier: undefined }), 'invalid_grant', 'no code_verifier');
+      mustEqual((await visit.post('token', form)).status, 200, 'status with the right code_verifier, after this mistake');
+      for (const verifier of [`${'v'.repeat(43)} `, `${'v'.repeat(43)}+`, 'ä'.repeat(43)]) {
+        const { code } = await visit.code({ code_challenge: challengeOf(verifier) });
+        mustBeError(await visit.exchange({ code, verifier }), 'invalid_request', `code_verifier ${verifier}`);
+      }
     },
   },
   { id: 'token.username', sentence: 'username | string | Required for password', run: demands('username', byPassword) },
@@ -73,9 +83,20 @@ export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', 
     sentence: 'refresh_token | string | Required for refresh_token; a valid refresh token previously issued by this endpoint',
     async run(visit) {
       await demands('refresh_token', async () => ({ grant_type: 'refresh_token' }))(visit);
-      const { access_token: accessToken } = await visit.tokens();
-      const reply = await visit.post('token', { grant_type: 'refresh_token', refresh_token: String(accessToken) });
-      mustEqual(reply.status, 400, 'status of what is no refresh token');
+      const refresh = (value: unknown, at = visit, by?: Application) =>
+        at.post('token', { grant_type: 'refresh_token', refresh_token: String(value) }, by);
+      const tokens = await visit.freshTokens();
+      const code = await visit.code();
+      const { access_token: accessToken, id_token: idToken } = tokens;
+      for (const value of ['unknown', 'a\u0000b', code.code, accessToken, idToken]) {
+        mustBeError(await refresh(value), 'invalid_grant', 'what is no refresh token');
+      }
+      mustEqual((await visit.exchange(code)).status, 200, 'status of the code that was no refresh token');
+      for (const other of [await visit.other(), await visit.publicOne()]) {
+        mustBeError(await refresh(tokens.refresh_token, visit, other), 'invalid_grant', 'the refresh token of another application');
+      }
+      mustBeError(await refresh(tokens.refresh_token, visit.elsewhere), 'invalid_grant', 'the refresh token of another server');
+      mustEqual((await refresh(tokens.refresh_token)).status, 200, 'status of a valid refresh token, after these mistakes');
     },
   },
   {
@@ -97,7 +118,8 @@ export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', 
       const { id } = await visit.everything();
       const form = await byCode(visit);
       mustEqual((await visit.send('token', { ...form, client_id: id })).status, 401, 'status of a code without the secret');
-      mustEqual((await visit.post('token', form, await visit.other())).status, 400, 'status of a code by another application');
+      mustBeError(await visit.post('token', form, await visit.other()), 'invalid_grant', 'the code of another application');
+      mustEqual((await visit.post('token', form)).status, 200, 'status of the code by its own application, after these mistakes');
     },
   },
   {
