@@ -1,4 +1,4 @@
-/** What the doctor says of the installation: configuration, database and mail, each wrong in one way. Without an API token it tries no flow. */
+/** What the doctor says of the installation: configuration, database, data and mail, right and wrong. Without an API token it tries no flow. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -42,81 +42,81 @@ test('the installation', async (t) => {
   // The database of the tests is thrown away afterwards: where nothing has to survive, the doctor says so.
   const always = isDurable ? [] : ['database.durability'];
 
-  await t.test('mail: the login is tried and nothing is sent', async () => {
-    const server = await startMailServer(t);
-    const MAIL_FROM = 'Gatehouse <id@gatehouse.dev>';
-    const right = await examine(t, service, { SMTP_URL: `smtp://gate:the-right-one@${server.host}`, MAIL_FROM });
-    assert.deepEqual(right.FAIL, always, right.text);
-    assert.ok(right.ok.includes('mail.server') && right.ok.includes('mail.from'));
-    const wrong = await examine(t, service, { SMTP_URL: `smtp://gate:the-wrong-one@${server.host}`, MAIL_FROM });
-    assert.deepEqual(wrong.FAIL, [...always, 'mail.server']);
-    assert.match(wrong.lineOf('mail.server'), /— login: /);
-    assert.ok(!wrong.text.includes('the-wrong-one') && !right.text.includes('the-right-one'));
-    const gone = await examine(t, service, { SMTP_URL: `smtp://127.0.0.1:${await freePort()}`, MAIL_FROM: 'id@localhost' });
-    assert.deepEqual(gone.FAIL, [...always, 'mail.server', 'mail.from']);
-    assert.match(gone.lineOf('mail.server'), /— not-reached: .*ECONNREFUSED/);
-    assert.equal(server.mails(), 0);
+  const another = Buffer.alloc(32, 7).toString('base64url');
+  const MAIL_FROM = 'Gatehouse <id@gatehouse.dev>';
+  const mailServer = await startMailServer(t);
+  let values = 0;
+
+  await t.test('what is right: the login to the mail server is tried and nothing is sent', async () => {
+    const SMTP_URL = `smtp://gate:the-right-one@${mailServer.host}`;
+    const { ok, FAIL, lineOf, text } = await examine(t, service, { SMTP_URL, MAIL_FROM, SECRET_KEY: `${STARTED.SECRET_KEY},${another}` });
+    assert.deepEqual(FAIL, always, text);
+    assert.ok(ok.includes('mail.server') && ok.includes('mail.from'));
+    assert.ok(!text.includes('the-right-one'));
+    assert.equal(mailServer.mails(), 0);
+    values = Number(/\((\d+) values\)$/.exec(lineOf('data.sealed'))?.[1]);
+    assert.ok(values > 3, lineOf('data.sealed'));
   });
 
-  await t.test('database: room for its connections', async () => {
-    const { FAIL, lineOf } = await examine(t, service, { WORKERS: '256' });
-    assert.deepEqual(FAIL, [...always, 'database.connections']);
-    assert.match(lineOf('database.connections'), /2816 are needed, \d+ are there/);
-  });
-
-  await t.test('database: the newest schema', async () => {
-    const forgotten = await onServer(service.database.url, async (client) => {
-      const { rows } = await client.query('DELETE FROM knex_migrations WHERE id = (SELECT max(id) FROM knex_migrations) RETURNING *');
-      return rows[0];
-    });
-    const { FAIL, lineOf } = await examine(t, service, {});
-    assert.deepEqual(FAIL.sort(), [...always, 'database.migrations'].sort());
-    assert.ok(lineOf('database.migrations').includes(`not carried out yet: ${forgotten.name}`));
-    await onServer(service.database.url, (client) =>
-      client.query('INSERT INTO knex_migrations SELECT * FROM json_populate_record(NULL::knex_migrations, $1)', [
-        JSON.stringify(forgotten),
-      ]),
-    );
-  });
-
-  await t.test('data: logins that nobody is found by, and who is found instead', async () => {
+  await t.test('mistakes of the configuration, the mail server, the database and its data, each in its line', async () => {
     const user = async (login: string): Promise<string> => (await service.api('POST', '/users', { profile: { login } })).body.id;
     const [composed, other, alone] = [await user('jos\u00e9@example.com'), await user('other@example.com'), await user('zoe@example.com')];
-    // As migration 018 leaves the one, and a process of the version before it may write the other.
-    await onServer(service.database.url, async (client) => {
+    const forgotten = await onServer(service.database.url, async (client) => {
+      // As migration 018 leaves the one, and a process of the version before it may write the other.
       for (const [id, login] of [
         [other, 'Jose\u0301@example.com'],
         [alone, 'zoe\u0308@example.com'],
       ])
         await client.query('UPDATE users SET login = $2 WHERE id = $1', [id, login]);
+      const { rows } = await client.query('DELETE FROM knex_migrations WHERE id = (SELECT max(id) FROM knex_migrations) RETURNING *');
+      return rows[0];
     });
-    const { FAIL, lineOf } = await examine(t, service, {});
-    assert.deepEqual(FAIL, [...always, 'data.logins']);
+    const SMTP_URL = `smtp://gate:the-wrong-one@${mailServer.host}`;
+    const { FAIL, lineOf, text } = await examine(t, service, { SMTP_URL, MAIL_FROM, RATE_LIMITS: 'off', WORKERS: '256' });
+    assert.deepEqual(
+      FAIL.sort(),
+      [
+        ...['configuration.failures-counted', 'data.logins', 'database.connections', ...always],
+        ...['database.migrations', 'mail.server'],
+      ].sort(),
+      text,
+    );
+    assert.match(lineOf('mail.server'), /— login: /);
+    assert.ok(!text.includes('the-wrong-one'));
+    assert.match(lineOf('database.connections'), /2816 are needed, \d+ are there/);
+    assert.ok(lineOf('database.migrations').includes(`not carried out yet: ${forgotten.name}`));
     const named = `${other} "Jose\u0301@example.com" (which finds ${composed}), ${alone} "zoe\u0308@example.com". Give each another login`;
     assert.ok(lineOf('data.logins').includes(named), lineOf('data.logins'));
 
+    await onServer(service.database.url, (client) =>
+      client.query('INSERT INTO knex_migrations SELECT * FROM json_populate_record(NULL::knex_migrations, $1)', [
+        JSON.stringify(forgotten),
+      ]),
+    );
     for (const [id, login] of [
       [other, 'other@example.com'],
       [alone, 'zoe\u0308@example.com'],
     ])
       assert.equal((await service.api('POST', `/users/${id}`, { profile: { login } })).status, 200);
-    assert.deepEqual((await examine(t, service, {})).FAIL, always);
   });
 
-  await t.test('data: what SECRET_KEY does not open, and what a former key opens', async () => {
-    const another = Buffer.alloc(32, 7).toString('base64url');
-    const { lineOf: lineRight } = await examine(t, service, { SECRET_KEY: `${STARTED.SECRET_KEY},${another}` });
-    const [, all] = /\((\d+) values\)$/.exec(lineRight('data.sealed')) ?? [];
-    assert.ok(Number(all) > 3, lineRight('data.sealed'));
-    const { FAIL, lineOf } = await examine(t, service, { SECRET_KEY: another });
-    assert.deepEqual(FAIL, [...always, 'data.sealed']);
+  await t.test('a mail server that is not there, and values that SECRET_KEY does not open', async () => {
+    const SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
+    const { FAIL, lineOf } = await examine(t, service, { SMTP_URL, MAIL_FROM: 'id@localhost', SECRET_KEY: another });
+    assert.deepEqual(FAIL, [...always, 'data.sealed', 'mail.server', 'mail.from']);
+    assert.match(lineOf('mail.server'), /— not-reached: .*ECONNREFUSED/);
     assert.match(
       lineOf('data.sealed'),
       /it does not open \d+ values in signing_keys \(key [\w-]{8}\).*\. Add the key of then behind the others/,
     );
-    const former = await examine(t, service, { SECRET_KEY: `${another},${STARTED.SECRET_KEY}` });
-    assert.ok(former.ok.includes('data.sealed'));
-    assert.ok(former.lineOf('data.sealed').endsWith(`(${all} values, ${all} of them with a former key: npm run reseal before it goes)`));
+    assert.equal(mailServer.mails(), 0);
+  });
+
+  await t.test('values that a former key opens, and logins that were mended', async () => {
+    const { FAIL, ok, lineOf } = await examine(t, service, { SECRET_KEY: `${another},${STARTED.SECRET_KEY}` });
+    assert.deepEqual(FAIL, always);
+    assert.ok(ok.includes('data.sealed') && ok.includes('data.logins') && ok.includes('database.migrations'));
+    assert.ok(lineOf('data.sealed').endsWith(`(${values} values, ${values} of them with a former key: npm run reseal before it goes)`));
   });
 
   await t.test('database: not there, told without its password', async () => {
@@ -133,11 +133,9 @@ test('the installation', async (t) => {
   });
 
   await t.test('configuration: each mistake is told', async () => {
-    const wrong = await examine(t, service, { RATE_LIMITS: 'off' });
-    assert.deepEqual(wrong.FAIL, ['configuration.failures-counted', ...always]);
-    const none = runCommand(t, 'doctor', { WORKERS: 'many', PORT: 'x' }, '--url', service.baseUrl);
-    assert.equal(await none.ended, 1);
-    assert.match(none.output.stdout, /^FAIL {2}configuration\.right: .* — PORT must be .*; WORKERS must be /m);
+    const { output, ended } = runCommand(t, 'doctor', { WORKERS: 'many', PORT: 'x' }, '--url', service.baseUrl);
+    assert.equal(await ended, 1);
+    assert.match(output.stdout, /^FAIL {2}configuration\.right: .* — PORT must be .*; WORKERS must be /m);
   });
 
   await t.test('service: not there', async () => {

@@ -4,11 +4,15 @@
  *     ## Section
  *     - “a statement”
  *       - `test/some.test.ts › title of a test`
+ *       - `doctor › id of a rule`
+ *
+ * `test/doctor/doctor.test.ts` carries out each rule of the doctor.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SEEN_RULES } from './doctor-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -50,8 +54,10 @@ function sourceOf(file: string): string {
   return source;
 }
 
-/** @returns what is wrong with a proof that is to name a test; undefined: the test is there */
+/** @returns what is wrong with a proof that is to name a test or a rule of the doctor; undefined: it is there */
 export function testProblem(proof: string): string | undefined {
+  const [, rule] = /^`doctor › (\S+)`$/.exec(proof) ?? [];
+  if (rule !== undefined) return SEEN_RULES.has(rule) ? undefined : 'names a rule that the doctor does not see';
   const [, file = '', title = ''] = /^`(test\/\S+\.ts) › (.+)`$/.exec(proof) ?? [];
   if (title === '') return 'is no proof';
   if (!existsSync(path.join(ROOT, file))) return 'names a file that is not there';
