@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as consume } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { onServer } from '../support/database.ts';
-import { newSecretKey, type Service, startService } from '../support/service.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { onServer, startedDatabase } from '../support/database.ts';
+import { type Service, STARTED, startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, createClient } from './relying-party.ts';
 
@@ -38,15 +39,15 @@ const visit = (service: Service, url: URL) => new UserAgent(service.baseUrl).vis
 
 /** Writes of the scopes what no administrator would, before anything has read them. */
 async function serviceWithOddScopes(t: Parameters<typeof startService>[0]): Promise<Service> {
-  const secretKey = newSecretKey();
-  const { database } = await startService(t, { env: { SECRET_KEY: secretKey } });
+  const database = await startedDatabase();
+  afterwards(t, () => database.drop());
   await onServer(database.url, (client) =>
     client.query(
       `UPDATE scopes SET consent = 'REQUIRED', optional = (name = 'phone'), display_name = $1, description = $1 WHERE name <> 'openid'`,
       [`${ODD}\r\n`],
     ),
   );
-  return startService(t, { beside: { database, secretKey } });
+  return startService(t, { beside: { database, secretKey: STARTED.SECRET_KEY } });
 }
 
 test('markup in a parameter is escaped on every page that shows it, and arrives unchanged where it belongs', async (t) => {

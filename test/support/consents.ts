@@ -1,16 +1,16 @@
 /** A service whose scopes ask for consent: `email` is required, `phone` flexible and optional. */
 import type { TestContext } from 'node:test';
-import { onServer, testDatabase } from './database.ts';
-import { newSecretKey, type Service, startService } from './service.ts';
+import { afterwards } from './afterwards.ts';
+import { onServer, startedDatabase } from './database.ts';
+import { type Service, STARTED, startService } from './service.ts';
 
 /** The built-in server's scopes are not changed by anybody, so the rows of all servers are changed by hand, before anything has read them. */
 export async function serviceWithConsents(t: TestContext): Promise<Service> {
-  const database = await testDatabase();
-  const secretKey = newSecretKey();
-  await startService(t, { beside: { database, secretKey } });
+  const database = await startedDatabase();
+  afterwards(t, () => database.drop());
   await onServer(database.url, async (client) => {
     await client.query(`UPDATE scopes SET consent = 'REQUIRED' WHERE name = 'email'`);
     await client.query(`UPDATE scopes SET consent = 'FLEXIBLE', optional = true WHERE name = 'phone'`);
   });
-  return startService(t, { beside: { database, secretKey } });
+  return startService(t, { beside: { database, secretKey: STARTED.SECRET_KEY } });
 }
