@@ -94,7 +94,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     default: 'the library reads the body',
     ours: 'token, introspection, revocation and a posted userinfo request are read before it',
     why: 'a JWT access token is exchanged for its handle, which the library would refuse to look at; and reading by events costs less',
-    test: 'oauth/flow.test.ts',
+    test: 'oauth/introspect-fields.test.ts',
   },
   {
     setting: 'jwks.keys, features.externalSigningSupport (experimental)',
@@ -171,7 +171,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     default: 'true without offline_access',
     ours: 'false',
     why: 'a logout ends the browser session and no token',
-    test: 'oauth/flow.test.ts',
+    test: 'oauth/logout-rules.test.ts',
   },
   {
     setting: 'issueRefreshToken',
@@ -192,14 +192,14 @@ export const DEVIATIONS: readonly Deviation[] = [
     default: 'ends every token of the grant',
     ours: 'ends the token that was named, and never another client’s',
     why: 'only the token given is revoked',
-    test: 'oauth/flow.test.ts',
+    test: 'oauth/revoke-rules.test.ts',
   },
   {
     setting: 'features.introspection',
     default: 'off',
     ours: 'on; any token of the server for confidential clients, own tokens for public ones',
     why: 'resource servers need it',
-    test: 'oauth/flow.test.ts',
+    test: 'oauth/introspect-fields.test.ts',
   },
   {
     setting: 'features.resourceIndicators, dPoP, pushedAuthorizationRequests, devInteractions',
@@ -241,7 +241,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     default: 'consent by missing scopes and for every native client',
     ours: 'consent by policy/consent.ts; a vanished account signs in again',
     why: 'consent depends on the application’s and the scope’s settings',
-    test: 'oauth/consent.test.ts',
+    test: 'oauth/authorize-prompt.test.ts',
   },
   {
     setting: 'loadExistingGrant and the Grant adapter',
@@ -255,7 +255,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     default: 'state optional, nonce for ID tokens, unknown scopes dropped, offline_access only with prompt=consent',
     ours: 'state required, nonce in implicit and hybrid flows, unknown scopes an error, offline_access as any scope',
     why: 'the specification’s rules',
-    test: 'oauth/authorize.test.ts',
+    test: 'oauth/authorize-response.test.ts',
   },
   {
     setting: 'clientBasedCORS, and the CORS headers of every answer',
@@ -269,14 +269,14 @@ export const DEVIATIONS: readonly Deviation[] = [
     default: 'false',
     ours: 'false; a posted authorization request is turned into a GET before the library',
     why: 'OpenID Connect Core section 3.1.2.1 wants both methods, the library’s way would tie cookies to SameSite=None',
-    test: 'oauth/authorize.test.ts',
+    test: 'oauth/authorize-parameters.test.ts',
   },
   {
     setting: 'allowOmittingSingleRegisteredRedirectUri',
     default: 'true',
     ours: 'false',
     why: 'a request without redirect_uri is answered on the error page',
-    test: 'oauth/authorize.test.ts',
+    test: 'oauth/authorize-redirect.test.ts',
   },
   {
     setting: 'ReplayDetection adapter',

@@ -44,20 +44,6 @@ test('userinfo returns all claims for any one of profile, email, address and pho
   }
 });
 
-test('userinfo refuses a token without any of these scopes, and no token (RFC 6750 section 3)', async (t) => {
-  const service = await startService(t);
-  const user = await service.createUser();
-  const { body } = await tokensFor(service, new UserAgent(service.baseUrl), user, await createClient(service), { scope: 'openid' });
-  const lacking = await userinfo(service, 'built-in', body.access_token);
-  assert.equal(lacking.status, 403);
-  assert.equal(lacking.headers.get('expires'), '0');
-  assert.match(lacking.headers.get('www-authenticate') ?? '', /^Bearer error="insufficient_scope", error_description="/);
-  for (const answer of [await userinfo(service, 'built-in', 'nonsense'), await fetch(`${service.issuer('built-in')}/userinfo`)]) {
-    assert.equal(answer.status, 401);
-    assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer error="invalid_token", error_description="/);
-  }
-});
-
 test('an ID token holds the subset of claims that the application chose', async (t) => {
   const service = await startService(t);
   const user = await service.createUser(PROFILE);

@@ -105,17 +105,6 @@ for (const serverId of SERVERS) {
     assert.equal((await introspect(tokens.access_token)).jti, access.jti, 'the identifier stays');
   });
 
-  test(`a token_type_hint, right, wrong or unknown, changes nothing: ${serverId} server (RFC 7662 section 2.1)`, async (t) => {
-    const { client, tokens, introspect } = await issued(t, serverId);
-    for (const name of ['access_token', 'refresh_token', 'id_token']) {
-      const expected = await introspect(tokens[name]);
-      assert.equal(expected.active, true, name);
-      for (const hint of ['access_token', 'refresh_token', 'id_token', 'nonsense', '']) {
-        assert.deepEqual(await introspect(tokens[name], client, { token_type_hint: hint }), expected, `${name} as ${hint}`);
-      }
-    }
-  });
-
   test(`who may ask: confidential applications about any token unless set to their own, public ones about their own: ${serverId} server`, async (t) => {
     const { service, user, tokens, machineToken, introspect } = await issued(t, serverId);
     const resourceServer = await createClient(service);

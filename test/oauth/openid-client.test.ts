@@ -1,6 +1,6 @@
 /**
  * A certified relying party, `openid-client`, in every flow it knows: each way to authenticate a client, hybrid, implicit, form_post, signed requests,
- * and the errors it must recognise. On the built-in server and on a custom one that signs with ES256. The plain code flow is in flow.test.ts.
+ * and the errors it must recognise. On the built-in server and on a custom one that signs with ES256. The plain code flow is a rule of the doctor: service.two-modes.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
