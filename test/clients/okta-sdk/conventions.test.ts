@@ -1,4 +1,4 @@
-/** What holds for every call, as Okta's SDK relies on it: how long to wait when there were too many (management API, "Conventions"). */
+/** Conventions of every call that Okta's SDK relies on: the error that it throws, and how long to wait when there were too many (management API, "Conventions"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, DefaultRequestExecutor } from '@okta/okta-sdk-nodejs';
@@ -7,7 +7,8 @@ import { SYSTEM } from '../../../src/services/audit.ts';
 import { createUser } from '../../../src/services/users.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { serve, testServices } from '../../support/management-api.ts';
-import { refusal } from './client.ts';
+import { startService } from '../../support/service.ts';
+import { oktaClient, refusal } from './client.ts';
 
 test('too many calls are refused so that the official Okta SDK can wait and try again (issue 7)', async (t) => {
   const { services, close } = await testServices();
@@ -35,4 +36,30 @@ test('too many calls are refused so that the official Okta SDK can wait and try 
   ]);
   assert.equal(delays.length, 4);
   for (const delay of delays) assert.ok(delay > 0 && delay <= 62_000, `${delay} ms`);
+});
+
+test('a refusal is thrown as the official Okta SDK knows it: status, code, summary and causes (issue 7)', async (t) => {
+  const service = await startService(t);
+  const { userApi } = oktaClient(service);
+  const create = (profile: object, more: object = {}) => refusal(userApi.createUser({ body: { profile, ...more } as never }));
+  await userApi.createUser({ body: { profile: { login: 'taken' } } });
+  assert.deepEqual(await create({ email: 'x', shoeSize: '42' }, { type: { id: 'x' } }), [
+    400,
+    'E0000001',
+    'Api validation failed',
+    [
+      'profile.login: is required',
+      'profile.email: must be an e-mail address',
+      // What Okta has and this service does not is never ignored in silence.
+      'profile.shoeSize: is not a field of this resource',
+      'type: is not a field of this resource',
+    ],
+  ]);
+  const conflict = 'The request conflicts with an existing resource';
+  assert.deepEqual(await create({ login: 'taken' }), [409, 'E0000014', conflict, ['profile.login: another user has this login']]);
+  const stranger = oktaClient(service, 'no-token-of-this-service-0123456789').userApi;
+  assert.deepEqual(await refusal(stranger.getUser({ userId: 'taken' })), [401, 'E0000011', 'Invalid token provided', []]);
+  assert.deepEqual((await refusal(userApi.unsuspendUser({ userId: 'taken' }))).slice(0, 2), [403, 'E0000038']);
+  const unknown = 'Not found: Resource not found: nobody (User)';
+  assert.deepEqual(await refusal(userApi.getUser({ userId: 'nobody' })), [404, 'E0000007', unknown, []]);
 });
