@@ -1,4 +1,5 @@
 /** The service put together: every mount on one screen, in the order in which a request meets them. */
+import './oauth/library-warnings.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { accountPages } from './account/routes.ts';

@@ -24,6 +24,9 @@ if (getHeapStatistics().heap_size_limit > 2 ** 31) setFlagsFromString('--heap-gr
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+/** The oldest major version that oidc-provider supports. */
+const RECOMMENDED_NODE = 22;
+
 /** A line for the person who started the service; everything else goes to the log. */
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -37,6 +40,7 @@ async function main(): Promise<void> {
 
 async function start(config: Config, log: Logger, open: OpenThings): Promise<void> {
   warnOfLaxSettings(config, log);
+  recommendNode(log);
   const foundation = await findDatabase(config, log, open, say);
   await bringUpToDate(foundation);
   await furnish(foundation, tellAdministrator);
@@ -69,6 +73,11 @@ async function migrate(config: Config, log: Logger): Promise<void> {
 function warnOfLaxSettings(config: Config, log: Logger): void {
   if (config.allowInsecureHttp && !config.secure) log.warn('ALLOW_INSECURE_HTTP is on: passwords and tokens travel in the clear');
   if (!config.rateLimits) log.warn('RATE_LIMITS is off: this is for load tests on loopback');
+}
+
+function recommendNode(log: Logger): void {
+  if (Number.parseInt(process.versions.node, 10) < RECOMMENDED_NODE)
+    log.info(`Node.js ${process.versions.node} works; version ${RECOMMENDED_NODE} or later is recommended`);
 }
 
 function tellAdministrator({ username, generatedPassword }: FirstAdministrator): void {

@@ -1,0 +1,18 @@
+/**
+ * Two warnings of oidc-provider that say nothing to an operator are not printed; all its others are. It prints the first when it is loaded, so this is
+ * imported before it (app.ts).
+ */
+
+const UNWANTED: readonly string[] = [
+  // Node 20 works. The log recommends a later one, once and in our words (main.ts).
+  'oidc-provider WARNING: Unsupported runtime.',
+  // We read forms before the library does, on purpose (deviations.ts).
+  'oidc-provider WARNING: already parsed request body detected',
+];
+
+const warn = console.warn.bind(console);
+console.warn = (...words: unknown[]): void => {
+  // On a terminal the line is coloured.
+  const isUnwanted = UNWANTED.some((line) => String(words[0]).includes(line));
+  if (!isUnwanted) warn(...words);
+};
