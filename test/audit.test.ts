@@ -7,11 +7,12 @@ import { afterwards } from './support/afterwards.ts';
 import { onServer, testDatabase } from './support/database.ts';
 import { dataDirectory, eventually, runCommand, runService } from './support/process.ts';
 import { newSecretKey } from './support/service.ts';
+import { timingsOfProcess } from './support/short-waits.ts';
 
-test('a killed sealer is followed by another one within ten seconds, and the command verifies what they sealed', async (t) => {
+test('a killed sealer is followed by another one, and the command verifies what they sealed', async (t) => {
   const database = await testDatabase();
   afterwards(t, () => database.drop());
-  const env = { DATABASE_URL: database.url, SECRET_KEY: newSecretKey() };
+  const env = { DATABASE_URL: database.url, SECRET_KEY: newSecretKey(), ...timingsOfProcess({ sealPause: 100 }) };
   const first = await runService(t, env);
   const second = await runService(t, env);
   const unsealed = () =>
@@ -21,10 +22,8 @@ test('a killed sealer is followed by another one within ten seconds, and the com
   await eventually(async () => (await unsealed()) === 0, 'the first start is sealed');
 
   await first.stop('SIGKILL');
-  const begun = performance.now();
   assert.equal((await second.api('POST', '/groups', { profile: { name: 'after the kill' } })).status, 200);
   await eventually(async () => (await unsealed()) === 0, 'the other one seals');
-  assert.ok(performance.now() - begun < 10_000);
 
   const verified = runCommand(t, 'audit', env, 'verify');
   assert.equal(await verified.ended, 0, verified.output.stderr);
@@ -47,7 +46,7 @@ test('a killed sealer is followed by another one within ten seconds, and the com
 
 test('it verifies the embedded database, while the service runs and when it does not', async (t) => {
   const DATA_DIR = dataDirectory(t);
-  const service = await runService(t, { DATA_DIR });
+  const service = await runService(t, { DATA_DIR, ...timingsOfProcess({ sealPause: 100 }) });
   const verify = async () => {
     const { ended, output } = runCommand(t, 'audit', { DATA_DIR }, 'verify');
     assert.equal(await ended, 0, output.stdout + output.stderr);

@@ -9,6 +9,7 @@ import { answerOf, authorizeUrl, createClient, post, SIGNED_OUT, tokensFor } fro
 import { afterwards } from './support/afterwards.ts';
 import { dataDirectory, eventually, runService } from './support/process.ts';
 import { newSecretKey } from './support/service.ts';
+import { timingsOfProcess } from './support/short-waits.ts';
 import { type Page, UserAgent } from './support/user-agent.ts';
 
 test('a database lost and found again needs no restart', async (t) => {
@@ -27,7 +28,8 @@ test('a database lost and found again needs no restart', async (t) => {
 
   const { user: superuser, password, port } = database.connection;
   const DATABASE_URL = `postgres://${superuser}:${password}@localhost:${port}/postgres?host=${encodeURIComponent(address)}`;
-  const service = await runService(t, { DATABASE_URL, SECRET_KEY: newSecretKey(), LOG_LEVEL: 'silent' });
+  const soonForgotten = timingsOfProcess({ cache: 500 });
+  const service = await runService(t, { DATABASE_URL, SECRET_KEY: newSecretKey(), LOG_LEVEL: 'silent', ...soonForgotten });
   const user = await service.createUser();
   const client = await createClient(service);
   const browser = new UserAgent(service.baseUrl);

@@ -7,8 +7,8 @@ import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:
 import ipaddr from 'ipaddr.js';
 import { Agent, Headers, type RequestInit, type Response, fetch as request } from 'undici';
 import type { Config } from '../config.ts';
+import { timings } from '../timings.ts';
 
-export const TIMEOUT_MS = 5000;
 /** The largest answer that is read, in bytes. */
 export const LARGEST_ANSWER = 256 * 1024;
 
@@ -57,9 +57,9 @@ export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Respon
  */
 export function createOutbound({ allowPrivateNetwork }: Pick<Config, 'allowPrivateNetwork'>): Outbound {
   const agent = new Agent({
-    connect: { timeout: TIMEOUT_MS, ...(allowPrivateNetwork ? {} : { lookup: lookupPublic }) },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
+    connect: { timeout: timings.outbound, ...(allowPrivateNetwork ? {} : { lookup: lookupPublic }) },
+    headersTimeout: timings.outbound,
+    bodyTimeout: timings.outbound,
     maxHeaderSize: 16 * 1024,
     maxResponseSize: LARGEST_ANSWER,
     keepAliveTimeout: 1000,
@@ -72,7 +72,7 @@ export function createOutbound({ allowPrivateNetwork }: Pick<Config, 'allowPriva
     if (!allowPrivateNetwork && ipaddr.isValid(bare) && !isPublicAddress(bare))
       throw new OutboundRefused(`${hostname} is not a public address`);
 
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(timings.outbound);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     const headers = new Headers(init.headers);
     headers.set('accept-encoding', 'identity');

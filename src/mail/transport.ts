@@ -5,6 +5,7 @@
 import { createTransport } from 'nodemailer';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
 import { isLoopbackHost } from '../config.ts';
+import { type MailPatience, timings } from '../timings.ts';
 
 /** One mail to one address. */
 export interface Message {
@@ -36,17 +37,6 @@ export class Refused extends Error {
 
 /** Connections of one process at most, and so mails under way at once. */
 export const MOST_CONNECTIONS = 5;
-/** Milliseconds that a mail server is waited for. */
-export interface Patience {
-  /** For the connection, and for the greeting. */
-  readonly connection: number;
-  /** For each answer. A server that looks into a mail before it takes it needs its time (RFC 5321 section 4.5.3.2.6), and would get it twice. */
-  readonly silence: number;
-  /** For a mail from the first byte to the last: one that answers byte by byte is given up, too. */
-  readonly mail: number;
-}
-
-const PATIENCE: Patience = { connection: 5000, silence: 30_000, mail: 60_000 };
 /** Seconds after which a mail that a process took is another's: longer than any attempt. */
 export const MAIL_TAKEN_FOR = 90;
 
@@ -54,7 +44,7 @@ export const MAIL_TAKEN_FOR = 90;
  * @param smtpUrl `smtp://` or `smtps://`, with user and password where the server asks for them
  * @param from an address, or a name and an address in angle brackets
  */
-export function smtpMailer(smtpUrl: string, from: string, patience: Patience = PATIENCE): Mailer {
+export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience = timings.mail): Mailer {
   const options = {
     url: smtpUrl,
     pool: true as const,

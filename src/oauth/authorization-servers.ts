@@ -11,16 +11,15 @@ import { loadServerParts } from '../store/authorization-servers.ts';
 import { isUnavailable } from '../store/failures.ts';
 import type { Change } from '../store/notifications.ts';
 import { findServerRevisions } from '../store/server-revisions.ts';
+import { timings } from '../timings.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 import { answerShortly } from './short-path.ts';
 
-/** Milliseconds after which it is asked whether a server has changed although nothing was told; in one statement for all that are in use. */
-const FRESH = 3000;
-/** Milliseconds after which a server in use is asked about together with another, whose time has come. */
-const NEARLY_DUE = 2700;
+/** The part of its time in the cache after which a server in use is asked about together with another, whose time has come. */
+const NEARLY_DUE = 0.9;
 const MOST_KEPT = 500;
 const BASE = '/oauth/v1';
 
@@ -81,7 +80,7 @@ export class AuthorizationServers {
     const kept = this.#kept.get(id);
     if (kept !== undefined) {
       kept.usedAt = performance.now();
-      if (kept.usedAt - kept.checkedAt < FRESH) return kept.built;
+      if (kept.usedAt - kept.checkedAt < timings.cache) return kept.built;
     }
     return this.#building.get(id) ?? this.#begin(id);
   }
@@ -181,7 +180,7 @@ export class AuthorizationServers {
     const isKept = this.#kept.peek(id) !== undefined;
     if (isKept) {
       this.#kept.forEach(({ usedAt, checkedAt }, other) => {
-        if (begun - usedAt < FRESH && begun - checkedAt > NEARLY_DUE) ids.add(other);
+        if (begun - usedAt < timings.cache && begun - checkedAt > NEARLY_DUE * timings.cache) ids.add(other);
       });
     }
     const checkedAt = () => (changes === this.#changes ? begun : Number.NEGATIVE_INFINITY);

@@ -6,14 +6,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../store/database.ts';
 import { type DearestHashes, findDearestImported } from '../store/imported-passwords.ts';
+import { timings } from '../timings.ts';
 import { verifyPassword } from './passwords.ts';
 
 /** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */
 const LOOK_AGAIN = 10_000;
 /** … and after which the comparison with the same ones is measured again. */
 const MEASURE_AGAIN = 60_000;
-/** A comparison may take so much longer than the one that was measured, when the machine has other work. */
-const MARGIN = 1.5;
 
 interface Measured {
   readonly hashes: readonly string[];
@@ -80,7 +79,7 @@ async function look(database: Database): Promise<Known> {
     for (const hash of hashes) longest = Math.max(longest, await timeOf(hash));
     measured.set(database, { hashes, longest, at });
   }
-  return { longest: (measured.get(database)?.longest ?? 0) * MARGIN, at };
+  return { longest: (measured.get(database)?.longest ?? 0) * timings.comparisonMargin, at };
 }
 
 const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';

@@ -6,13 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
 import { namesIn } from '../policy/audit-chain.ts';
 import { beTheSealer, findHead, findSealNews, insertSeal, markSealed, nameInEvents, unsealedEvents } from '../store/audit-seals.ts';
+import { timings } from '../timings.ts';
 import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.ts';
 import { eraseDue } from './audit-erasure.ts';
 import { removeOldEvents } from './audit-retention.ts';
 import type { Services } from './dependencies.ts';
 
-/** Milliseconds between two looks for what is not sealed. An event is sealed ten seconds after it at most, the silence of a sealer that died included. */
-const EVERY = 3000;
 /** Milliseconds between two looks for what was kept long enough. */
 const RETENTION_EVERY = 60_000;
 /** Events of a batch at most: some hundredths of a second in which the process does nothing else. */
@@ -95,7 +94,7 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
   const done = (async () => {
     while (!stopping.signal.aborted) {
       await round().catch((error: unknown) => log.warn({ err: error }, 'the audit log could not be sealed'));
-      await wait(EVERY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      await wait(timings.sealPause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   })();
   return {

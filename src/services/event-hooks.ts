@@ -21,11 +21,11 @@ import {
 } from '../store/event-hooks.ts';
 import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../store/outbox.ts';
 import type { Page, Window } from '../store/paging.ts';
+import { timings } from '../timings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import type { GivenHeader } from './event-hook-fields.ts';
 import { newSigningSecret, openHeaders, sealHeader, sealSigningSecret } from './event-hook-secrets.ts';
-import { TAKEN_FOR } from './outbox.ts';
 
 /** Milliseconds for which deliveries are signed with the secret before as well, so that a receiver can change over. */
 const PREVIOUS_SECRET_KEPT = 24 * 3600 * 1000;
@@ -170,7 +170,7 @@ export async function verifyEventHook(services: Services, id: string, request: R
   if (problem !== undefined) throw validation([{ field: 'channel.config.uri', message: problem }]);
   return change(services, id, async (trx, before) => {
     if (before.channel.uri !== asked.channel.uri) throw wrongState('the event hook was changed meanwhile');
-    await hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + TAKEN_FOR * 1000));
+    await hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
     if (before.verificationStatus === 'VERIFIED') return before;
     const changes = { verificationStatus: 'VERIFIED' as const, lastUpdated: present() };
     await updateRow(trx, id, changes);

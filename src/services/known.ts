@@ -4,9 +4,7 @@
  */
 
 import { soon } from '../patience.ts';
-
-/** Milliseconds. */
-const FRESH = 3000;
+import { timings } from '../timings.ts';
 
 export class Known<T> {
   /** Counts the changes, so that what was read before one does not count as fresh after it. */
@@ -54,7 +52,7 @@ export class Known<T> {
     if (changes === this.#changes) {
       this.#value = value;
       // From the end on: what does not answer is waited for once in a while, not each time.
-      this.#freshUntil = performance.now() + FRESH;
+      this.#freshUntil = performance.now() + timings.cache;
     }
     return value;
   }

@@ -5,7 +5,7 @@
 import { present } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { renderMail } from '../mail/templates.ts';
-import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, type Patience, Refused, smtpMailer } from '../mail/transport.ts';
+import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, Refused, smtpMailer } from '../mail/transport.ts';
 import { browserName } from '../policy/browser-name.ts';
 import { isMailable, type MailKind } from '../policy/mail.ts';
 import { digest } from '../secrets.ts';
@@ -13,6 +13,7 @@ import type { Executor } from '../store/database.ts';
 import { findVerification } from '../store/email-verifications.ts';
 import { findLink } from '../store/one-time-links.ts';
 import { findUserById } from '../store/users.ts';
+import type { MailPatience } from '../timings.ts';
 import { recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { inboxMailer } from './dev-inbox.ts';
@@ -22,7 +23,7 @@ import { currentSettings } from './settings-cache.ts';
 import { userTarget } from './user-reach.ts';
 
 /** @returns undefined where mail goes nowhere */
-export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>, patience?: Patience): Mailer | undefined {
+export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>, patience?: MailPatience): Mailer | undefined {
   const { smtpUrl, mailFrom } = services.config;
   if (smtpUrl !== undefined && mailFrom !== undefined) return smtpMailer(smtpUrl, mailFrom, patience);
   return isMailPossible(services.config) ? inboxMailer(services) : undefined;

@@ -5,17 +5,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../clock.ts';
 import { claimDue, kindsWaiting, type Look, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../store/outbox.ts';
+import { timings } from '../timings.ts';
 import { type Event, recordEvent, SYSTEM } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
-/** Milliseconds between two looks for what is due … */
-const EVERY = 1000;
-/** … and after one that failed, as while the database is away. */
-const AFTER_FAILURE = 5000;
 /** Deliveries of one kind under way in one process: those that are not answered hold up no other kind. */
 const MOST_AT_ONCE = 20;
-/** Seconds after which an entry that a process took is another's: longer than any delivery (http/outbound.ts). */
-export const TAKEN_FOR = 15;
 /** Seconds to the next attempt where the carrier says nothing else; after the last of them it is given up. */
 export const PAUSES: readonly number[] = [5, 30, 120, 600, 3600];
 
@@ -42,7 +37,7 @@ export interface Carrier {
   pauseAfter?(attempts: number, age: number): number | undefined;
   /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
   readonly mostAtOnce?: number;
-  /** Seconds that a delivery is left to the process that took it; absent: TAKEN_FOR. */
+  /** Seconds that a delivery is left to the process that took it; absent: that of any other (timings.ts). */
   readonly takenFor?: number;
 }
 
@@ -95,7 +90,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
       delivered.clear();
       if (performance.now() < next) await look(again);
       else {
-        const pause = (await lookAtAll()) ? EVERY : AFTER_FAILURE;
+        const pause = (await lookAtAll()) ? timings.outboxPause : timings.outboxPauseAfterFailure;
         // From the end of the look on: where the database is slow, it is not asked without a pause.
         next = performance.now() + pause;
       }
@@ -167,7 +162,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
   }
 
   async function claimAndSend(): Promise<void> {
-    const { mostAtOnce = MOST_AT_ONCE, takenFor = TAKEN_FOR } = carrier;
+    const { mostAtOnce = MOST_AT_ONCE, takenFor = timings.outboxClaim } = carrier;
     const limit = mostAtOnce - underWay.size;
     if (limit === 0) return;
     const look = { kinds: [kind], busy: [...underWay.values()].map(({ orderingKey }) => orderingKey), now: present() };

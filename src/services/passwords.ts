@@ -4,14 +4,13 @@
  */
 import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
+import { type HashCost, timings } from '../timings.ts';
 import { verifyImportedHash } from './password-hashes.ts';
 import { takingTurns } from './turns.ts';
 
-/** 19 MiB, two passes, one lane; the library's default variant is Argon2id. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-
-/** The hash of a random value that nobody knows, of the same cost as all others. */
-const NOBODYS_HASH = '$argon2id$v=19$m=19456,t=2,p=1$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI';
+/** A hash that no known password has, of the same cost as all others. */
+export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
+  `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI`;
 
 /** More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool. */
 export const HASHES_AT_ONCE = availableParallelism();
@@ -22,8 +21,8 @@ export const inTurn = takingTurns(HASHES_AT_ONCE, MOST_WAITING);
 /** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */
 const composed = (password: string): string => password.normalize('NFC');
 
-/** @returns the PHC string to store @throws {Overloaded} */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(composed(password), PARAMETERS));
+/** @returns the PHC string to store, of the library's default variant, Argon2id @throws {Overloaded} */
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(composed(password), timings.passwordHash));
 
 const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
 
@@ -37,7 +36,7 @@ export async function verifyPassword(stored: string | null, password: string, be
   if (stored === null || isArgon2(stored)) {
     const matches = await inTurn(() => {
       begins();
-      return verify(stored ?? NOBODYS_HASH, composed(password));
+      return verify(stored ?? nobodysHash(), composed(password));
     });
     return matches && stored !== null;
   }
@@ -45,7 +44,7 @@ export async function verifyPassword(stored: string | null, password: string, be
     begins();
     if (await verifyImportedHash(stored, password)) return true;
     // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing anew takes as long.
-    await verify(NOBODYS_HASH, composed(password));
+    await verify(nobodysHash(), composed(password));
     return false;
   });
 }
@@ -54,5 +53,6 @@ export async function verifyPassword(stored: string | null, password: string, be
 export function isOutdated(stored: string): boolean {
   if (!isArgon2(stored)) return true;
   const { memoryCost, timeCost, parallelism } = parseOptions(stored);
-  return memoryCost !== PARAMETERS.memoryCost || timeCost !== PARAMETERS.timeCost || parallelism !== PARAMETERS.parallelism;
+  const today = timings.passwordHash;
+  return memoryCost !== today.memoryCost || timeCost !== today.timeCost || parallelism !== today.parallelism;
 }

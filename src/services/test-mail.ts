@@ -4,19 +4,17 @@
  */
 import { present } from '../clock.ts';
 import { renderMail } from '../mail/templates.ts';
-import { failureOf, type MailFailure, type Patience } from '../mail/transport.ts';
+import { failureOf, type MailFailure } from '../mail/transport.ts';
 import { browserName } from '../policy/browser-name.ts';
 import { languageOf } from '../policy/mail.ts';
 import { findUserById } from '../store/users.ts';
+import { timings } from '../timings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { mayMailAgain } from './failure-limits.ts';
 import { hasMailAddress, isMailPossible } from './mail.ts';
 import { createMailer, deliveryOf } from './mail-delivery.ts';
 import { readSettings } from './settings.ts';
-
-/** Whoever asks for it waits for it. */
-const PATIENCE: Patience = { connection: 5000, silence: 15_000, mail: 20_000 };
 
 export type TestMail =
   /** A mail server, or the dev inbox, has taken it. */
@@ -31,7 +29,7 @@ export async function sendTestMail(services: Services, request: RequestContext):
   if (!isMailPossible(config, request)) return { outcome: 'not-possible' };
   if (user === undefined || !hasMailAddress(user)) return { outcome: 'no-address' };
   if (!(await mayMailAgain(services, user.id))) return { outcome: 'too-many' };
-  const mailer = createMailer(services, PATIENCE);
+  const mailer = createMailer(services, timings.testMail);
   if (mailer === undefined) return { outcome: 'not-possible' };
 
   const brand = await readSettings(services, 'branding');

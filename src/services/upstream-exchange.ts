@@ -7,15 +7,13 @@ import * as client from 'openid-client';
 import { combinedClaims, neededClaims, type UpstreamClaims, verifiedEmail } from '../policy/upstream-claims.ts';
 import { type AskedOfUpstream, isFresh, upstreamParameters } from '../policy/upstream-request.ts';
 import type { IdentityProvider } from '../store/identity-providers.ts';
+import { timings } from '../timings.ts';
 import type { Services } from './dependencies.ts';
 import { openClientSecret } from './identity-providers.ts';
 import { readSettings } from './settings.ts';
 import { isPrintable } from './text.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 import { TENANT, type UpstreamCall, upstreamMetadata } from './upstream-metadata.ts';
-
-/** Seconds that one request to a provider may take. */
-const PATIENCE = 5;
 
 /** OpenID Connect Core 1.0 section 2, `sub`. */
 const LONGEST_SUBJECT = 255;
@@ -57,7 +55,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     const metadata = { [client.clockTolerance]: provider.policy.maxClockSkew / 1000 };
     const configuration = new client.Configuration(server, id, metadata, authentication(secret));
     configuration[client.customFetch] = fetch as client.CustomFetch;
-    configuration.timeout = PATIENCE;
+    configuration.timeout = timings.outbound / 1000;
     // Which addresses may be called without TLS (loopback) was decided when they were given, and of a discovery document when it was read.
     client.allowInsecureRequests(configuration);
     if (provider.protocol.type === 'OIDC') client.enableNonRepudiationChecks(configuration);

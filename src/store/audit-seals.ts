@@ -3,20 +3,19 @@
  * removal when they were kept long enough. Who writes here is one at a time (`beTheSealer`).
  */
 import type pg from 'pg';
+import { timings } from '../timings.ts';
 import { EVENT, type StoredEvent } from './audit.ts';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
 import { type Page, readPage, type Window } from './paging.ts';
 
 const SEALER_LOCK = 0x67617473;
-/** Of one that is heard of no more while it seals: the next one waits no longer. */
-const SILENCE = '5s';
 
 /** Until the end of the transaction nobody else seals, takes out or removes. @returns false while another one does */
 export async function beTheSealer(trx: Executor): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: { held: boolean }[] }>('SELECT pg_try_advisory_xact_lock(?) AS held', [SEALER_LOCK]);
   if (rows[0]?.held !== true) return false;
-  await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = '${SILENCE}'`);
+  await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${timings.sealerSilence}`);
   return true;
 }
 

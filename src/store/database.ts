@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { timings } from '../timings.ts';
 import { ReadOnly } from './failures.ts';
 import { PreparingClient } from './prepared.ts';
 import type { Connection } from './writable-server.ts';
@@ -30,17 +31,13 @@ const POOL_SIZE = 10;
 /** What one process of the service holds at most: its pool, and the one that listens to notifications. */
 export const CONNECTIONS_OF_A_PROCESS = POOL_SIZE + 1;
 
-const CONNECT_WITHIN_MS = 5000;
-/** Longer than the server's own limit for a statement: this one is for a server that does not answer at all. */
-const ANSWER_WITHIN_MS = 10_000;
-/** A look whether the database is there. */
-const PING_WITHIN_MS = 2000;
-/** Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. */
-const session = (statementTimeout: string): string =>
-  `SET statement_timeout = '${statementTimeout}'; SET idle_in_transaction_session_timeout = '60s'`;
-/** Said, too, where there is no limit: the database, or its user, may have one. */
-const SESSION = session('8s');
-const PATIENT_SESSION = session('0');
+/**
+ * Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. Said, too, where there is no limit: the
+ * database, or its user, may have one.
+ * @param statementTimeout milliseconds; 0: none
+ */
+const session = (statementTimeout: number): string =>
+  `SET statement_timeout = ${statementTimeout}; SET idle_in_transaction_session_timeout = '60s'`;
 const MIGRATION_LOCK = 0x67617466;
 
 /**
@@ -60,15 +57,15 @@ export async function openDatabase(options: {
     application_name: 'gatehouse',
     ...options.connection,
     max: options.poolSize ?? POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_WITHIN_MS,
-    ...(options.patient ? {} : { query_timeout: ANSWER_WITHIN_MS }),
+    connectionTimeoutMillis: timings.databaseConnection,
+    ...(options.patient ? {} : { query_timeout: timings.databaseAnswer }),
     // Prepared statements live as long as their connection.
     idleTimeoutMillis: 300_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: numbersForBigints(),
     onConnect: async (client) => {
-      await client.query(options.patient ? PATIENT_SESSION : SESSION);
+      await client.query(session(options.patient ? 0 : timings.databaseStatement));
       if (options.connection.pooler && client instanceof PreparingClient) await client.prepareOnlyWhereNamesLast();
     },
   });
@@ -91,7 +88,7 @@ export async function openDatabase(options: {
     knex,
     transaction: (work) => knex.transaction(work),
     async ping() {
-      await Promise.race([askWhetherWritable(pool), answerWithin(PING_WITHIN_MS)]);
+      await Promise.race([askWhetherWritable(pool), answerWithin(timings.databasePing)]);
     },
     async close() {
       await knex.destroy();

@@ -3,13 +3,12 @@
  * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
  */
 import type pg from 'pg';
+import { timings } from '../timings.ts';
 import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './failures.ts';
 
 /** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
 const HELD_UP = 20;
 const MOST_UNDER_WAY = 4;
-/** Milliseconds after which a question whose turn has not come is refused, as the pool refuses whoever waits for a connection. */
-const LONGEST_WAIT = 5000;
 
 interface Waiting<Question, Answer> {
   readonly question: Question;
@@ -51,7 +50,7 @@ function queue<Question, Answer>(
 
   /** Where the database does not keep up, or does not answer, what waits must not grow for ever. One timer, for whoever waits longest, looks again. */
   function refuseLate(): void {
-    const latest = performance.now() - LONGEST_WAIT;
+    const latest = performance.now() - timings.databaseTurn;
     const timely = waiting.findIndex(({ since }) => since > latest);
     for (const { reject } of waiting.splice(0, timely < 0 ? waiting.length : timely)) reject(new Overloaded());
     const [first] = waiting;

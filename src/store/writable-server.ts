@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { timings } from '../timings.ts';
 import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './failures.ts';
 
 /** How the service reaches its database. */
@@ -14,11 +15,6 @@ export interface Connection extends pg.ClientConfig {
   readonly pooler?: boolean;
 }
 
-/** Milliseconds that a server is given to say what it is, as one that was cut off from the net never does. */
-const LOOK = 2000;
-/** Milliseconds of silence after which the next one is asked beside it. */
-const HEAD_START = 500;
-
 /** The server found last, by the list of all. It is asked first: one that comes back after it was replaced shall not be written to. */
 const preferred = new Map<string, string>();
 /** Who connects at the same moment looks once. */
@@ -28,8 +24,8 @@ const looking = new Map<string, Promise<string>>();
 type Refusal = string | undefined;
 
 async function refusalOf(server: string): Promise<Refusal> {
-  const until = performance.now() + LOOK;
-  const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: LOOK, application_name: 'gatehouse' });
+  const until = performance.now() + timings.serverLook;
+  const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: timings.serverLook, application_name: 'gatehouse' });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -55,7 +51,7 @@ async function look(servers: readonly string[], list: string): Promise<string> {
   const inOrder = [...servers].sort((a, b) => Number(b === first) - Number(a === first));
   let last: Promise<Refusal> = Promise.resolve('none was asked');
   const asked = inOrder.map((server, index) => {
-    last = refusalAfter(last, index * HEAD_START, server);
+    last = refusalAfter(last, index * timings.serverHeadStart, server);
     return { server, refusal: last };
   });
   const reasons: string[] = [];

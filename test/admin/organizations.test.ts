@@ -5,6 +5,7 @@ import { onServer } from '../support/database.ts';
 import { startService } from '../support/service.ts';
 import type { Page, UserAgent } from '../support/user-agent.ts';
 import { createAdministrator, createOrganization, enter, typedIn, wordsOf } from './administrators.ts';
+import { insertDepartments } from './many-departments.ts';
 
 const orgIn = (page: Page): string => /\/admin\/organizations\/(org_\w+)/.exec(page.url.pathname)?.[1] ?? assert.fail(page.text);
 const linkTo = (page: Page, label: string): string =>
@@ -198,29 +199,14 @@ test('who did it, from where, and under which request is in the audit trail', as
   assert.equal(page.status, 200);
 });
 
-test('10,000 departments, deep or wide, are shown in well under a second, and no page nests more than a browser can bear', async (t) => {
+test('10,000 departments, deep or wide, are shown, and no page nests more than a browser can bear', async (t) => {
   const service = await startService(t);
-  const [tree, chain] = [await createOrganization(service, 'Tree'), await createOrganization(service, 'Chain')];
-  const insert = (orgId: string, parent: string) => `
-    INSERT INTO departments (id, org_id, parent_id, name, created, last_updated)
-    SELECT '${orgId}_' || n, '${orgId}', ${parent}, 'Department ' || n, now(), now() FROM generate_series(0, 9999) n`;
-  await onServer(service.database.url, (client) => client.query(insert(tree, `CASE WHEN n >= 10 THEN '${tree}_' || (n / 10 - 1) END`)));
-  await onServer(service.database.url, (client) => client.query(insert(chain, `CASE WHEN n > 0 THEN '${chain}_' || (n - 1) END`)));
+  const { chain, paths } = await insertDepartments(service);
   const { agent } = await enter(service);
-  for (const path of [
-    tree,
-    chain,
-    `${tree}/departments/${tree}_7`,
-    `${chain}/departments/${chain}_9990`,
-    `${tree}/departments/${tree}_7/edit`,
-  ]) {
-    await agent.visit(`/admin/organizations/${path}`);
-    const begun = performance.now();
+  for (const path of paths) {
     const page = await agent.visit(`/admin/organizations/${path}`);
-    const elapsed = performance.now() - begun;
-    t.diagnostic(`${path}: ${Math.round(elapsed)} ms, ${Math.round(page.text.length / 1024)} KiB`);
+    t.diagnostic(`${path}: ${Math.round(page.text.length / 1024)} KiB`);
     assert.equal(page.status, 200);
-    assert.ok(elapsed < 10_000, `${path}: ${elapsed} ms`);
     let [level, deepest] = [0, 0];
     for (const [tag] of page.text.matchAll(/<ul|<\/ul/g)) {
       level += tag === '<ul' ? 1 : -1;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../oauth/relying-party.ts';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { codeOf, type Enrolled, enrolledUser, wrongCode } from '../support/factors.ts';
 import { type Answer, callsTo, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -27,7 +27,8 @@ test('second factors by API', async (t) => {
     return { stateToken: body.stateToken as string, factorId: body._embedded.factors[0].id as string, body };
   };
 
-  await t.test('authn asks who has a factor for it, in the shape of Okta', async () => {
+  await t.test('authn asks who has a factor for it, in the shape of Okta', async (t) => {
+    stopClock(t);
     const user = await enrolledUser(service, { firstName: 'Ada' });
     const { body, factorId } = await begin(user);
     assert.deepEqual(Object.keys(body).sort(), ['_embedded', 'expiresAt', 'stateToken', 'status']);

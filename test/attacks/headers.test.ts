@@ -149,7 +149,7 @@ test('a request is one request (RFC 9112 section 11.2, request smuggling)', asyn
   const send = async (lines: readonly string[]): Promise<{ status: string; answers: number }> => {
     const socket = net.connect(Number(port), hostname);
     socket.on('error', () => undefined);
-    socket.setTimeout(3000, () => socket.destroy());
+    socket.setTimeout(60_000, () => socket.destroy());
     socket.end(lines.join('\r\n'));
     let received = '';
     socket.setEncoding('utf8').on('data', (data: string) => {

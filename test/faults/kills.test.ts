@@ -89,18 +89,22 @@ const changes = (service: RunningService, acknowledged: Set<string>) => {
   ];
 };
 
-/** Begins all of it within a moment, and kills the service after so many answers. @returns what was answered; undefined: cut off */
+/** Begins all of it within a moment, the last after the kill, which comes after so many answers. @returns what was answered; undefined: cut off */
 async function killAmid<T>(service: RunningService, answers: number, work: readonly (() => Promise<T>)[]): Promise<(T | undefined)[]> {
   let left = answers;
-  const results = work.map(async (begin) => {
-    await wait(Math.random() * SPREAD);
+  let kill = (): void => {};
+  const killed = new Promise<void>((resolve) => {
+    kill = resolve;
+  }).then(() => service.child.kill('SIGKILL'));
+  const results = work.map(async (begin, index) => {
+    await (index === work.length - 1 ? killed : wait(Math.random() * SPREAD));
     const result = await begin().catch((error: unknown) => {
       // What was answered with something else than expected is no victim of the kill.
       if (error instanceof assert.AssertionError) throw error;
       return undefined;
     });
     left -= 1;
-    if (left === 0) service.child.kill('SIGKILL');
+    if (left === 0) kill();
     return result;
   });
   const all = await Promise.all(results);

@@ -1,23 +1,16 @@
 /** What decides about a sign-in is kept by each process, and a change made in one counts in the other ("A change made in one process reaches the others within a second"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { type Service, STARTED, startService } from '../support/service.ts';
 import { createIdp, idpBody, startUpstream } from '../support/upstream.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 
-/** Sooner than a process looks again by itself: only the telling can be that fast. */
-async function soon(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  const until = Date.now() + 1000;
-  for (;;) {
-    if (await isSo()) return;
-    assert.ok(Date.now() < until, what);
-    await delay(20);
-  }
-}
+/** By itself a process would look again in ten minutes (support/short-waits.ts): only the telling can be faster. */
+const soon = eventually;
 
 test('the sign-in page and the sign-in follow settings, providers and applications that were changed at another process', async (t) => {
   const beside = { database: await startedDatabase(), secretKey: STARTED.SECRET_KEY };

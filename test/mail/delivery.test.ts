@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { onServer, startedDatabase, type TestDatabase } from '../support/database.ts';
 import { startMailServer } from '../support/mail.ts';
 import { eventually } from '../support/process.ts';
@@ -11,7 +11,7 @@ import { type Service, STARTED, startService } from '../support/service.ts';
 const waiting = ({ url }: TestDatabase): Promise<{ attempts: number; payload: Record<string, unknown>; last_error: string | null }[]> =>
   onServer(url, async (sql) => (await sql.query("SELECT attempts, payload, last_error FROM outbox WHERE kind = 'mail' ORDER BY seq")).rows);
 const hurry = ({ url }: TestDatabase) =>
-  onServer(url, (sql) => sql.query("UPDATE outbox SET due = now() - interval '1 minute' WHERE last_error IS NOT NULL"));
+  onServer(url, (sql) => sql.query('UPDATE outbox SET due = $1 WHERE last_error IS NOT NULL', [new Date(Date.now() - 60_000)]));
 const events = async ({ api }: Service, result: string) =>
   (await api('GET', `/logs?filter=${encodeURIComponent('eventType eq "system.email.delivery"')}`)).body.filter(
     (event: { outcome: { result: string } }) => event.outcome.result === result,
@@ -58,6 +58,8 @@ test('the outbox does not tell the link, and holds nothing of a change that was 
 });
 
 test('a refusal for now is tried again, one for ever is given up at once, with an event (RFC 5321 section 4.2.1)', async (t) => {
+  // No attempt is made before it is hurried.
+  stopClock(t);
   const server = await startMailServer(t, (address, asked) =>
     address.startsWith('grey') && asked < 3 ? 450 : address.startsWith('gone') ? 550 : undefined,
   );
@@ -90,6 +92,7 @@ test('a refusal for now is tried again, one for ever is given up at once, with a
 });
 
 test('without its server mail waits, the service starts, and what has lost its worth meanwhile is not sent', async (t) => {
+  stopClock(t);
   const env = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'id@gatehouse.example' };
   const service = await startService(t, { env, sendsOutbox: true });
   const user = await service.createUser({ email: 'ada@example.com' });

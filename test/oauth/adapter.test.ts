@@ -8,7 +8,7 @@ import { currentRequest } from '../../src/oauth/adapter/request-state.ts';
 import { digest, randomToken } from '../../src/secrets.ts';
 import type { ModelName } from '../../src/store/protocol-state.ts';
 import { write } from '../../src/store/protocol-writes.ts';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { adapterFor, HOUR, inRequest, MODEL_NAMES, payloadOf, rows, twoServers } from './adapter-requests.ts';
 
 test('the answer to an interaction changes it where it still waits, and brings none back (OpenID Connect Core section 3.1.2.3)', async (t) => {
@@ -76,6 +76,7 @@ for (const model of MODEL_NAMES) {
     });
 
     test('ends at the very second of its expiry, by the clock of the service', async (t) => {
+      stopClock(t);
       const { first } = await twoServers(t);
       const adapter = adapterFor(model, first);
       const id = randomToken();
@@ -88,6 +89,7 @@ for (const model of MODEL_NAMES) {
     });
 
     test('without an exp the lifetime counts from now', async (t) => {
+      stopClock(t);
       const { first } = await twoServers(t);
       const adapter = adapterFor(model, first);
       const id = randomToken();
@@ -161,6 +163,7 @@ for (const model of ['AuthorizationCode', 'RefreshToken'] as const) {
 }
 
 test('a refresh token within its leeway is not consumed yet (RFC 9700 section 4.14.2)', async (t) => {
+  stopClock(t);
   const { first } = await twoServers(t);
   const adapter = adapterFor('RefreshToken', first);
   await adapter.upsert('value', payloadOf('RefreshToken', 'value'), HOUR);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SignJWT } from 'jose';
 import { onServer } from '../support/database.ts';
+import { eventually } from '../support/process.ts';
 import { setScope } from '../support/scopes.ts';
 import { type Service, startService, startTwo } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -22,14 +23,9 @@ import {
 
 const SECRET = 'a secret that stays the same for both of them';
 
-/** Within the second that other processes have ("at once", decisions). */
+/** As soon as another process is told: by itself it would look again in ten minutes (support/short-waits.ts). */
 async function soon<T>(expected: T, read: () => Promise<T>): Promise<void> {
-  const until = Date.now() + 1000;
-  for (;;) {
-    const found = await read();
-    if (Date.now() > until || JSON.stringify(found) === JSON.stringify(expected)) return assert.deepEqual(found, expected);
-    await delay(20);
-  }
+  await eventually(async () => JSON.stringify(await read()) === JSON.stringify(expected), `${JSON.stringify(expected)} is found`);
 }
 
 /** Everything that an application can hold, on a server. */

@@ -50,17 +50,24 @@ for (const [processes, start] of [
     for (let round = 0; round < ROUNDS; round += 1) {
       const clients: TestClient[] = [await told(first, NOWHERE), await told(first, NOWHERE), await told(first, NOWHERE, implicit)];
       const { browser, logout } = await signInAt(first, user, [['built-in', outer]]);
-      const asks = clients.map(async ({ clientId }, turn) => {
+      const random = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 12));
+      const ask = async ({ clientId }: TestClient, turn: number) => {
         const service = services[turn % services.length] ?? first;
         // The second one may show a page, the third gets an ID token and no code.
         const prompt = turn === 1 ? undefined : 'none';
         const url = authorizeUrl(service, 'default', { client_id: clientId, prompt, response_type: turn === 2 ? 'id_token' : 'code' });
         const own = browser.window(new URL(service.issuer('default')).origin);
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 12));
+        // The first two rounds are no race, so that there are outcomes of either kind.
+        if (round > 1) await random();
         return outcome(own, url);
-      });
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 12));
-      const [{ status }, ...outcomes] = await Promise.all([logout(), ...asks]);
+      };
+      const early = round === 1 ? await logout() : undefined;
+      const asked = Promise.all(clients.map(ask));
+      const leave = async () => {
+        await (round === 0 ? asked : random());
+        return early ?? logout();
+      };
+      const [{ status }, outcomes] = await Promise.all([leave(), asked]);
       assert.equal(status, 302);
       const toTell: ReadonlySet<unknown> = new Set((await waiting(first.database)).map(({ payload }) => payload.clientId));
       for (const [index, { clientId }] of clients.entries()) {

@@ -83,7 +83,7 @@ export async function verified(service: ServiceCalls, serverId: string, client: 
 export interface Waiting {
   readonly attempts: number;
   readonly last_error: string | null;
-  /** Seconds until it is due. */
+  /** Seconds until it is due, by the clock of the test. */
   readonly ahead: number;
   readonly payload: Record<string, unknown>;
 }
@@ -91,11 +91,10 @@ export interface Waiting {
 /** What waits in the outbox. */
 export const waiting = ({ url }: TestDatabase): Promise<Waiting[]> =>
   onServer(url, async (sql) => {
-    const { rows } = await sql.query<Waiting>(
-      'SELECT attempts, last_error, extract(epoch FROM due - now())::float8 AS ahead, payload FROM outbox ORDER BY seq',
-    );
-    return rows;
+    const { rows } = await sql.query<Waiting & { due: Date }>('SELECT attempts, last_error, due, payload FROM outbox ORDER BY seq');
+    return rows.map(({ due, ...row }) => ({ ...row, ahead: (due.getTime() - Date.now()) / 1000 }));
   });
 
 /** Lets the pause before the next attempt be over. */
-export const hurry = ({ url }: TestDatabase) => onServer(url, (sql) => sql.query("UPDATE outbox SET due = now() - interval '1 minute'"));
+export const hurry = ({ url }: TestDatabase) =>
+  onServer(url, (sql) => sql.query('UPDATE outbox SET due = $1', [new Date(Date.now() - 60_000)]));

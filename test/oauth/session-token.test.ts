@@ -1,7 +1,7 @@
 /** Sign-in by API: `POST /api/v1/authn` and the authorize endpoint's `sessionToken` ("Authorize" and management API, "authn"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
 import { type Answer, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -34,7 +34,8 @@ test('sign-in by API', async (t) => {
   };
   const asksToSignIn = (page: Awaited<ReturnType<typeof visit>>) => assert.match(page.text, /id="sign-in-form"/);
 
-  await t.test('answers a right password with the documented fields, without an API token', async () => {
+  await t.test('answers a right password with the documented fields, without an API token', async (t) => {
+    stopClock(t);
     const { status, body } = await authn({ username: user.login.toUpperCase(), password: user.password });
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body).sort(), ['_embedded', 'expiresAt', 'sessionToken', 'status']);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { startedDatabase } from '../support/database.ts';
 import { type Service, STARTED, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -91,6 +91,7 @@ test('a code used again later ends the tokens of its first use (RFC 6749 section
 });
 
 test('a code lives for 300 seconds (RFC 6749 section 4.1.2)', async (t) => {
+  stopClock(t);
   const { service, client, browser } = await signedIn(t);
   const [early, late] = [await freshCode(service, browser, client), await freshCode(service, browser, client)];
   moveClock(t, 295);
@@ -101,6 +102,7 @@ test('a code lives for 300 seconds (RFC 6749 section 4.1.2)', async (t) => {
 
 for (const serverId of ['built-in', 'default']) {
   test(`an access token ends after 3600 seconds, at introspection and userinfo in the same second: ${serverId} (RFC 7662 section 2.2)`, async (t) => {
+    stopClock(t);
     const service = await startService(t);
     const [user, client] = [await service.createUser(), await createClient(service)];
     const { body } = await tokensFor(service, new UserAgent(service.baseUrl), user, client, { serverId, scope: SCOPE });
@@ -125,6 +127,7 @@ test('a refresh token without leeway: one of twenty parallel uses succeeds, and 
 });
 
 test('a refresh token used again within its leeway of 30 seconds yields another successor; after it, the family ends (RFC 9700 section 4.14.2)', async (t) => {
+  stopClock(t);
   const { service, client, tokens } = await signedIn(t);
   const first = await refresh(service, client, tokens.refresh_token);
   moveClock(t, 25);

@@ -1,7 +1,7 @@
 /** Refresh tokens at two processes over one database: rotation, leeway and the end of a family hold whichever of them is asked (RFC 9700 section 4.14.2). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { type Service, startTwo } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { createClient, type JsonAnswer, post, tokensFor } from './relying-party.ts';
@@ -34,6 +34,7 @@ for (const serverId of ['built-in', 'default']) {
   });
 
   test(`within the leeway each use at either process yields a successor; a use after it ends all of them at both: ${serverId} server`, async (t) => {
+    stopClock(t);
     const { first, second, tokens, refresh, activity, atOnce } = await twoProcesses(t, serverId, { refresh_token: { leeway: 60 } });
     const answers = await atOnce(10, tokens.refresh_token);
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Known } from '../../src/services/known.ts';
-import { eventually } from '../support/process.ts';
+import { withProductionTimings, withTimings } from '../support/short-waits.ts';
 
 /** Something to read whose answers are given by hand. */
 function source() {
@@ -56,16 +56,22 @@ test('what cannot be read is nobody’s default, but where something may hold me
   assert.equal(asked.length, 3, 'not asked each time');
 });
 
-test('a change that nobody was told of counts after a few seconds', async () => {
+test('a change that nobody was told of counts after a few seconds', async (t) => {
+  withProductionTimings(t, 'cache');
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
   let value = 'before';
   const known = new Known(async () => value);
   assert.equal(await known.current(), 'before');
   value = 'after';
+  now += 2900;
   assert.equal(await known.current(), 'before', 'not asked each time');
-  await eventually(async () => (await known.current()) === 'after', 'it is read anew');
+  now += 100;
+  assert.equal(await known.current(), 'after', 'it is read anew');
 });
 
-test('what hangs is not waited for where something may hold meanwhile: first that, then what was known last', async () => {
+test('what hangs is not waited for where something may hold meanwhile: first that, then what was known last', async (t) => {
+  withTimings(t, { optional: 20 });
   const { asked, read } = source();
   const known = new Known(read, 'meanwhile');
   assert.equal(await known.current(), 'meanwhile', 'though nothing was answered');

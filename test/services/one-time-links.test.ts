@@ -6,7 +6,7 @@ import { createPasswordLink, readPasswordLink, usePasswordLink } from '../../src
 import { authenticate } from '../../src/services/sign-in.ts';
 import { createUser } from '../../src/services/users.ts';
 import { removeExpired } from '../../src/store/expiry.ts';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { testServices } from '../support/management-api.ts';
 
 const PASSWORD = 'a password of my own';
@@ -90,6 +90,7 @@ describe('links to choose a password (OWASP Forgot Password Cheat Sheet, "URL To
     ['activation', 7 * 86_400],
   ] as const) {
     it(`lives ${seconds} seconds for ${purpose}, then it is swept away`, async (t) => {
+      stopClock(t);
       const { id, token } = await invited('ACTIVE', purpose);
       const left = () => services.database.knex('one_time_links').where({ user_id: id });
       moveClock(t, seconds - 5);

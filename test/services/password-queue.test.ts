@@ -1,11 +1,12 @@
 /** The queue of password hashes is bounded: what would wait too long is told to come again, whoever is meant (OWASP Authentication Cheat Sheet; RFC 9110 section 15.6.4). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HASHES_AT_ONCE, inTurn, MOST_WAITING } from '../../src/services/passwords.ts';
+import { MOST_WAITING } from '../../src/services/passwords.ts';
 import { takingTurns } from '../../src/services/turns.ts';
 import { Overloaded } from '../../src/store/failures.ts';
 import { createClient, post } from '../oauth/relying-party.ts';
 import { moveClock } from '../support/clock.ts';
+import { holdHashes } from '../support/held-hashes.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
@@ -66,31 +67,26 @@ test('a full queue: 503 and Retry-After at every door, the same for everybody, a
   const browser = new UserAgent(service.baseUrl);
   const form = await browser.visit('/signin');
 
-  const { release, until } = held();
-  const queue = Array.from({ length: HASHES_AT_ONCE + MOST_WAITING }, () => inTurn(() => until));
-  try {
-    const answers = [
-      await authn(user.login, user.password),
-      await authn(user.login, 'wrong'),
-      await authn('nobody-of-these', 'wrong'),
-      await authn(locked.login, locked.password),
-    ];
-    const [first] = answers;
-    assert.deepEqual([first?.status, first?.retryAfter, first?.body.errorCode], [503, '1', 'E0000009']);
-    for (const answer of answers) assert.deepEqual(answer, first);
-    const page = await browser.signIn(form, user);
-    assert.deepEqual([page.status, page.headers.get('retry-after')], [503, '10']);
-    assert.match(page.text, /temporarily_unavailable/);
-    const grant = await post(service, 'built-in', 'token', client, {
-      grant_type: 'password',
-      username: user.login,
-      password: user.password,
-    });
-    assert.deepEqual([grant.status, grant.body.error], [503, 'temporarily_unavailable']);
-  } finally {
-    release();
-    await Promise.all(queue);
-  }
+  const release = holdHashes(t, MOST_WAITING);
+  const answers = [
+    await authn(user.login, user.password),
+    await authn(user.login, 'wrong'),
+    await authn('nobody-of-these', 'wrong'),
+    await authn(locked.login, locked.password),
+  ];
+  const [first] = answers;
+  assert.deepEqual([first?.status, first?.retryAfter, first?.body.errorCode], [503, '1', 'E0000009']);
+  for (const answer of answers) assert.deepEqual(answer, first);
+  const page = await browser.signIn(form, user);
+  assert.deepEqual([page.status, page.headers.get('retry-after')], [503, '10']);
+  assert.match(page.text, /temporarily_unavailable/);
+  const grant = await post(service, 'built-in', 'token', client, {
+    grant_type: 'password',
+    username: user.login,
+    password: user.password,
+  });
+  assert.deepEqual([grant.status, grant.body.error], [503, 'temporarily_unavailable']);
+  await release();
   assert.equal((await authn(user.login, user.password)).body.status, 'SUCCESS');
   assert.equal((await browser.signIn(form, user)).url.pathname, '/account');
   moveClock(t, 61);

@@ -25,6 +25,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { eventually } from '../support/process.ts';
 
 const asRoot = process.getuid?.() === 0;
 const dist = fileURLToPath(new URL('../../', import.meta.url));
@@ -65,9 +66,7 @@ const works = (connection: pg.ClientConfig) =>
     .then(() => true)
     .catch(() => false);
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 15_000; !(await condition()); await delay(10)) assert.ok(Date.now() < end, 'the condition is met in time');
-}
+const until = (condition: () => boolean | Promise<boolean>): Promise<void> => eventually(condition, 'the condition is met');
 
 const postmaster = (directory: string) => Number(readFileSync(path.join(directory, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
 

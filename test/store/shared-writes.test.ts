@@ -10,6 +10,7 @@ import { together } from '../../src/store/together.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { countingProxy } from '../support/counting-proxy.ts';
 import { testDatabase } from '../support/database.ts';
+import { withProductionTimings } from '../support/short-waits.ts';
 
 const NOW = 2_000_000_000;
 const NOTHING: WriteSet = { inserts: [], sessions: [], uses: [], extensions: [], deletes: [], sessionClients: [], bySession: false };
@@ -189,6 +190,7 @@ test('where the database is away nothing is asked a second time', async () => {
 });
 
 test('where no statement is answered, what waits for its turn is told so', async (t) => {
+  withProductionTimings(t, 'databaseTurn');
   let now = performance.now();
   t.mock.method(performance, 'now', () => now);
   let statements = 0;

@@ -11,6 +11,8 @@ import { testServices } from '../support/management-api.ts';
 
 const NOW = new Date();
 const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1000);
+/** Seconds. At none that a user of these tests was made at. */
+const A_DAY = 86_400;
 const ADDRESS = { key: 'sign-in:192.0.2.1', most: 3 };
 const DEVICE = 'the digest of a browser';
 const NOTICE = { kind: 'mail', orderingKey: '1', objectKey: null, payload: { for: 'him' }, created: NOW };
@@ -103,8 +105,8 @@ test('of more than twenty browsers those that were seen longest ago are forgotte
 const change = (changes: object) => (user: User) => knex('users').where({ id: user.id }).update(changes);
 const OBSTACLES: [what: string, make: (user: User) => PromiseLike<unknown>][] = [
   ['he was suspended', change({ status: 'SUSPENDED' })],
-  ['he has another password', change({ password_changed: at(1) })],
-  ['he was changed since', change({ last_updated: at(1) })],
+  ['he has another password', change({ password_changed: at(A_DAY) })],
+  ['he was changed since', change({ last_updated: at(A_DAY) })],
   ['his password is locked', change({ locked_until: at(1) })],
   ['it is locked in this browser', (user) => device(user, { locked_until: at(1) })],
   [
@@ -203,7 +205,7 @@ const MEANWHILE: [what: string, write: (trx: Knex, user: User) => PromiseLike<un
     (trx, { id }) =>
       trx('users')
         .where({ id })
-        .update({ password_changed: at(1) }),
+        .update({ password_changed: at(A_DAY) }),
   ],
   ['he was suspended', (trx, { id }) => trx('users').where({ id }).update({ status: 'SUSPENDED' })],
 ];

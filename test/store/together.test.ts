@@ -5,6 +5,7 @@ import pg from 'pg';
 import { isUnavailable, Overloaded } from '../../src/store/failures.ts';
 import { together } from '../../src/store/together.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { withTimings } from '../support/short-waits.ts';
 
 /** More than are sent beside one another: the others wait for their turn. */
 const SENT = 4;
@@ -21,7 +22,8 @@ function hanging(t: TestContext) {
   return { asked, ask: (question: string) => ask(pool, question) };
 }
 
-test('who waits behind statements that hang is refused when his time is over, although nothing happens', { timeout: 30_000 }, async (t) => {
+test('who waits behind statements that hang is refused when his time is over, although nothing happens', async (t) => {
+  withTimings(t, { databaseTurn: 1000 });
   const { asked, ask } = hanging(t);
   const sent = Array.from({ length: SENT }, (_, number) => ask(`sent ${number}`));
   for (const one of sent) one.catch(() => {});
@@ -30,7 +32,7 @@ test('who waits behind statements that hang is refused when his time is over, al
   for (const { fail } of asked) fail(new Error('the end'));
 });
 
-test('where a statement is not answered, who waits behind it is told with it, and asks nothing himself', { timeout: 30_000 }, async (t) => {
+test('where a statement is not answered, who waits behind it is told with it, and asks nothing himself', async (t) => {
   for (const unanswered of ['Query read timeout', 'Connection terminated due to connection timeout']) {
     const { asked, ask } = hanging(t);
     const first = ask('first');

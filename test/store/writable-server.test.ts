@@ -12,6 +12,7 @@ import { WritableClient } from '../../src/store/writable-server.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, type TestDatabase, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
+import { withProductionTimings } from '../support/short-waits.ts';
 
 const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
 
@@ -152,6 +153,7 @@ async function silentServer(t: TestContext): Promise<Pick<Door, 'address'>> {
 }
 
 test('silent servers are passed by: who waits for a turn gets it within the time for a connection', async (t) => {
+  withProductionTimings(t, 'serverLook', 'serverHeadStart');
   const silent = [await silentServer(t), await silentServer(t), await silentServer(t)];
   const { door, database: own } = await behindDoor(t);
   const database = await openDatabase({ connection: connectionTo(own, ...silent, door), poolSize: 2, onError: () => {} });

@@ -18,12 +18,9 @@ class MovedDate extends RealDate {
 }
 
 /** Stops the time, so that what is tested does not depend on how long the test takes; `moveClock` moves it on. */
-export function stopClock(t: TestContext): void {
-  moveClock(t, 0);
-  stopped ??= RealDate.now();
-}
+export const stopClock = (t: TestContext): void => moveClock(t, 0);
 
-/** Moves the time, further each time; the end of the test brings the real one back. @param seconds may be negative */
+/** Moves the time, further each time, and stops it there; the end of the test brings the real one back. @param seconds may be negative */
 export function moveClock(t: TestContext, seconds: number): void {
   if (globalThis.Date === RealDate) {
     t.after(() => {
@@ -32,6 +29,7 @@ export function moveClock(t: TestContext, seconds: number): void {
       stopped = undefined;
     });
   }
+  stopped ??= RealDate.now();
   ahead += Math.round(seconds * 1000);
   globalThis.Date = MovedDate as DateConstructor;
 }

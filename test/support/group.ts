@@ -3,6 +3,8 @@
  * What a file changes for the whole process it brings back; its services and databases are its own anyway.
  */
 import { before, beforeEach } from 'node:test';
+import '../../src/oauth/library-warnings.ts';
+import './short-waits.ts';
 
 /** The long form of test/faults takes its time. */
 const PATIENCE_MS = process.env.FAULTS === 'long' ? 1_500_000 : 180_000;

@@ -20,6 +20,7 @@ import { makeDataFolder } from './data-folder.ts';
 import { databaseUrl, dropDatabase, onServer } from './database.ts';
 import { divide, readDurations, shortName } from './durations.ts';
 import { STARTED } from './service.ts';
+import './short-waits.ts';
 
 /** Processes: more than a small machine has cores, as each waits at times. */
 const AT_ONCE = 4;

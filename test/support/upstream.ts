@@ -6,7 +6,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { CALLBACK } from '../oauth/relying-party.ts';
 import { listen } from './listen.ts';
@@ -30,8 +29,8 @@ export interface Behaviour {
   responseIssuer?: string | null;
   userinfo: boolean;
   userinfoClaims: Record<string, unknown>;
-  /** Milliseconds before the token endpoint answers. */
-  delay: number;
+  /** The token endpoint never answers. */
+  silent: boolean;
   /** Signs with a key that its key set does not hold. */
   foreignKey: boolean;
   discoveryIssuer?: string;
@@ -89,7 +88,7 @@ export async function startUpstream(
     idToken: {},
     userinfo: true,
     userinfoClaims: {},
-    delay: 0,
+    silent: false,
     foreignKey: false,
     discovery: {},
     omitIssuer: false,
@@ -132,7 +131,7 @@ export async function startUpstream(
   }
 
   async function token(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    await wait(behaviour.delay);
+    if (behaviour.silent) return;
     const form = new URLSearchParams(await text(req));
     // RFC 6749 section 2.3.1: both are form-encoded first.
     const [id, secret] = Buffer.from(req.headers.authorization?.replace(/^Basic /, '') ?? '', 'base64')

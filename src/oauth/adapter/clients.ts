@@ -10,12 +10,11 @@ import { secretContext } from '../../services/applications.ts';
 import { isPrintable } from '../../services/text.ts';
 import { findApplicationWithSecrets } from '../../store/applications.ts';
 import type { Database } from '../../store/database.ts';
+import { timings } from '../../timings.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from '../client-settings.ts';
 import { NoAdapter } from './no-adapter.ts';
 import type { ServerState } from './server-state.ts';
 
-/** How long a client may be out of date when a notification was lost, in milliseconds. */
-const FRESH = 3000;
 const MOST_KEPT = 5000;
 
 /** All clients of the service, shared by the servers of this process. */
@@ -34,7 +33,7 @@ export class ClientDirectory {
     if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
     const checkedAt = performance.now();
-    if (kept !== undefined && checkedAt - kept.checkedAt < FRESH) return kept.metadata;
+    if (kept !== undefined && checkedAt - kept.checkedAt < timings.cache) return kept.metadata;
     const changes = this.#changes;
     const found = await this.#load(id);
     // What has not changed stays the same object: every server has made its own of it.
