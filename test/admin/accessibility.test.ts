@@ -1,8 +1,7 @@
 /** What the tours do not pass, by axe-core, light and dark, and at 320 CSS pixels: WCAG 2.2 levels A and AA, 1.4.10 Reflow. */
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertAccessible } from '../support/accessibility.ts';
+import { assertAccessible, assertFits } from '../support/accessibility.ts';
 import { inBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 import { signIn } from '../support/watched-page.ts';
@@ -19,10 +18,7 @@ test(
     const context = await browser.newContext();
     const page: Page = await context.newPage();
     const look = async (name: string) => {
-      for (const width of [1280, 900]) {
-        await page.setViewportSize({ width, height: 720 });
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, `${name} fits into ${width}`);
-      }
+      for (const width of [1280, 900]) await assertFits(page, name, width);
       await assertAccessible(page, name);
     };
     const at = async (path: string) => {

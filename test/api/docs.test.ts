@@ -6,7 +6,7 @@ import { type ApiDescription, docsPage } from '../../src/api/docs.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { describeApi } from '../../src/api/openapi.ts';
 import { loadConfig } from '../../src/config.ts';
-import { assertAccessible } from '../support/accessibility.ts';
+import { assertAccessible, assertFits } from '../support/accessibility.ts';
 import { inBrowser } from '../support/browser.ts';
 import { serve, testServices } from '../support/management-api.ts';
 
@@ -116,6 +116,7 @@ test(
     await page.goto(`${server.base}/docs`);
     assert.equal(await page.locator('script').count(), 0);
     await assertAccessible(page, 'docs');
+    await assertFits(page, 'docs', 1280);
     await page.getByRole('navigation', { name: 'Resources' }).getByRole('link', { name: 'users' }).click();
     assert.equal(await page.evaluate("document.querySelector('#users').getBoundingClientRect().top < innerHeight"), true);
     assert.deepEqual(problems, []);

@@ -8,7 +8,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 /** The rules that look at colours. All others find the same in light and dark. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 /** CSS pixels: a window of 1280 at 400 % zoom. */
-const NARROW = { width: 320, height: 720 };
+const NARROW = 320;
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -22,24 +22,14 @@ interface Violation {
  * @throws {assert.AssertionError} naming each violation with its element
  */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
-  const size = page.viewportSize();
-  await page.setViewportSize(NARROW);
-  await page.emulateMedia({ colorScheme: 'light' });
-  // A click waits for the response to a form, not for its style sheet. Without it every target is too small.
-  await page.waitForLoadState('load');
-  const folded = await page.evaluateHandle("[...document.querySelectorAll('details:not([open])')]");
-  const setOpen = (open: boolean) =>
-    folded.evaluate((all, isOpen) => {
-      for (const details of all as { open: boolean }[]) details.open = isOpen;
-    }, open);
-  await setOpen(true);
-  await assertFits(page, name);
-  await assertClean(page, `${name}, light`, TAGS);
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await assertClean(page, `${name}, dark`, COLOURS);
-  await setOpen(false);
-  await page.emulateMedia({ colorScheme: null });
-  if (size !== null) await page.setViewportSize(size);
+  await assertFits(page, name, NARROW, async () => {
+    const wasDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
+    await page.emulateMedia({ colorScheme: 'light' });
+    await assertClean(page, `${name}, light`, TAGS);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await assertClean(page, `${name}, dark`, COLOURS);
+    await page.emulateMedia({ colorScheme: wasDark ? 'dark' : 'light' });
+  });
 }
 
 /**
@@ -48,16 +38,28 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
  */
 export async function assertAccessibleIn(page: Page, lang: string, name: string): Promise<void> {
   assert.equal(await page.getAttribute('html', 'lang'), lang, name);
-  if (lang === 'en') return assertAccessible(page, name);
-  const size = page.viewportSize();
-  await page.setViewportSize(NARROW);
-  await assertFits(page, `${name}, ${lang}`);
-  if (size !== null) await page.setViewportSize(size);
+  await (lang === 'en' ? assertAccessible(page, name) : assertFits(page, `${name}, ${lang}`));
 }
 
-async function assertFits(page: Page, name: string): Promise<void> {
-  const width = await page.evaluate('document.documentElement.scrollWidth');
-  assert.equal(width, NARROW.width, `${name} fits into ${NARROW.width} CSS pixels`);
+/**
+ * The page does not scroll sideways with everything unfolded. Leaves the page as it was.
+ * @param look what else to check in this width
+ */
+export async function assertFits(page: Page, name: string, width = NARROW, look?: () => Promise<void>): Promise<void> {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width, height: 720 });
+  // A click waits for the response to a form, not for its style sheet. Without it nothing has its size.
+  await page.waitForLoadState('load');
+  const folded = await page.evaluateHandle("[...document.querySelectorAll('details:not([open])')]");
+  const setOpen = (open: boolean) =>
+    folded.evaluate((all, isOpen) => {
+      for (const details of all as { open: boolean }[]) details.open = isOpen;
+    }, open);
+  await setOpen(true);
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, `${name} fits into ${width} CSS pixels`);
+  await look?.();
+  await setOpen(false);
+  if (size !== null) await page.setViewportSize(size);
 }
 
 async function assertClean(page: Page, name: string, runOnly: unknown): Promise<void> {
