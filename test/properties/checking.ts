@@ -1,22 +1,26 @@
 /**
- * How properties are tried: how often, and with which seed: each run of all tests tries the same, so that it is red only for what was changed; longer ones try others.
+ * How properties are tried: how often, and with which seed. Each `npm test` tries the same inputs, so that it is red only for what was changed; test/long tries others.
  * fast-check tells seed and path of a failure; given back by FC_SEED and FC_PATH it is repeated.
  */
 import fc from 'fast-check';
 
 const EVERYDAY_SEED = '20261121';
 
+let times = 1;
+
+/** Tries each property so many times as often, with other inputs in each run. Holds for the whole process: a file of test/long has its own. */
+export function tryMore(factor: number): void {
+  times = factor;
+}
+
 /** Of FC_SEED and FC_PATH. */
 export function reproduced(): { seed?: number; path?: string; endOnFailure?: boolean } {
-  const { FC_TIMES, WALK_ROUNDS, FC_SEED: seed = (FC_TIMES ?? WALK_ROUNDS) ? undefined : EVERYDAY_SEED, FC_PATH: path } = process.env;
+  const { FC_SEED: seed = times > 1 ? undefined : EVERYDAY_SEED, FC_PATH: path } = process.env;
   return { ...(seed !== undefined && { seed: Number(seed) }), ...(path !== undefined && { path, endOnFailure: true }) };
 }
 
-/** FC_TIMES tries each property so many times as often. */
-const TIMES = Number(process.env.FC_TIMES ?? 1);
-
 /** What `fc.assert` is told. @param runs tries of the property */
-export const tried = (runs = 200) => ({ numRuns: runs * TIMES, ...reproduced() });
+export const tried = (runs = 200) => ({ numRuns: runs * times, ...reproduced() });
 
 /** Any text, halves of surrogate pairs included, and what parsers trip over more often than chance would. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(

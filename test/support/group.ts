@@ -6,16 +6,17 @@ import { before, beforeEach } from 'node:test';
 import '../../src/oauth/library-warnings.ts';
 import './short-waits.ts';
 
-/** The long form of test/faults takes its time. */
-const PATIENCE_MS = process.env.FAULTS === 'long' ? 1_500_000 : 180_000;
+/** Milliseconds for one test; those of test/long take their time. */
+const PATIENCE = { ordinary: 180_000, long: 3_600_000 };
 
-/** @param files their URLs */
-export async function runGroup(files: readonly string[]): Promise<void> {
+/** @param files their URLs @param form of the tests */
+export async function runGroup(files: readonly string[], form: keyof typeof PATIENCE): Promise<void> {
+  const patience = PATIENCE[form];
   let running = 'no test yet';
   const watchdog = setTimeout(() => {
-    console.error(`no end of "${running}" within ${PATIENCE_MS / 1000} s, in one of:\n${files.join('\n')}`);
+    console.error(`no end of "${running}" within ${patience / 1000} s, in one of:\n${files.join('\n')}`);
     process.exit(1);
-  }, PATIENCE_MS).unref();
+  }, patience).unref();
   beforeEach((t) => {
     if ('name' in t) running = t.name;
     watchdog.refresh();

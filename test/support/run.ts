@@ -1,7 +1,7 @@
 /**
- * The test entry: `node dist/test/support/run.js [--long] [files, or parts of their names] [options of node --test]`. Provides one
- * server (TEST_DATABASE_URL, else an embedded one in a temporary folder) with a migrated template database, then runs the test files.
- * With --long it runs the tests of endurance: those of test/long, and the faults and the walk in their long form, one file at a time.
+ * The test entry: `node dist/test/support/run.js [files, or parts of their names] [options of node --test]`. Provides one server
+ * (TEST_DATABASE_URL, else an embedded one in a temporary folder) with a migrated template database, then runs the test files.
+ * The files of test/long run where they are named so (`long/`), one at a time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -25,23 +25,19 @@ import './short-waits.ts';
 /** Processes: more than a small machine has cores, as each waits at times. */
 const AT_ONCE = 4;
 /** Milliseconds. The last resort, for a process that is too busy to notice that a test does not end (group.ts). */
-const GROUP_LIMIT_MS = 1_800_000;
+const GROUP_LIMIT = { ordinary: 1_800_000, long: 7_200_000 };
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const isLong = process.argv.includes('--long');
-const options = process.argv.slice(2).filter((argument) => argument.startsWith('-') && argument !== '--long');
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
-/** The files of a long run where none are named. */
-const LONG = ['test/long/', 'test/faults/', 'test/walk/'];
-/** The size of the tests that have a long form. */
-const LONG_FORM = { FAULTS: 'long', WALK_ROUNDS: '20' };
+const isLong = (file: string): boolean => file.includes('test/long/');
+/** Is it of test/long, then the name has to say so. */
+const isNamed = (file: string, part: string): boolean => file.includes(part) && (!isLong(file) || part.includes('long/'));
 
 /** The compiled tests whose source is still there, those asked for; a name may be given as that of the source. */
 function testFiles(): string[] {
-  const named = wanted.length === 0 && isLong ? LONG : wanted;
-  const isOrdinary = (file: string): boolean => isLong || named.some((name) => name.includes('long')) || !file.startsWith('test/long/');
-  const parts = named.map((name) =>
+  const parts = wanted.map((name) =>
     path
       .normalize(name)
       .replace(/^.*\bdist\//, '')
@@ -51,8 +47,7 @@ function testFiles(): string[] {
     .map((file) => `test/${file}`)
     .filter((file) => file.endsWith('.test.js') && !/^test\/(bench|rehearsals|support)\//.test(file))
     .filter((file) => existsSync(path.join(root, file.replace(/\.js$/, '.ts'))))
-    .filter((file) => isOrdinary(file))
-    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .filter((file) => (parts.length === 0 ? !isLong(file) : parts.some((part) => isNamed(file, part))))
     .sort()
     .map((file) => path.join('dist', file));
 }
@@ -75,8 +70,9 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
   return { url, stop };
 }
 
-/** A file with hooks beyond its own suites needs a process of its own: elsewhere they would be those of all files. */
-const hasOwnHooks = (file: string): boolean => /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
+/** A file with hooks beyond its own suites needs a process of its own: elsewhere they would be those of all files. One of test/long has more patience, too. */
+const mustBeAlone = (file: string): boolean =>
+  isLong(file) || /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
 
 /** Writes what `node --test` is to run: a file for each process, in the order of the names, each after the first of its test files. */
 function writeGroups(directory: string, groups: readonly string[][]): string[] {
@@ -84,9 +80,10 @@ function writeGroups(directory: string, groups: readonly string[][]): string[] {
     const name = shortName(files[0] ?? '').replaceAll('/', '_');
     const file = path.join(directory, `${String(index + 1).padStart(3, '0')}-${name}.mjs`);
     const urls = files.map((name) => pathToFileURL(path.join(root, name)).href);
+    const form = files.some(isLong) ? 'long' : 'ordinary';
     writeFileSync(
       file,
-      `import { runGroup } from ${JSON.stringify(new URL('group.js', import.meta.url).href)};\nawait runGroup(${JSON.stringify(urls, null, 2)});\n`,
+      `import { runGroup } from ${JSON.stringify(new URL('group.js', import.meta.url).href)};\nawait runGroup(${JSON.stringify(urls, null, 2)}, '${form}');\n`,
     );
     return file;
   });
@@ -111,8 +108,8 @@ async function start(url: string, database: Database): Promise<void> {
   await notifications.close();
 }
 
-/** @returns the exit code of `node --test` */
-function runTests(files: readonly string[], env: Record<string, string>): Promise<number> {
+/** @param form long: one at a time @returns the exit code of `node --test` */
+function runTests(files: readonly string[], env: Record<string, string>, form: keyof typeof GROUP_LIMIT): Promise<number> {
   const reporter = (name: string, destination: string): string[] => [
     `--test-reporter=${name}`,
     `--test-reporter-destination=${destination}`,
@@ -120,10 +117,11 @@ function runTests(files: readonly string[], env: Record<string, string>): Promis
   const own = (name: string): string => new URL(name, import.meta.url).href;
   const reporters = [...reporter('spec', 'stdout'), ...reporter(own('timings.js'), 'stdout')];
   if (process.env.CI === 'true') reporters.push(...reporter(own('refuse-skipped.js'), 'stderr'));
-  const limits = [`--test-concurrency=${isLong ? 1 : AT_ONCE}`, `--test-timeout=${GROUP_LIMIT_MS}`];
+  const limits = [`--test-concurrency=${form === 'long' ? 1 : AT_ONCE}`, `--test-timeout=${GROUP_LIMIT[form]}`];
   child = spawn(process.execPath, ['--test', ...limits, ...reporters, ...options, ...files], {
     cwd: root,
-    env: { ...process.env, ...(isLong ? LONG_FORM : {}), ...env },
+    // How long they take one at a time is nothing to schedule the others by.
+    env: { ...process.env, ...env, ...(form === 'long' && { WRITE_DURATIONS: 'false' }) },
     stdio: 'inherit',
   });
   const running = child;
@@ -145,7 +143,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const files = testFiles();
 if (files.length === 0) {
-  console.error('no test file of that name; are they compiled (npx tsc --incremental)?');
+  console.error('no test file of that name; are they compiled (npx tsc --incremental)? Name those of test/long with their folder: long/…');
   process.exit(1);
 }
 const server = await provideServer();
@@ -159,8 +157,9 @@ try {
   process.exitCode = interrupted
     ? 1
     : await runTests(
-        writeGroups(groups, divide(files, readDurations(), { mustBeAlone: isLong ? () => true : hasOwnHooks, processes: AT_ONCE })),
+        writeGroups(groups, divide(files, readDurations(), { mustBeAlone, processes: AT_ONCE })),
         env,
+        files.some(isLong) ? 'long' : 'ordinary',
       );
 } finally {
   rmSync(groups, { recursive: true });
