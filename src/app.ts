@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Koa from 'koa';
 import { accountPages } from './account/routes.ts';
 import { adminConsole } from './admin/console.ts';
-import { managementApi } from './api/index.ts';
+import { API_RESOURCES, managementApi } from './api/index.ts';
 import { createHouse } from './hosted/house.ts';
 import { health } from './http/health.ts';
 import { createOutbound } from './http/outbound.ts';
@@ -28,6 +28,7 @@ import { findWayBack } from './oauth/way-back.ts';
 import { WrongSecrets } from './oauth/wrong-secrets.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/presence.ts';
+import { mayCall } from './policy/administration.ts';
 import { fullName } from './policy/claims.ts';
 import { BUILT_IN, issuerOf } from './policy/server-id.ts';
 import { authenticateApiToken } from './services/api-tokens.ts';
@@ -67,7 +68,7 @@ export interface App {
 export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
   const pages = createPages({ config, brand: async () => presentBrand(await currentSettings(services, 'branding')) });
-  const observer = observeRequests(log);
+  const observer = observeRequests(log, API_RESOURCES);
   let accepting = true;
 
   const outbound = createOutbound(config);
@@ -126,7 +127,11 @@ export function createApp(services: Services): App {
   const koa = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy });
   // Behind a proxy that ends TLS, too: cookies that pages set by themselves are Secure.
   if (config.secure) Object.defineProperty(koa.request, 'protocol', { get: () => 'https' });
-  koa.on('error', (error: Error) => log.error({ err: error }, 'an answer could not be sent'));
+  koa.on('error', (error: NodeJS.ErrnoException) => {
+    // Anybody can send a request that Node's parser refuses: that is no failure of ours, and worth one short line.
+    if (error.code?.startsWith('HPE_')) log.info({ code: error.code }, 'a request was not valid HTTP');
+    else log.error({ err: error }, 'an answer could not be sent');
+  });
   koa.use((ctx, next) => {
     ctx.state.requestId = requestId(ctx.req);
     return next();
@@ -138,7 +143,8 @@ export function createApp(services: Services): App {
       accepting: () => accepting,
       mayReadMetrics: async (authorization) => {
         const token = /^SSWS (\S+)$/i.exec(authorization)?.[1];
-        return token !== undefined && (await authenticateApiToken(services, token)) !== undefined;
+        const bearer = token === undefined ? undefined : await authenticateApiToken(services, token);
+        return bearer !== undefined && mayCall(bearer.roles, 'service', 'read');
       },
     }),
   );

@@ -1,19 +1,27 @@
-/** The log: JSON lines (pino), in which an error tells what failed and nothing of what it failed with (OWASP ASVS 5.0 V16.2.5). */
-import { type DestinationStream, type Logger, type LoggerOptions, pino, type SerializedError } from 'pino';
+/** The log: JSON lines (pino). Of an error it holds what failed, and nothing that the error carries along (OWASP ASVS 5.0 V16.2.5). */
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
-/** In these PostgreSQL repeats the row that it refuses, with password hashes and all (PostgreSQL documentation, "Error and Notice Message Fields"). */
-const OF_ROWS = ['detail', 'where', 'internalQuery'];
-/** The connection that broke, as pg's pool adds it: whole, with the key by which its statements may be cancelled. */
-const OF_CONNECTIONS = ['client'];
+/**
+ * The properties of an error that are logged. Others hold what must not be: the row that PostgreSQL refused, pg's connection with the key
+ * that cancels its statements, the packet that Node's HTTP parser could not read.
+ */
+const LOGGED = ['type', 'message', 'stack', 'code', 'routine', 'errno', 'syscall'] as const;
 
-function withoutSecrets(told: SerializedError): SerializedError {
-  if (typeof told !== 'object' || told === null) return told;
-  for (const name of [...OF_ROWS, ...OF_CONNECTIONS]) delete told[name];
-  for (const each of (told.aggregateErrors ?? []) as SerializedError[]) withoutSecrets(each);
-  return told;
+interface LoggedError {
+  readonly [name: string]: unknown;
 }
 
-const serializers = { err: (error: Error) => withoutSecrets(pino.stdSerializers.err(error)) };
+function describe(error: unknown): LoggedError {
+  const told: LoggedError = pino.stdSerializers.err(error as Error);
+  if (typeof told !== 'object' || told === null) return { message: String(told) };
+  const described = Object.fromEntries(LOGGED.flatMap((name) => (isPlain(told[name]) ? [[name, told[name]]] : [])));
+  const aggregated = (error as { errors?: unknown }).errors;
+  return Array.isArray(aggregated) ? { ...described, aggregateErrors: aggregated.map(describe) } : described;
+}
+
+const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+
+const serializers = { err: describe };
 
 /** @param destination absent: the standard output */
 export const createLog = (options: Pick<LoggerOptions, 'level' | 'base'>, destination?: DestinationStream): Logger =>

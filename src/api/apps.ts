@@ -14,7 +14,7 @@ import { text } from '../services/text.ts';
 import type { Application, ApplicationStatus } from '../store/applications.ts';
 import { appAssignments } from './app-assignments.ts';
 import { appSecrets } from './app-secrets.ts';
-import { type Endpoint, endpoint, listing } from './endpoint.ts';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
 const appBody = z.strictObject({
@@ -107,6 +107,7 @@ export const apps: readonly Endpoint[] = [
     access: 'service',
     summary: 'Create an application; its secret is told this once',
     query: z.object({ activate: z.enum(['true', 'false']).default('true') }),
+    bodyLimit: LARGE_BODY,
     body: appBody,
     response: app,
     handler: async ({ services, query, body, request }) => {
@@ -142,6 +143,7 @@ export const apps: readonly Endpoint[] = [
     access: 'service',
     summary: 'Replace the label and the settings of an application; a secret that becomes necessary is told this once',
     params: idParams,
+    bodyLimit: LARGE_BODY,
     body: appBody,
     response: app,
     handler: async ({ services, params, body, request }) => {

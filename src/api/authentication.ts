@@ -2,13 +2,14 @@
  * Who calls: `Authorization: SSWS <API token>`, the scheme of Okta's API, and what he may do. Any other scheme is refused, an OAuth access token
  * (`Bearer`, RFC 6750) too: such a token speaks for a user towards a resource server, not for an administrator.
  */
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { forbidden, invalidToken } from '../errors.ts';
-import { isForwarded } from '../http/requests.ts';
+import { clientAddress, isForwarded } from '../http/requests.ts';
 import { mayCall, type Role } from '../policy/administration.ts';
 import { authenticateApiToken } from '../services/api-tokens.ts';
 import { NOBODY, type RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
+import { networkOf } from '../services/failure-limits.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Set as `ctx.state.caller`. */
@@ -29,29 +30,31 @@ export function authenticate(services: Services): Middleware {
     const request: Caller['request'] = {
       actor: { id: bearer.userId, type: 'User', displayName: bearer.login },
       roles: bearer.roles,
-      ipAddress: ctx.ip,
-      userAgent: ctx.get('User-Agent'),
-      requestId: ctx.state.requestId,
-      isForwarded: isForwarded(ctx.headers),
+      ...originOf(ctx, services),
     };
     ctx.state.caller = { countedAs: bearer.tokenId, request } satisfies Caller;
     await next();
   };
 }
 
-/** Whoever calls an operation that needs no token. */
-export const asVisitor: Middleware = async (ctx, next) => {
-  const request: Caller['request'] = {
-    actor: NOBODY,
-    roles: [],
-    ipAddress: ctx.ip,
-    userAgent: ctx.get('User-Agent'),
-    requestId: ctx.state.requestId,
-    isForwarded: isForwarded(ctx.headers),
+/** For operations that need no token. */
+export const asVisitor =
+  (services: Services): Middleware =>
+  async (ctx, next) => {
+    const request: Caller['request'] = { actor: NOBODY, roles: [], ...originOf(ctx, services) };
+    ctx.state.caller = { countedAs: networkOfCaller(ctx, services), request } satisfies Caller;
+    await next();
   };
-  ctx.state.caller = { countedAs: ctx.ip, request } satisfies Caller;
-  await next();
-};
+
+const originOf = (ctx: Context, { config }: Services) => ({
+  ipAddress: clientAddress(ctx.req, config.trustProxy),
+  userAgent: ctx.get('User-Agent'),
+  requestId: ctx.state.requestId as string,
+  isForwarded: isForwarded(ctx.headers),
+});
+
+/** By which calls without a token are counted: one subscriber has many IPv6 addresses. */
+export const networkOfCaller = (ctx: Context, { config }: Services): string => networkOf(clientAddress(ctx.req, config.trustProxy));
 
 /** @throws {ApiError} forbidden */
 export function authorize({ method, access }: Endpoint): Middleware {

@@ -13,7 +13,7 @@ import {
 import { text } from '../services/text.ts';
 import { inPages } from '../store/paging.ts';
 import type { Policy, PolicyStatus } from '../store/policies.ts';
-import { type Endpoint, endpoint, listing } from './endpoint.ts';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
 /** Where a life cycle's next step is. */
@@ -89,6 +89,7 @@ export const authorizationServerPolicies: readonly Endpoint[] = [
     access: 'service',
     summary: 'Create an access policy; without a priority it is the last',
     params: idParams,
+    bodyLimit: LARGE_BODY,
     body: policyBody,
     response: policy,
     status: 201,
@@ -123,6 +124,7 @@ export const authorizationServerPolicies: readonly Endpoint[] = [
     access: 'service',
     summary: 'Replace an access policy; its rules stay, and so do priority and status where they are not given',
     params: policyParams,
+    bodyLimit: LARGE_BODY,
     body: policyBody,
     response: policy,
     handler: async ({ services, params, body, request }) =>

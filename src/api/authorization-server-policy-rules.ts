@@ -7,7 +7,7 @@ import { text } from '../services/text.ts';
 import { inPages } from '../store/paging.ts';
 import type { PolicyRule, PolicyStatus } from '../store/policies.ts';
 import { lifecycleLinks, linksOf, listed, placed, policyParams } from './authorization-server-policies.ts';
-import { type Endpoint, endpoint, listing } from './endpoint.ts';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
 import { time, writeTime } from './fields.ts';
 
 const named = text({ least: 1 });
@@ -77,6 +77,7 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
     access: 'service',
     summary: 'Create a rule of an access policy; without a priority it is the last. An empty list of a condition fits nobody and nothing',
     params: policyParams,
+    bodyLimit: LARGE_BODY,
     body: ruleBody,
     response: rule,
     status: 201,
@@ -111,6 +112,7 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
     access: 'service',
     summary: 'Replace a rule of an access policy; priority and status stay where they are not given',
     params: ruleParams,
+    bodyLimit: LARGE_BODY,
     body: ruleBody,
     response: rule,
     handler: async ({ services, params, body, request }) =>

@@ -4,7 +4,7 @@ import { LIFETIMES } from '../../config/defaults.ts';
 import { ACCESS_GRANT_TYPES } from '../policy/access-policy.ts';
 import { type SimulatedAnswer, simulateRequest } from '../services/simulation.ts';
 import { text } from '../services/text.ts';
-import { type Endpoint, endpoint } from './endpoint.ts';
+import { type Endpoint, endpoint, LARGE_BODY } from './endpoint.ts';
 import { idParams } from './fields.ts';
 
 const PROMPTS = ['none', 'login', 'consent'] as const;
@@ -85,6 +85,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
     access: 'service',
     summary: 'Tell what a request for tokens would come to, and why; nothing is issued or changed',
     params: idParams,
+    bodyLimit: LARGE_BODY,
     body: simulatedRequest,
     response: simulation,
     handler: async ({ services, params, body }) => {

@@ -1,19 +1,25 @@
-/** Reads a request's body: JSON (RFC 8259) of at most a megabyte, and nothing else. */
+/** Reads a request's body: JSON (RFC 8259) of a bounded size, and nothing else. */
 import { bodyParser } from '@koa/bodyparser';
 import type { Middleware } from 'koa';
 import { malformedBody } from '../errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
-const readJson = bodyParser({
-  enableTypes: ['json'],
-  jsonLimit: '1mb',
-  onError: (error) => {
-    throw malformedBody('type' in error && error.type === 'entity.too.large' ? 'it is larger than 1 MB' : 'it is not a JSON object');
-  },
-});
+/** KiB. Parsing blocks every other request, so anybody without a token may send only what a sign-in needs. */
+const MOST = { withoutToken: 16, ordinary: 64 };
 
-/** @throws {ApiError} malformed body, by whatever the body is not */
-export const readBody = ({ bodyOptional }: Endpoint): Middleware => {
+const reader = (kibibytes: number): Middleware =>
+  bodyParser({
+    enableTypes: ['json'],
+    jsonLimit: `${kibibytes}kb`,
+    onError: (error) => {
+      const isTooLarge = 'type' in error && error.type === 'entity.too.large';
+      throw malformedBody(isTooLarge ? `it is larger than ${kibibytes} KiB` : 'it is not a JSON object');
+    },
+  });
+
+/** @throws {ApiError} malformed body, saying why */
+export const readBody = ({ access, bodyOptional, bodyLimit = MOST.ordinary }: Endpoint): Middleware => {
+  const readJson = reader(access === 'anyone' ? MOST.withoutToken : bodyLimit);
   return async (ctx, next) => {
     const type = ctx.is('application/json');
     // Clients post nothing in two ways: no body at all, for which `is` answers null, or one of no bytes.

@@ -30,6 +30,9 @@ export interface Call<Params, Query, Body> {
   continueAt(after: number): void;
 }
 
+/** KiB, for resources that list many users, groups, applications or addresses. */
+export const LARGE_BODY = 256;
+
 type Absent = z.ZodUndefined;
 
 export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
@@ -47,6 +50,8 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly body?: B;
   /** What a caller may have read before and may send back, its further fields ignored; the response unless given. */
   readonly readBefore?: z.ZodType;
+  /** KiB, where a valid body may be larger than most (body.ts). */
+  readonly bodyLimit?: number;
   /** The body may be left out; it then counts as an empty object. */
   readonly bodyOptional?: boolean;
   /** Whitelist of what leaves; absent: 204 and no body. */

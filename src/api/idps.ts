@@ -13,7 +13,7 @@ import {
 import { text } from '../services/text.ts';
 import { upstreamRedirectUri } from '../services/upstream-exchange.ts';
 import type { IdentityProvider, IdentityProviderStatus } from '../store/identity-providers.ts';
-import { type Endpoint, endpoint, listing } from './endpoint.ts';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 import { idpUsers } from './idp-users.ts';
 
@@ -79,6 +79,7 @@ export const idps: readonly Endpoint[] = [
     path: '/idps',
     access: 'service',
     summary: 'Create an identity provider; what is not said of a Google, GitHub or Microsoft one is known',
+    bodyLimit: LARGE_BODY,
     body: identityProviderBody,
     response: idp,
     handler: async ({ services, body, request }) =>
@@ -110,6 +111,7 @@ export const idps: readonly Endpoint[] = [
     access: 'service',
     summary: 'Replace the name and the settings of an identity provider; without a client secret it keeps the one it has',
     params: idParams,
+    bodyLimit: LARGE_BODY,
     body: identityProviderBody,
     response: idp,
     handler: async ({ services, params, body, request }) =>

@@ -10,7 +10,7 @@ import { isUnavailable } from '../store/failures.ts';
 import { apiTokens } from './api-tokens.ts';
 import { apps } from './apps.ts';
 import { assignedApps } from './assigned-apps.ts';
-import { asVisitor, authenticate, authorize } from './authentication.ts';
+import { asVisitor, authenticate, authorize, networkOfCaller } from './authentication.ts';
 import { authn } from './authn.ts';
 import { authorizationServerClaims } from './authorization-server-claims.ts';
 import { authorizationServerKeys } from './authorization-server-keys.ts';
@@ -72,6 +72,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...browserSession,
 ];
 
+/** First segments of the API's paths. */
+export const API_RESOURCES: ReadonlySet<string> = new Set([
+  ...ENDPOINTS.map(({ path }) => path.split('/')[1] ?? ''),
+  ...[OPENAPI_PATH, DOCS_PATH].map((path) => path.slice(1)),
+]);
+
 let described: string | undefined;
 /** Made when it is first asked for: it takes longer than all else that a start does. The same for every installation. */
 function description(): string {
@@ -105,7 +111,7 @@ export function managementApi(
       endpoint.path,
       [endpoint.method],
       [
-        endpoint.access === 'anyone' ? asVisitor : authenticate(services),
+        endpoint.access === 'anyone' ? asVisitor(services) : authenticate(services),
         countCaller,
         authorize(endpoint),
         ...body,
@@ -133,12 +139,12 @@ export function managementApi(
       await routes(ctx, async () => {
         throw unmatched(ctx, router);
       });
-      await limit.count(ctx, ctx.ip);
+      await limit.count(ctx, networkOfCaller(ctx, services));
     } catch (error) {
       answerError(
         ctx,
         toApiError(
-          await limit.count(ctx, ctx.ip).then(
+          await limit.count(ctx, networkOfCaller(ctx, services)).then(
             () => error,
             (over: unknown) => over,
           ),

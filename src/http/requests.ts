@@ -46,18 +46,30 @@ export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.key
 export const isFromThisMachine = (req: IncomingMessage): boolean =>
   !isForwarded(req.headers) && isLoopbackHost((req.socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
 
-/** A path without what varies from request to request, so that the metrics stay few. */
-function family(path: string): string {
+const OAUTH_ENDPOINTS = new Set([
+  ...['authorize', 'token', 'introspect', 'revoke', 'logout', 'userinfo', 'keys'],
+  ...['openid-configuration', 'oauth-authorization-server'],
+]);
+const PAGES = new Set([
+  ...['', 'interaction', 'choose-password', 'forgot-password', 'verify-email', 'verified-email', 'account', 'dev', 'admin', 'signin'],
+  ...['playground', 'assets', 'health', 'metrics', '.well-known'],
+]);
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/**
+ * The metrics label of a path, from a closed list: the caller chooses the path, and each label stays in memory.
+ * @param apiResources second segments of the management API's paths, such as `users`
+ */
+function family(path: string, apiResources: ReadonlySet<string>): string {
   const [, first = '', second = '', third = ''] = path.split('/');
-  if (first === 'oauth') return `/oauth/${path.split('/').at(-1)?.slice(0, 30)}`;
-  return first === 'api' ? `/api/${second}/${third}` : `/${first}`;
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  if (first === 'oauth') return OAUTH_ENDPOINTS.has(last) ? `/oauth/${last}` : 'other';
+  if (first === 'api') return second === 'v1' && apiResources.has(third) ? `/api/v1/${third}` : 'other';
+  return PAGES.has(first) ? `/${first}` : 'other';
 }
 
-/** Whatever follows is a secret, however the address is written: the router is not strict either. */
-const withoutToken = (path: string): string => path.replace(/(\/(?:choose-password|verify-email))\/.*/is, '$1/...');
-
-const KNOWN_FAMILY =
-  /^\/(oauth\/(authorize|token|introspect|revoke|logout|userinfo|keys|[a-z-]*configuration|oauth-authorization-server)|api\/v1\/[a-zA-Z-]{1,30}|interaction|choose-password|forgot-password|verify-email|verified-email|account|dev|admin|signin|playground|assets|health|metrics|\.well-known|)$/;
+/** Everything after these is a secret or names a sign-in under way, in any spelling: the router is not strict either. */
+const withoutToken = (path: string): string => path.replace(/(\/(?:choose-password|verify-email|interaction))\/.*/is, '$1/...');
 
 export interface RequestObserver {
   readonly registry: Registry;
@@ -67,7 +79,8 @@ export interface RequestObserver {
   countDelivery(kind: string, outcome: string): void;
 }
 
-export function observeRequests(log: Logger): RequestObserver {
+/** @param apiResources see {@link family} */
+export function observeRequests(log: Logger, apiResources: ReadonlySet<string>): RequestObserver {
   const registry = new Registry();
   const labels = ['method', 'family', 'status'] as const;
   const total = new Counter({
@@ -102,9 +115,8 @@ export function observeRequests(log: Logger): RequestObserver {
       res.setHeader('X-Request-Id', id);
       res.once('close', () => {
         const elapsed = performance.now() - begun;
-        const named = family(path);
-        const label = KNOWN_FAMILY.test(named) ? named : 'other';
-        total.inc({ method, family: label, status: res.statusCode });
+        const label = family(path, apiResources);
+        total.inc({ method: METHODS.has(method) ? method : 'other', family: label, status: res.statusCode });
         seconds.observe({ family: label }, elapsed / 1000);
         const line = { requestId: id, method, path: withoutToken(path), status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
         if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');

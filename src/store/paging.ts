@@ -31,7 +31,8 @@ export async function readPage<T>(
   { limit, after }: Window,
   { by = 'seq', descending = false }: Order = {},
 ): Promise<Page<T>> {
-  if (after !== undefined) query.where(by, descending ? '<' : '>', after);
+  // As bigint: a cursor beyond the column's type is the end of the list, not an error.
+  if (after !== undefined) query.whereRaw(`?? ${descending ? '<' : '>'} ?::bigint`, [by, after]);
   const rows: (T & { place: number })[] = await query
     .select({ ...columns, place: by })
     .orderBy(by, descending ? 'desc' : 'asc')

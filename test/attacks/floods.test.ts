@@ -1,0 +1,137 @@
+/**
+ * Requests by which anybody could fill the memory, the log or the event loop (OWASP ASVS 5.0 V15.2.2, V16.2.5; CWE-400, CWE-770; CVE-2022-21698): metrics
+ * labels, unknown fields, large bodies, malformed packets, ports behind a proxy.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { API_RESOURCES } from '../../src/api/index.ts';
+import { observeRequests } from '../../src/http/requests.ts';
+import { createApiToken } from '../../src/services/api-tokens.ts';
+import { SYSTEM } from '../../src/services/audit.ts';
+import type { Services } from '../../src/services/dependencies.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createAdministrator, createOrganization } from '../admin/administrators.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { dataDirectory, eventually, runService } from '../support/process.ts';
+import { API_TOKEN, STARTED, startService } from '../support/service.ts';
+
+test('10,000 random paths and methods leave the number of metrics series as it was (CVE-2022-21698)', async (t) => {
+  const observer = observeRequests(pino({ level: 'silent' }), API_RESOURCES);
+  const server = createServer((req, res) => {
+    observer.begin(req, res);
+    res.end();
+  }).listen(0, '127.0.0.1');
+  afterwards(t, () => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const series = async () => (await observer.registry.metrics()).split('\n').filter((line) => !line.startsWith('#')).length;
+  const send = async (requests: readonly (readonly [method: string, path: string])[]) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.end(
+      requests
+        .map(
+          ([method, path], n) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n${n === requests.length - 1 ? 'Connection: close\r\n' : ''}\r\n`,
+        )
+        .join(''),
+    );
+    socket.resume();
+    await once(socket, 'close');
+  };
+  const word = () => randomBytes(8).toString('hex').replace(/[0-9]/g, 'z');
+  const methods = ['GET', 'PURGE', 'PROPFIND'];
+  const random = (n: number) =>
+    [`/api/v1/${word()}`, `/oauth/${word()}configuration`, `/oauth/v1/${word()}/token`, `/${word()}`][n % 4] ?? '/';
+  const requests = (count: number) => Array.from({ length: count }, (_, n) => [methods[n % 3] ?? 'GET', random(n)] as const);
+  await send(requests(24));
+  const before = await series();
+  await send(requests(10_000));
+  assert.equal(await series(), before);
+  await send([['GET', '/api/v1/users']]);
+  assert.match(await observer.registry.metrics(), /family="\/api\/v1\/users"/);
+});
+
+test('an operation without a token takes at most 16 KiB, others 64 KiB, and few unknown fields are named', async (t) => {
+  const { listensAt, api } = await startService(t);
+  const authn = async (body: string) => {
+    const response = await fetch(`${listensAt}/api/v1/authn`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    // biome-ignore lint/suspicious/noExplicitAny: a response of the API
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  const large = await authn(JSON.stringify({ username: 'x', password: 'y'.repeat(16 * 1024) }));
+  assert.deepEqual([large.status, /larger than 16 KiB/.test(JSON.stringify(large.body))], [400, true]);
+  const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, 1]));
+  const many = await authn(JSON.stringify({ username: 'x', password: 'y', ...unknown }));
+  assert.equal(many.status, 400);
+  assert.ok(many.body.errorCauses.length <= 20, `${many.body.errorCauses.length} causes`);
+  const group = await api('POST', '/groups', { profile: { name: 'x', description: 'y'.repeat(64 * 1024) } });
+  assert.match(JSON.stringify(group.body), /larger than 64 KiB/);
+});
+
+test('a packet that Node cannot parse is one short line of the log, without its bytes', async (t) => {
+  const service = await runService(t, { ...STARTED, DATA_DIR: dataDirectory(t), LOG_LEVEL: 'trace' });
+  const { hostname, port } = new URL(service.listensAt);
+  const secret = `Secret-${randomBytes(12).toString('hex')}`;
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  socket.resume();
+  const first = JSON.stringify({ username: 'ada', password: secret });
+  socket.write(
+    `POST /api/v1/authn HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: SSWS ${secret}\r\nContent-Type: application/json\r\n` +
+      `Transfer-Encoding: chunked\r\n\r\n${first.length.toString(16)}\r\n${first}\r\nZZ\r\n${secret}\r\n`,
+  );
+  await eventually(() => /HPE_/.test(service.output.stdout), 'the malformed packet is logged');
+  await service.stop();
+  const printed = service.output.stdout + service.output.stderr;
+  // A Buffer in JSON is a list of decimal bytes.
+  const decoded = printed.replace(/\[(\d{1,3}(?:,\d{1,3})*)\]/g, (_, bytes: string) =>
+    Buffer.from(bytes.split(',').map(Number)).toString(),
+  );
+  assert.ok(!decoded.includes(secret), 'the secret is not in the log, in whichever form');
+  assert.ok(!/rawPacket/.test(printed));
+});
+
+test('behind a proxy that adds the port, limits count the address (CWE-307)', async (t) => {
+  const { listensAt, api } = await startService(t, { env: { TRUST_PROXY: '1' } });
+  const statuses = new Set<number>();
+  for (let n = 0; n < 110; n += 1) {
+    const response = await fetch(`${listensAt}/api/v1/authn`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.9:${1024 + n}` },
+      body: JSON.stringify({ username: `nobody-${n}`, password: 'wrong' }),
+    });
+    await response.arrayBuffer();
+    statuses.add(response.status);
+  }
+  assert.deepEqual([...statuses], [401, 429]);
+  const { body: events } = await api('GET', '/logs?limit=1&sortOrder=DESCENDING');
+  assert.ok(!JSON.stringify(events).includes('203.0.113.9:'), JSON.stringify(events));
+});
+
+test('metrics are for administrators of the whole service, not of one organization', async (t) => {
+  const service = await startService(t);
+  const administrator = await createAdministrator(service, 'ORG_ADMIN', await createOrganization(service, 'A'));
+  const database = await openDatabase({ connection: service.database.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const { value } = await createApiToken({ database } as Services, { name: 'metrics', userId: administrator.id }, SYSTEM);
+  const status = async (token: string) => {
+    // A forwarded request does not count as one from this machine.
+    const response = await fetch(`${service.listensAt}/metrics`, { headers: { via: '1.1 proxy', authorization: `SSWS ${token}` } });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  assert.deepEqual([await status(value), await status(API_TOKEN)], [401, 200]);
+});
+
+test('a cursor larger than any row is the end of a list', async (t) => {
+  const { api } = await startService(t);
+  for (const path of ['authorizationServers', 'users', 'groups', 'apps', 'idps', 'eventHooks', 'logs', 'api-tokens'])
+    for (const after of ['2147483648', '999999999999999']) {
+      const { status, body } = await api('GET', `/${path}?after=${after}`);
+      assert.ok(status === 200 || status === 400, `${path} ${after}: ${status} ${JSON.stringify(body)}`);
+    }
+});
