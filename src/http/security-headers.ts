@@ -51,11 +51,13 @@ function commonHeaders(config: Config): Koa.Middleware {
   };
 }
 
-/** A host that the grammar of a policy has no room for, e.g. one with a semicolon, has its picture left out, and the page stays. */
+/** A host that the grammar of a policy has no room for, e.g. one with a semicolon, is left out, and the page stays. */
 const isHostSource = (origin: string): boolean => /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin);
 
 /** The grammar of CSP level 3 (section 2.3.1, host-source) has no IPv6 addresses, and browsers ignore them: their scheme stands in. */
 const formTarget = (origin: string): string => (origin.includes('//[') ? new URL(origin).protocol : origin);
+
+const isFormTarget = (source: string): boolean => isHostSource(source) || /^[a-z][a-z0-9+.-]*:$/i.test(source);
 
 const contentSecurityPolicy = ({ formAction = [], images = [] }: PageSources): Koa.Middleware =>
   helmet.contentSecurityPolicy({
@@ -66,7 +68,7 @@ const contentSecurityPolicy = ({ formAction = [], images = [] }: PageSources): K
       'script-src': ["'self'"],
       'img-src': ["'self'", 'data:', ...images.filter(isHostSource)],
       'font-src': ["'none'"],
-      'form-action': ["'self'", ...formAction.map(formTarget)],
+      'form-action': ["'self'", ...formAction.map(formTarget).filter(isFormTarget)],
       'base-uri': ["'none'"],
       'frame-ancestors': ["'none'"],
     },

@@ -36,6 +36,7 @@ import { REQUEST_OBJECT_ALGS } from './authorize/request-object.ts';
 import { checkScope, words } from './authorize/scope.ts';
 import { signInBySessionToken } from './authorize/session-token.ts';
 import { checkState } from './authorize/state.ts';
+import { checkAssertion } from './client-assertion.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
@@ -180,6 +181,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     // A token outlives the session it was issued in; logout ends no token.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, { typ }) => checkAssertion(issuer, `${issuer}/token`, aud, typ),
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
     clientBasedCORS: (_ctx, origin, client) => clientSettings(client).allowedOrigins.includes(origin),
     renderError: (ctx, out, cause) =>

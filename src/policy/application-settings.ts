@@ -67,6 +67,9 @@ export interface SettingProblem {
   readonly message: string;
 }
 
+/** Seconds in which a refresh token that was already used is still answered (RFC 9700 section 4.14.2): enough for a response that got lost. */
+const DEFAULT_LEEWAY = 10;
+
 /** Fills in the defaults. The grants of the authorize endpoint that the response types run on are added where they are missing. */
 export function completeSettings(given: GivenSettings): ApplicationSettings {
   const application_type = given.application_type ?? 'web';
@@ -87,7 +90,7 @@ export function completeSettings(given: GivenSettings): ApplicationSettings {
     backchannel_logout_session_required: given.backchannel_logout_session_required ?? false,
     allowed_origins: unique(given.allowed_origins ?? []),
     introspect_any: given.introspect_any ?? true,
-    refresh_token: { rotation_type: given.refresh_token?.rotation_type ?? 'ROTATE', leeway: given.refresh_token?.leeway ?? 30 },
+    refresh_token: { rotation_type: given.refresh_token?.rotation_type ?? 'ROTATE', leeway: given.refresh_token?.leeway ?? DEFAULT_LEEWAY },
   };
 }
 
@@ -114,6 +117,12 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     method !== 'none' || !settings.grant_types.includes('client_credentials'),
     'token_endpoint_auth_method',
     'must not be none with grant type client_credentials',
+  );
+  // RFC 9700 section 2.2.2: a stolen refresh token of a public client is noticed only by its rotation.
+  unless(
+    method !== 'none' || settings.refresh_token.rotation_type === 'ROTATE',
+    'refresh_token',
+    'rotation_type must be ROTATE with token_endpoint_auth_method none',
   );
   unless(settings.redirect_uris.length > 0 || settings.response_types.length === 0, 'redirect_uris', 'is required with a response type');
   unless(settings.jwks === undefined || settings.jwks_uri === undefined, 'jwks_uri', 'must not be given together with jwks');

@@ -14,12 +14,20 @@ const MOST_URIS = 100;
 /** The characters of RFC 3986 only. An http address has an authority: to a browser `https:host` is a relative reference. */
 const ABSOLUTE_URI = /^(https?:\/\/|(?!https?:)[a-z][a-z0-9+.-]*:)[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 
+/** Hosts that the content security policy of our pages can name (CSP level 3 section 2.3.1); `;` and `,` would end a directive. */
+const hasOrdinaryHost = (value: string): boolean => {
+  const { protocol, hostname } = new URL(value);
+  return !/^https?:$/.test(protocol) || /^([a-z0-9_.-]+|\[[0-9a-f:.]+\])$/i.test(hostname);
+};
+const ORDINARY_HOST = 'must have a host of letters, digits, hyphens and periods';
+
 /** An absolute URI as RFC 6749 section 3.1.2 wants it: without fragment; and without user information, which only disguises the host. */
 const absoluteUri = z
   .string()
   .trim()
   .max(2048)
   .refine((value) => ABSOLUTE_URI.test(value) && URL.canParse(value), { error: 'must be an absolute URI', abort: true })
+  .refine(hasOrdinaryHost, ORDINARY_HOST)
   .refine((value) => !value.includes('#'), 'must not have a fragment')
   .refine((value) => new URL(value).username === '' && new URL(value).password === '', 'must not have user information');
 
@@ -51,10 +59,12 @@ const redirectUris = z
   )
   .max(MOST_URIS);
 
-const origin = text({ most: 255 }).refine(
-  (value) => URL.canParse(value) && new URL(value).origin === value,
-  'must be an origin: scheme, host and port',
-);
+const origin = text({ most: 255 })
+  .refine((value) => URL.canParse(value) && new URL(value).origin === value, {
+    error: 'must be an origin: scheme, host and port',
+    abort: true,
+  })
+  .refine(hasOrdinaryHost, ORDINARY_HOST);
 
 /** The seven of OAuth 2.0 Multiple Response Type Encoding Practices section 3 (without `none`), words in alphabetical order. */
 const RESPONSE_TYPES = ['code', 'token', 'id_token', 'code token', 'code id_token', 'id_token token', 'code id_token token'];

@@ -47,7 +47,7 @@ test('each kind is created with the fields it needs and what is safe (RFC 9700 s
         post_logout_redirect_uris: ['https://app.example/'],
         grant_types: ['authorization_code', 'refresh_token'],
         token_endpoint_auth_method: 'client_secret_basic',
-        refresh_token: { rotation_type: 'ROTATE', leeway: 30 },
+        refresh_token: { rotation_type: 'ROTATE', leeway: 10 },
       },
     ],
     [

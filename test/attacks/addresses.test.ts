@@ -265,3 +265,34 @@ test('a request makes the service ask nobody (server-side request forgery: OWASP
   await service.api('PUT', '/settings/branding', { name: 'x', logoUrl: 'https://127.0.0.1/logo' });
   assert.deepEqual(asked, []);
 });
+
+test('a host that would end a directive of the content security policy is not registered (CSP level 3 section 2.3.1)', async (t) => {
+  const { api } = await startService(t);
+  const register = (oauthClient: object) =>
+    api('POST', '/apps', {
+      ...{ name: 'oidc_client', label: 'x', signOnMode: 'OPENID_CONNECT' },
+      settings: {
+        oauthClient: { redirect_uris: [CALLBACK], grant_types: ['authorization_code'], response_types: ['code'], ...oauthClient },
+      },
+    });
+  for (const host of ['a;b.example', 'x,y.example']) {
+    for (const oauthClient of [{ redirect_uris: [`https://${host}/cb`] }, { allowed_origins: [`https://${host}`] }]) {
+      const { status, body } = await register(oauthClient);
+      assert.equal(status, 400, host);
+      assert.match(JSON.stringify(body.errorCauses), /host of letters, digits, hyphens and periods/);
+    }
+  }
+  assert.equal((await register({ redirect_uris: ['https://[2001:db8::1]/cb', 'https://xn--bcher-kva.example/cb'] })).status, 200);
+});
+
+test('a public application must rotate its refresh tokens (RFC 9700 section 2.2.2)', async (t) => {
+  const { api } = await startService(t);
+  const { status, body } = await api('POST', '/apps', {
+    ...{ name: 'oidc_client', label: 'x', signOnMode: 'OPENID_CONNECT' },
+    settings: {
+      oauthClient: { application_type: 'native', redirect_uris: ['com.example:/cb'], refresh_token: { rotation_type: 'STATIC' } },
+    },
+  });
+  assert.equal(status, 400);
+  assert.match(JSON.stringify(body.errorCauses), /refresh_token: rotation_type must be ROTATE/);
+});

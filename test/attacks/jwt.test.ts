@@ -157,9 +157,17 @@ test('forged JWTs', async (t) => {
       ['not yet', await sign(assertion(byKey, { nbf: now() + 60 }))],
       ['a key in place of a secret', await sign(assertion(bySecret)), bySecret],
       ['a secret in place of a key', byHmac({ kid: 'registered' }, assertion(byKey), secret)],
+      ['for us and a foreign server (CVE-2025-27370)', await sign(assertion(byKey, { aud: [issuer, 'https://evil.example'] }))],
+      ['for the introspection endpoint', await sign(assertion(byKey, { aud: `${issuer}/introspect` }))],
+      ['an access token', await sign(assertion(byKey), { typ: 'at+jwt' })],
       ['a request object', await sign(assertion(byKey, { sub: undefined, response_type: 'code' }))],
     ];
     for (const [what, jwt, client, serverId] of wrong) isStranger(await authenticate(jwt, client, serverId), what);
+    const right = [
+      sign(assertion(byKey, { aud: [issuer] })),
+      sign(assertion(byKey, { aud: `${issuer}/token` }), { typ: 'client-authentication+jwt' }),
+    ];
+    for (const jwt of right) assert.equal((await authenticate(await jwt)).status, 200);
     const once = await sign(assertion(byKey));
     assert.deepEqual([(await authenticate(once)).status, (await authenticate(once)).status], [200, 401], 'a second use');
   });

@@ -72,7 +72,8 @@ export class ClientDirectory {
       brandColor: settings.brand_color,
       introspectAny: settings.introspect_any,
       mfaRequired: settings.mfa_required ?? false,
-      rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE',
+      // A public client that was registered as STATIC before this was refused rotates all the same.
+      rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
       refreshTokenLeeway: settings.refresh_token.leeway,
       olderSecrets: older,
     };

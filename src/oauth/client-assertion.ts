@@ -1,0 +1,18 @@
+/** What a client's JWT for its own authentication must say beyond what oidc-provider checks (RFC 7523 section 3, draft-ietf-oauth-rfc7523bis). */
+import { errors } from 'oidc-provider';
+
+const TYPES: readonly unknown[] = [undefined, 'JWT', 'client-authentication+jwt'];
+
+/**
+ * One audience, and that is us: with a foreign one beside ours, the other server could present the assertion here (CVE-2025-27370).
+ * @param audience the claim `aud`
+ * @param type the header `typ`; another kind of token must not serve as an assertion
+ * @throws {errors.InvalidClientAuth}
+ */
+export function checkAssertion(issuer: string, tokenEndpoint: string, audience: unknown, type: unknown): void {
+  const [only, ...others] = [audience].flat();
+  if (others.length > 0 || (only !== issuer && only !== tokenEndpoint))
+    throw new errors.InvalidClientAuth('the client assertion must have one audience: the issuer or the token endpoint');
+  if (!TYPES.includes(type))
+    throw new errors.InvalidClientAuth('the client assertion must have no typ, or JWT or client-authentication+jwt');
+}
