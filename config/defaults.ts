@@ -16,6 +16,8 @@ export const LIFETIMES = {
   /** How long a page may wait for a passkey: it stands on the sign-in page, which waits for its user. */
   passkeyChallenge: 600,
   interaction: 3600,
+  /** An authorization request for which nobody has signed in yet. */
+  unansweredInteraction: 900,
   /** How long a browser is known in which its user signed in. */
   device: 365 * 86_400,
   /** A key signs for so long, where a server rotates its keys by itself … */

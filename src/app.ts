@@ -20,6 +20,7 @@ import { logoutPage } from './interaction/logout-page.ts';
 import { hostedPages } from './interaction/routes.ts';
 import { ClientDirectory } from './oauth/adapter/clients.ts';
 import { AuthorizationServers, destinationOf } from './oauth/authorization-servers.ts';
+import { UnansweredRequests } from './oauth/authorize/unanswered.ts';
 import { backchannelLogout } from './oauth/backchannel-logout.ts';
 import { createBrowserSessions } from './oauth/browser-sessions.ts';
 import { isVisited } from './oauth/endpoints.ts';
@@ -99,6 +100,7 @@ export function createApp(services: Services): App {
       const login = (await findUserById(database.knex, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
     },
+    unanswered: new UnansweredRequests(config),
     wrongSecrets: new WrongSecrets({
       addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
       count: (clientId, address) => countWrongSecret(services, clientId, address),

@@ -8,6 +8,7 @@ import type { RefusedRequest } from '../services/refused-requests.ts';
 import type { Credentials, SignedInUser } from '../services/sign-in.ts';
 import type { Database } from '../store/database.ts';
 import type { ClientDirectory } from './adapter/clients.ts';
+import type { UnansweredRequests } from './authorize/unanswered.ts';
 import type { ProtocolPages } from './pages.ts';
 import type { WrongSecrets } from './wrong-secrets.ts';
 
@@ -21,6 +22,7 @@ export interface ProviderParts {
   /** For addresses that applications have registered. */
   readonly outbound: Outbound;
   readonly wrongSecrets: WrongSecrets;
+  readonly unanswered: UnansweredRequests;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Notes the sign-in of a user who was let in by what `authenticate` has found. */

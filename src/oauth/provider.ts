@@ -3,10 +3,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from 'oidc-provider';
+import { LIFETIMES } from '../../config/defaults.ts';
 import { USER_CLAIMS } from '../policy/claims.ts';
 import { announcedClaims } from '../policy/custom-claims.ts';
 import { ACR_VALUES } from '../policy/second-factor.ts';
 import { issuerOf } from '../policy/server-id.ts';
+import { networkOf } from '../services/failure-limits.ts';
 import type { SignInSettings } from '../services/settings.ts';
 import { openSigningKeys } from '../services/signing-keys.ts';
 import { isPrintable } from '../services/text.ts';
@@ -137,6 +139,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     allowOmittingSingleRegisteredRedirectUri: false,
     ttl: {
       ...ttl,
+      Interaction(ctx, { session }) {
+        if (session?.accountId !== undefined) return LIFETIMES.interaction;
+        deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
+        return LIFETIMES.unansweredInteraction;
+      },
       AccessToken: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
       ClientCredentials: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
     },

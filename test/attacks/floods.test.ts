@@ -11,14 +11,18 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { API_RESOURCES } from '../../src/api/index.ts';
 import { observeRequests } from '../../src/http/requests.ts';
+import { UnansweredRequests } from '../../src/oauth/authorize/unanswered.ts';
 import { createApiToken } from '../../src/services/api-tokens.ts';
 import { SYSTEM } from '../../src/services/audit.ts';
 import type { Services } from '../../src/services/dependencies.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createAdministrator, createOrganization } from '../admin/administrators.ts';
+import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { onServer } from '../support/database.ts';
 import { dataDirectory, eventually, runService } from '../support/process.ts';
 import { API_TOKEN, STARTED, startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
 
 test('10,000 random paths and methods leave the number of metrics series as it was (CVE-2022-21698)', async (t) => {
   const observer = observeRequests(pino({ level: 'silent' }), API_RESOURCES);
@@ -134,4 +138,38 @@ test('a cursor larger than any row is the end of a list', async (t) => {
       const { status, body } = await api('GET', `/${path}?after=${after}`);
       assert.ok(status === 200 || status === 400, `${path} ${after}: ${status} ${JSON.stringify(body)}`);
     }
+});
+
+test('an authorization request is bounded before it is stored, stored once, and kept for a quarter of an hour (CWE-770)', async (t) => {
+  const service = await startService(t);
+  const client = await createClient(service);
+  const ask = async (parameters: Record<string, string>) =>
+    answerOf(await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: client.clientId, ...parameters })));
+  const tooLong = { login_hint: 'x'.repeat(321), nonce: 'x'.repeat(2049), state: 'x'.repeat(2049) };
+  for (const [name, value] of Object.entries(tooLong)) {
+    const { error, error_description } = await ask({ [name]: value });
+    assert.deepEqual([error, error_description?.includes(name)], ['invalid_request', true], `${name}: ${error_description}`);
+  }
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`x${n}`, 'y'.repeat(1000)]));
+  assert.equal((await ask(many)).error, 'invalid_request');
+
+  const hint = `hint-${randomBytes(8).toString('hex')}@example.com`;
+  await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: client.clientId, login_hint: hint }));
+  const [row, ...others] = await onServer(service.database.url, async (sql) => {
+    const { rows } = await sql.query<{ payload: object; seconds: number }>(
+      'SELECT payload, extract(epoch FROM expires_at - now())::integer AS seconds FROM oidc_payload WHERE payload::text LIKE $1',
+      [`%${hint}%`],
+    );
+    return rows;
+  });
+  assert.ok(row !== undefined && others.length === 0);
+  assert.equal(JSON.stringify(row.payload).split(hint).length - 1, 1, 'the hint is stored once');
+  assert.ok(row.seconds <= 900, `${row.seconds} seconds`);
+});
+
+test('requests of one network that wait for a sign-in are limited', () => {
+  const requests = new UnansweredRequests({ rateLimits: true });
+  for (let n = 0; n < 2000; n += 1) requests.count('192.0.2.1');
+  assert.throws(() => requests.count('192.0.2.1'), { error: 'temporarily_unavailable' });
+  requests.count('192.0.2.2');
 });

@@ -38,7 +38,7 @@ test('login_hint fills in the user name, as it came and escaped, and the user ma
     [`' onfocus='alert(1)`, '&#39; onfocus=&#39;alert(1)'],
     ['&amp;', '&amp;amp;'],
     ['عمر‮', 'عمر‮'],
-    ['x'.repeat(5000), 'x'.repeat(5000)],
+    ['x'.repeat(320), 'x'.repeat(320)],
   ];
   for (const serverId of SERVERS) {
     for (const [hint, shown] of hints) {

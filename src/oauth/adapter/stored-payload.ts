@@ -12,10 +12,15 @@ function without(value: unknown, ...names: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
+/** The library copies these from the parameters into the details of the prompt. */
+const STORED_IN_PARAMS = ['id_token_hint', 'login_hint'];
+
 export function withoutUsableValues(payload: AdapterPayload): Json {
   const { jti: _, returnTo: __, ...stored } = payload as Json;
   if (payload.kind !== 'Interaction') return stored;
-  const prompt = isObject(stored.prompt) ? { ...stored.prompt, details: without(stored.prompt.details, 'id_token_hint') } : stored.prompt;
+  const prompt = isObject(stored.prompt)
+    ? { ...stored.prompt, details: without(stored.prompt.details, ...STORED_IN_PARAMS) }
+    : stored.prompt;
   return {
     ...stored,
     prompt,

@@ -67,6 +67,30 @@ function takeUnprintable(parameters: Parameters): errors.OIDCProviderError | und
   return refusal;
 }
 
+/** Characters. The request is stored while its user signs in, so everybody else pays for what one client sends. */
+const LONGEST: Readonly<Record<string, number>> = { login_hint: 320, state: 2048, nonce: 2048 };
+/** Bytes of all parameters together, but for the JWTs, which are not stored. */
+const LARGEST = 8192;
+const NOT_STORED = new Set(['request', 'id_token_hint']);
+/** By these the refusal finds its way back; each is bounded by what is registered, or above. */
+const KEPT = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'scope']);
+
+function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const long = Object.entries(LONGEST).find(([name, most]) => [parameters[name] ?? ''].flat().some(({ length }) => length > most));
+  const bytes = Object.entries(parameters)
+    .filter(([name]) => !NOT_STORED.has(name))
+    .reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength([value ?? ''].flat().join('')), 0);
+  if (long === undefined && bytes <= LARGEST) return undefined;
+  for (const name of Object.keys(parameters)) {
+    if (!KEPT.has(name) || String(parameters[name] ?? '').length > (LONGEST[name] ?? LARGEST)) parameters[name] = undefined;
+  }
+  return new errors.InvalidRequest(
+    long === undefined
+      ? `the parameters together are longer than ${LARGEST} bytes`
+      : `the parameter ${long[0]} is longer than ${long[1]} characters`,
+  );
+}
+
 /** What OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider refuses it too, but without a description. */
 function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | undefined {
   const { request_uri: byReference, registration } = parameters;
@@ -95,7 +119,7 @@ export async function prepareAuthorization(
   const unprintable = takeUnprintable(query);
   const { parameters, refusal: refused } = await merge(query);
   // Each is asked, for each also takes out what the library must not see; the first is told.
-  const refusals = [unprintable, refused, takeUnprintable(parameters), takeNotOffered(parameters)];
+  const refusals = [unprintable, refused, takeUnprintable(parameters), takeTooLong(parameters), takeNotOffered(parameters)];
   const refusal = refusals.find((found) => found !== undefined);
   const prepared = withDefaults(parameters, scopes, profile);
   const { nonce, state } = parameters;

@@ -15,7 +15,6 @@ export function lifetimes(server: AuthorizationServer, access: AccessRules, sign
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
     IdToken: LIFETIMES.idToken,
-    Interaction: LIFETIMES.interaction,
     // Never stored: a grant is derived from its token.
     Grant: server.refreshTokenSeconds,
     RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
