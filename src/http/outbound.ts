@@ -1,7 +1,7 @@
 /**
  * The one way out: every request that the service makes to an address somebody else has chosen (a client's `jwks_uri`, a logout URI, an identity
  * provider) goes to public addresses only, follows no redirect, and is bounded in time and size (server-side request forgery: OWASP SSRF Prevention
- * Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK lifts the first of these.
+ * Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK adds private addresses, but never those by which clouds tell a machine its secrets.
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import ipaddr from 'ipaddr.js';
@@ -30,6 +30,17 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || GLOBAL_UNICAST.test(parsed.toString()));
 }
 
+/** Beside the link-local range, where most clouds have them: Azure, Alibaba Cloud, Oracle Cloud, and Amazon by IPv6. */
+const CLOUD_METADATA = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254']);
+
+/** May the service connect to this address? @param address IPv4 or IPv6, without brackets */
+export function mayConnectTo(address: string, { allowPrivateNetwork }: Pick<Config, 'allowPrivateNetwork'>): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (parsed.range() === 'linkLocal' || CLOUD_METADATA.has(parsed.toString())) return false;
+  return allowPrivateNetwork || isPublicAddress(address);
+}
+
 type Lookup = (
   hostname: string,
   options: LookupOptions,
@@ -37,17 +48,19 @@ type Lookup = (
 ) => void;
 
 /** Resolves a name for the connection itself, so that the address which was judged is the one that is connected to (DNS rebinding). */
-const lookupPublic: Lookup = (hostname, options, callback) => {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, []);
-    const [first] = addresses;
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
-      return callback(new OutboundRefused(`${hostname} is not a public address`), []);
-    }
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+const guardedLookup =
+  (config: Pick<Config, 'allowPrivateNetwork'>): Lookup =>
+  (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => mayConnectTo(address, config))) {
+        return callback(new OutboundRefused(`${hostname} is not a public address`), []);
+      }
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
 
 export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -55,9 +68,9 @@ export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Respon
  * @returns a `fetch` for such requests; it rejects with OutboundRefused, as the cause or itself, where the address is not public, where a redirect
  * comes, or where the answer is too large
  */
-export function createOutbound({ allowPrivateNetwork }: Pick<Config, 'allowPrivateNetwork'>): Outbound {
+export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Outbound {
   const agent = new Agent({
-    connect: { timeout: timings.outbound, ...(allowPrivateNetwork ? {} : { lookup: lookupPublic }) },
+    connect: { timeout: timings.outbound, lookup: guardedLookup(config) },
     headersTimeout: timings.outbound,
     bodyTimeout: timings.outbound,
     maxHeaderSize: 16 * 1024,
@@ -69,8 +82,7 @@ export function createOutbound({ allowPrivateNetwork }: Pick<Config, 'allowPriva
     if (protocol !== 'https:' && protocol !== 'http:') throw new OutboundRefused(`${protocol} is not a scheme to ask by`);
     // An address in the URL is not looked up; the URL parser has brought every notation of it into one form.
     const bare = hostname.replace(/^\[|\]$/g, '');
-    if (!allowPrivateNetwork && ipaddr.isValid(bare) && !isPublicAddress(bare))
-      throw new OutboundRefused(`${hostname} is not a public address`);
+    if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new OutboundRefused(`${hostname} is not a public address`);
 
     const timeout = AbortSignal.timeout(timings.outbound);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createOutbound, isPublicAddress, LARGEST_ANSWER, OutboundRefused } from '../../src/http/outbound.ts';
+import { createOutbound, isPublicAddress, LARGEST_ANSWER, mayConnectTo, OutboundRefused } from '../../src/http/outbound.ts';
 import { listen } from '../support/listen.ts';
 
 const guarded = createOutbound({ allowPrivateNetwork: false });
@@ -36,6 +36,18 @@ describe('requests to addresses that others choose (SSRF; RFC 7591 section 5)', 
   for (const address of ['1.1.1.1', '8.8.8.8', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1']) {
     it(`takes ${address} for a public address`, () => assert.equal(isPublicAddress(address), true));
   }
+
+  for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fe80::1', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254']) {
+    it(`never connects to ${address}, by which a cloud tells a machine its secrets`, () => {
+      for (const allowPrivateNetwork of [true, false]) assert.equal(mayConnectTo(address, { allowPrivateNetwork }), false);
+    });
+  }
+  it('connects to private addresses where that is allowed', () => {
+    assert.deepEqual(
+      ['10.1.2.3', '127.0.0.1', 'fd12::1', '1.1.1.1', 'nonsense'].map((address) => mayConnectTo(address, { allowPrivateNetwork: true })),
+      [true, true, true, true, false],
+    );
+  });
 
   it('asks no loopback address in any notation, and makes no connection', async (t) => {
     const { port, asked } = await serverOf(t, (_req, res) => res.end('secret'));
