@@ -8,7 +8,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 /** The build without windows takes two thirds of the processor time of the whole browser, with the same engine. */
 const BUILDS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
-const executablePath = process.env.CHROMIUM || BUILDS.find((file) => existsSync(file)) ?? '/usr/bin/chromium';
+const executablePath = process.env.CHROMIUM || BUILDS.find((file) => existsSync(file)) || '/usr/bin/chromium';
 const inCI = process.env.CI === 'true';
 
 /** Is there a browser to test with? */

@@ -28,8 +28,8 @@ export default async function* timings(events: AsyncIterable<TestEvent>): AsyncG
   for await (const event of events) {
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
     const { file, nesting, details } = event.data;
-    // A subtest's time is part of its parent's.
-    if (file === undefined || nesting > 0) continue;
+    // A subtest's time is part of its parent's. A process that failed is reported by its group (run.ts), which is no test file.
+    if (file === undefined || nesting > 0 || !file.includes('/dist/test/')) continue;
     const name = shortName(file);
     add(files, name, details.duration_ms / 1000);
     add(folders, name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : '(top level)', details.duration_ms / 1000);
