@@ -2,9 +2,6 @@
 import type { z } from 'zod';
 import { type FieldProblem, validation } from '../errors.ts';
 
-/** Unknown fields of one object that are named. */
-const MOST_UNKNOWN = 20;
-
 /** @throws {ApiError} validation */
 export function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, { error: inWords });
@@ -16,10 +13,7 @@ export const problemsOf = ({ issues }: z.ZodError): FieldProblem[] => issues.fla
 
 function problems(issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    // A few name the mistake. A body of nothing but unknown fields must not cost more than that.
-    return issue.keys
-      .slice(0, MOST_UNKNOWN)
-      .map((key) => ({ field: [...issue.path, key].join('.'), message: 'is not a field of this resource' }));
+    return issue.keys.map((key) => ({ field: [...issue.path, key].join('.'), message: 'is not a field of this resource' }));
   }
   return [{ field: issue.path.join('.') || 'body', message: issue.message }];
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownOrigin } from '../../src/admin/back-channel.ts';
+import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
 import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -237,6 +238,18 @@ test('a cookie that was altered, made up, sealed with another key or is twelve h
   assert.equal((await ask(`${COOKIE}=${own}`)).status, 303, 'nor does it without the session at the server');
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 12 * 3600 * 1000 + 1000 });
   assert.equal((await ask(`${COOKIE}=${own}; ${session}`)).status, 303);
+});
+
+test('the console’s cookie ends after twelve hours, also where the session at the server lives on', async (t) => {
+  const service = await startService(t);
+  await service.api('PUT', '/settings/sign-in', { sessionIdleMinutes: 2880 });
+  const { agent } = await enter(service);
+  const session = `gatehouse-session=${agent.cookie('gatehouse-session')}; gatehouse-session.sig=${agent.cookie('gatehouse-session.sig')}`;
+  const own = agent.cookie(COOKIE) ?? '';
+  moveClock(t, 12 * 3600 + 1);
+  const answer = await fetch(`${service.baseUrl}/admin`, { redirect: 'manual', headers: { cookie: `${COOKIE}=${own}; ${session}` } });
+  assert.equal(answer.status, 303);
+  assert.equal((await agent.visit('/admin')).url.pathname, '/admin', 'signed in again without a form');
 });
 
 test('a form posted after the session’s end is not carried out; after the sign-in its page says so (RFC 9110 section 15.4.4)', async (t) => {

@@ -213,6 +213,10 @@ describe('groups (management API, "Resources")', () => {
     const body = { profile: { login: 'not joined' }, groupIds: [first.id, 'grp_unknown'] };
     const unknown = await api.call('POST', '/users', body);
     assert.deepEqual([unknown.status, causes(unknown)], [400, ['groupIds: grp_unknown does not exist']]);
+    const { rows } = await api.services.database.pool.query('SELECT 1 FROM audit_events WHERE target @> $1', [
+      JSON.stringify([{ displayName: 'not joined' }]),
+    ]);
+    assert.deepEqual(rows, [], 'the event goes with the user who was not created');
     const organization = await tokenWith(api, 'ORG_ADMIN');
     const { body: orgs } = await api.call<{ organizations: { orgId: string }[] }>('GET', '/account/org', undefined, organization);
     const inOrg = { profile: { login: 'not joined' }, orgId: orgs.organizations[0]?.orgId };

@@ -56,9 +56,15 @@ test('a form above 64 KiB is refused in plain words', async () => {
 });
 
 test('a failure of the service itself tells the visitor nothing of its cause', async () => {
-  house.interactions.set('broken', { ...LOGIN, uid: 'broken', redirectOrigins: ['https://a;script-src *'] });
+  const broken = { ...LOGIN, uid: 'broken' };
+  Object.defineProperty(broken, 'redirectOrigins', {
+    get() {
+      throw new Error('the cause');
+    },
+  });
+  house.interactions.set('broken', broken);
   const html = await assertErrorPage(await house.get('/interaction/default/broken', cookieOf('broken')), 500, 'server_error');
-  assert.doesNotMatch(html, /script-src|Content-Security/);
+  assert.doesNotMatch(html, /the cause/);
 });
 
 test('a lost database is told as such, and to come back later (RFC 9110 section 15.6.4)', async () => {

@@ -73,7 +73,7 @@ const LONGEST: Readonly<Record<string, number>> = { login_hint: 320, state: 2048
 const LARGEST = 8192;
 const NOT_STORED = new Set(['request', 'id_token_hint']);
 /** By these the refusal finds its way back; each is bounded by what is registered, or above. */
-const KEPT = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'scope']);
+const KEPT = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'nonce', 'scope']);
 
 function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefined {
   const long = Object.entries(LONGEST).find(([name, most]) => [parameters[name] ?? ''].flat().some(({ length }) => length > most));
@@ -82,7 +82,10 @@ function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefin
     .reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength([value ?? ''].flat().join('')), 0);
   if (long === undefined && bytes <= LARGEST) return undefined;
   for (const name of Object.keys(parameters)) {
-    if (!KEPT.has(name) || String(parameters[name] ?? '').length > (LONGEST[name] ?? LARGEST)) parameters[name] = undefined;
+    const isLong = String(parameters[name] ?? '').length > (LONGEST[name] ?? LARGEST);
+    // Where a nonce is required, the library would tell that it is missing before our refusal is told.
+    if (isLong && name === 'nonce') parameters[name] = String(parameters[name]).slice(0, LONGEST.nonce);
+    else if (isLong || !KEPT.has(name)) parameters[name] = undefined;
   }
   return new errors.InvalidRequest(
     long === undefined
