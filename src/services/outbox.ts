@@ -37,7 +37,7 @@ export interface Carrier {
   pauseAfter?(attempts: number, age: number): number | undefined;
   /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
   readonly mostAtOnce?: number;
-  /** Seconds that a delivery is left to the process that took it; absent: that of any other (timings.ts). */
+  /** Seconds that a delivery is left to the process that took it; absent: `timings.outboxClaim`. */
   readonly takenFor?: number;
 }
 

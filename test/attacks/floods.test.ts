@@ -169,7 +169,7 @@ test('an authorization request is bounded before it is stored, stored once, and 
   assert.ok(row.seconds <= 900, `${row.seconds} seconds`);
 });
 
-test('requests of one network that wait for a sign-in are limited', () => {
+test('requests of one network without a session are limited', () => {
   const requests = new UnansweredRequests({ rateLimits: true });
   for (let n = 0; n < 2000; n += 1) requests.count('192.0.2.1');
   assert.throws(() => requests.count('192.0.2.1'), { error: 'temporarily_unavailable' });

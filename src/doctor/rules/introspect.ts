@@ -26,7 +26,7 @@ export const introspect: readonly Rule<Visit>[] = section('POST {oauth_base}/int
         for (const hint of [...KINDS, 'nonsense', '']) {
           const told = await visit.post('introspect', { token, token_type_hint: hint });
           mustEqual(jsonOf(told).active, true, `active of ${kind} with token_type_hint ${hint}`);
-          must(told.text === text, `token_type_hint ${hint} must change nothing of what is told of ${kind}`);
+          must(told.text === text, `token_type_hint ${hint} must not change the response for ${kind}`);
         }
       }
     },

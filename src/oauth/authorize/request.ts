@@ -83,7 +83,7 @@ function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefin
   if (long === undefined && bytes <= LARGEST) return undefined;
   for (const name of Object.keys(parameters)) {
     const isLong = String(parameters[name] ?? '').length > (LONGEST[name] ?? LARGEST);
-    // Where a nonce is required, the library would tell that it is missing before our refusal is told.
+    // Kept in part: where a nonce is required, the library would call it missing before our own error is reported.
     if (isLong && name === 'nonce') parameters[name] = String(parameters[name]).slice(0, LONGEST.nonce);
     else if (isLong || !KEPT.has(name)) parameters[name] = undefined;
   }

@@ -1,12 +1,12 @@
 /**
- * Authorization requests that wait for a sign-in. Anybody can send them and each is stored, so they are counted by network and kept for
- * a shorter time until somebody has signed in (CWE-770).
+ * Authorization requests without a session. Anybody can send them and each is stored, so they are counted by network and kept for a
+ * shorter time until a user has signed in (CWE-770).
  */
 import { LRUCache } from 'lru-cache';
 import { errors } from 'oidc-provider';
 import { LIFETIMES } from '../../../config/defaults.ts';
 
-/** Requests from one network that may wait at once, in each process. Enough for an office that begins to work behind one address. */
+/** Requests from one network within the lifetime of the first, in each process. Enough for an office behind one address. */
 const MOST = 2000;
 const MOST_NETWORKS = 10_000;
 
@@ -21,12 +21,13 @@ export class UnansweredRequests {
   /**
    * Counts a request.
    * @param network see services/failure-limits.ts, `networkOf`
-   * @throws {errors.TemporarilyUnavailable} when too many wait
+   * @throws {errors.TemporarilyUnavailable} when there were too many
    */
   count(network: string): void {
     if (!this.#isLimited) return;
     const counted = this.#counts.get(network) ?? { count: 0 };
-    if (counted.count >= MOST) throw new errors.TemporarilyUnavailable('too many sign-ins were begun from this address, try again later');
+    if (counted.count >= MOST)
+      throw new errors.TemporarilyUnavailable('too many sign-ins were started from this address, try again in a few minutes');
     counted.count += 1;
     if (counted.count === 1) this.#counts.set(network, counted);
   }
