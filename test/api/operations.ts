@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import type { Role } from '../../src/policy/administration.ts';
@@ -40,6 +41,8 @@ interface Document {
   readonly components: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
+const PAGE = new Set(['after', 'limit', 'page']);
+const queryOf = ({ query }: Endpoint): string[] => (query instanceof z.ZodObject ? Object.keys(query.shape) : []);
 const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`;
 const addressOf = (path: string, { params = {}, query = {} }: ValidCall): string => {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
@@ -56,6 +59,43 @@ const SIGNED_IN = {
   signedInAt: 1_700_000_000,
   expiresAt: 4_000_000_000,
 };
+
+const STRANGE_IDS = [
+  ...['org_unknown', `x'; DROP TABLE users; --`, '<script>', '\u0000', '‮ابجد', '𐀀'.repeat(200), 'x'.repeat(3000), '%', '..;'],
+  ...['-1', '2147483648', '9223372036854775808', '9'.repeat(400), '1e400', '\ufffe', 'a\u0000b'],
+];
+/** Of a page: at, beside and beyond the limits of PostgreSQL's and JavaScript's numbers, and what is no number. */
+const STRANGE_NUMBERS = [
+  ...[
+    '0',
+    '1',
+    '2147483647',
+    '2147483648',
+    '4294967296',
+    '999999999999999',
+    '9007199254740993',
+    '9223372036854775807',
+    '9223372036854775808',
+  ],
+  ...[
+    '9'.repeat(400),
+    '-1',
+    '-2147483649',
+    '1e400',
+    '0x10',
+    '1.5',
+    'NaN',
+    'Infinity',
+    ' 1',
+    '\u0661',
+    '１',
+    '',
+    '\u0000',
+    '1\u00002',
+    '𐀀',
+    "1'--",
+  ],
+];
 
 /** A value no schema of this type takes. */
 const WRONG = { string: 4711, number: 'four', integer: 1.5, boolean: 'perhaps', array: 'one', object: 'one' } as const;
@@ -174,7 +214,7 @@ export const testOperations = (part: number): void =>
             const valid = await validCall(declared);
             const before = await eventCount();
             for (const name of Object.keys(valid.params ?? {})) {
-              for (const id of ['org_unknown', `x'; DROP TABLE users; --`, '<script>', '\u0000', '‮ابجد', 'x'.repeat(3000), '%', '..;']) {
+              for (const id of STRANGE_IDS) {
                 const changed = addressOf(path, { ...valid, params: { ...valid.params, [name]: id } });
                 isRefused(await api.call(method, changed, valid.body), 404, 'E0000007');
               }
@@ -207,6 +247,22 @@ export const testOperations = (part: number): void =>
           }
           assert.equal(await eventCount(), before, 'nothing was changed');
         });
+
+        if (queryOf(declared).some((name) => PAGE.has(name))) {
+          it('is not broken by any cursor, limit or page', async () => {
+            const valid = await validCall(declared);
+            for (const name of queryOf(declared).filter((it) => PAGE.has(it))) {
+              for (const value of STRANGE_NUMBERS) {
+                const { status, body } = await api.call<unknown>(
+                  method,
+                  addressOf(path, { ...valid, query: { ...valid.query, [name]: value } }),
+                  valid.body,
+                );
+                assert.ok(status === 200 || status === 400, `${name}=${value}: ${status} ${JSON.stringify(body)}`);
+              }
+            }
+          });
+        }
 
         if (declared.body !== undefined) {
           it('refuses bodies of another type, form and content type', async () => {
