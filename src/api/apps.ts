@@ -17,14 +17,32 @@ import { appSecrets } from './app-secrets.ts';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
 
+/** What Okta's SDKs send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
+const oktaDefault = <T extends boolean>(value: T) =>
+  z.literal(value).optional().meta({ description: "Okta's default; accepted and ignored" });
+const noAddress = z.null().optional();
+
 const appBody = z.strictObject({
   name: z.literal('oidc_client').optional(),
   label: text({ least: 1 }),
   signOnMode: z.literal('OPENID_CONNECT').optional(),
+  accessibility: z.strictObject({ selfService: oktaDefault(false), errorRedirectUrl: noAddress, loginRedirectUrl: noAddress }).optional(),
+  visibility: z
+    .strictObject({
+      autoLaunch: oktaDefault(false),
+      autoSubmitToolbar: oktaDefault(false),
+      hide: z.strictObject({ iOS: oktaDefault(false), web: oktaDefault(false) }).optional(),
+    })
+    .optional(),
   credentials: z
     .strictObject({
       oauthClient: z
-        .strictObject({ client_id: clientId.optional(), client_secret: clientSecret.optional(), ...credentialFields })
+        .strictObject({
+          client_id: clientId.optional(),
+          client_secret: clientSecret.optional(),
+          autoKeyRotation: oktaDefault(true),
+          ...credentialFields,
+        })
         .optional(),
     })
     .optional(),
@@ -34,7 +52,7 @@ const appBody = z.strictObject({
         .boolean()
         .optional()
         .meta({ description: "Okta's word for the assignment; counts where oauthClient.assignment is absent" }),
-      oauthClient: z.strictObject(clientFields).optional(),
+      oauthClient: z.strictObject({ ...clientFields, dpop_bound_access_tokens: oktaDefault(false) }).optional(),
     })
     .optional(),
 });
@@ -113,7 +131,7 @@ export const apps: readonly Endpoint[] = [
     handler: async ({ services, query, body, request }) => {
       const input = { ...inputOf(body), activate: query.activate === 'true' };
       const { application, secret } = await createApplication(services, input, request);
-      return presentApp(application, services.config.baseUrl, secret);
+      return presentApp(application, services.config.baseUrl, { ...request, secret });
     },
   }),
   listing({
@@ -123,9 +141,9 @@ export const apps: readonly Endpoint[] = [
       'List the applications, oldest first; q is what the label begins with, filter an expression of RFC 7644 on id, label, status, settings.oauthClient.application_type',
     query: { q: text().optional(), filter: z.string().optional() },
     item: app,
-    handler: async ({ services, query: { limit, after, ...search } }) => {
+    handler: async ({ services, query: { limit, after, ...search }, request }) => {
       const { items, next } = await listApplications(services, search, { limit, after });
-      return { items: items.map((found) => presentApp(found, services.config.baseUrl)), next };
+      return { items: items.map((found) => presentApp(found, services.config.baseUrl, request)), next };
     },
   }),
   endpoint({
@@ -135,7 +153,8 @@ export const apps: readonly Endpoint[] = [
     summary: 'Read an application',
     params: idParams,
     response: app,
-    handler: async ({ services, params }) => presentApp(await getApplication(services, params.id), services.config.baseUrl),
+    handler: async ({ services, params, request }) =>
+      presentApp(await getApplication(services, params.id), services.config.baseUrl, request),
   }),
   endpoint({
     method: 'PUT',
@@ -152,7 +171,7 @@ export const apps: readonly Endpoint[] = [
         throw validation([{ field: 'credentials.oauthClient.client_id', message: 'cannot be changed' }]);
       }
       const { application, secret } = await updateApplication(services, params.id, input, request);
-      return presentApp(application, services.config.baseUrl, secret);
+      return presentApp(application, services.config.baseUrl, { ...request, secret });
     },
   }),
   endpoint({
@@ -174,14 +193,26 @@ export const apps: readonly Endpoint[] = [
 
 /** The API has part of the settings among the credentials. */
 function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
-  const { client_id: id, client_secret: secret, ...authentication } = credentials?.oauthClient ?? {};
-  const { implicitAssignment, oauthClient } = settings ?? {};
+  const { client_id: id, client_secret: secret, autoKeyRotation: _, ...authentication } = credentials?.oauthClient ?? {};
+  const { implicitAssignment, oauthClient: { dpop_bound_access_tokens: __, ...oauthClient } = {} } = settings ?? {};
   const implied = implicitAssignment === undefined ? undefined : implicitAssignment ? ('EVERYONE' as const) : ('ASSIGNED' as const);
-  return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient?.assignment ?? implied } };
+  return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient.assignment ?? implied } };
 }
 
-export function presentApp(application: Application, baseUrl: string, secret?: string): z.input<typeof app> {
-  const { token_endpoint_auth_method, pkce_required, ...settings } = application.settings;
+/** Okta's SDKs that know a closed list of single words; one combination would make them refuse the whole list of applications. */
+const SINGLE_WORDS = /^okta-sdk-(?!nodejs)/;
+
+const responseTypesFor = (userAgent: string | undefined, types: readonly string[]): string[] =>
+  SINGLE_WORDS.test(userAgent ?? '') ? [...new Set(types.flatMap((type) => type.split(' ')))] : [...types];
+
+/** @param caller for whom it is presented, and with the secret where it is told */
+export function presentApp(
+  application: Application,
+  baseUrl: string,
+  { userAgent, secret }: { readonly userAgent?: string | undefined; readonly secret?: string | undefined } = {},
+): z.input<typeof app> {
+  const { token_endpoint_auth_method, pkce_required, ...stored } = application.settings;
+  const settings = { ...stored, response_types: responseTypesFor(userAgent, stored.response_types) };
   return {
     id: application.id,
     name: 'oidc_client',

@@ -23,9 +23,9 @@ export const assignedApps: readonly Endpoint[] = [
     summary: 'List the applications that are assigned to a group, oldest first',
     params: idParams,
     item: app,
-    handler: async ({ services, params, query }) => {
+    handler: async ({ services, params, query, request }) => {
       const { items, next } = await listGroupApplications(services, params.id, query);
-      return { items: items.map((found) => presentApp(found, services.config.baseUrl)), next };
+      return { items: items.map((found) => presentApp(found, services.config.baseUrl, request)), next };
     },
   }),
   listing({

@@ -19,7 +19,8 @@ export interface Caller {
   readonly request: RequestContext & { readonly roles: readonly Role[] };
 }
 
-const SSWS = /^SSWS ([\x21-\x7e]+)$/i;
+/** Okta's SDK for Python writes no space. */
+const SSWS = /^SSWS ?([\x21-\x7e]+)$/i;
 
 /** @throws {ApiError} invalid token */
 export function authenticate(services: Services): Middleware {

@@ -14,7 +14,7 @@ import { text } from '../services/text.ts';
 import { inPages } from '../store/paging.ts';
 import type { Policy, PolicyStatus } from '../store/policies.ts';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
-import { idParams, links, time, writeTime } from './fields.ts';
+import { idParams, links, time, unlessEmpty, writeTime } from './fields.ts';
 
 /** Where a life cycle's next step is. */
 const step = z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) });
@@ -57,7 +57,7 @@ const policy = z.object({
   type: z.literal('OAUTH_AUTHORIZATION_POLICY'),
   status: z.enum(['ACTIVE', 'INACTIVE']),
   name: z.string(),
-  description: z.string(),
+  description: z.string().optional(),
   priority: z.int(),
   /** The built-in server's: it cannot be changed. */
   system: z.boolean(),
@@ -155,7 +155,7 @@ function present(found: Policy, baseUrl: string): z.input<typeof policy> {
     type: 'OAUTH_AUTHORIZATION_POLICY',
     status: found.status,
     name: found.name,
-    description: found.description,
+    description: unlessEmpty(found.description),
     priority: found.priority,
     system,
     conditions: { clients: { include: [...found.clients] } },

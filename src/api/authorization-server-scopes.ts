@@ -12,7 +12,7 @@ import {
 import { text } from '../services/text.ts';
 import type { Scope } from '../store/scopes.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
-import { idParams, links } from './fields.ts';
+import { idParams, links, unlessEmpty } from './fields.ts';
 
 const { consent, metadataPublish } = scopeFields;
 
@@ -34,7 +34,7 @@ const scope = z.object({
   id: z.string(),
   name: z.string(),
   displayName: z.string(),
-  description: z.string(),
+  description: z.string().optional(),
   consent,
   default: z.boolean(),
   optional: z.boolean(),
@@ -118,6 +118,7 @@ const settingsOf = (body: z.output<typeof scopeBody>): ScopeSettings => ({
 
 const present = ({ isDefault, ...found }: Scope, serverId: string, baseUrl: string): z.input<typeof scope> => ({
   ...found,
+  description: unlessEmpty(found.description),
   default: isDefault,
   _links: { self: { href: `${baseUrl}/api/v1/authorizationServers/${serverId}/scopes/${found.id}` } },
 });

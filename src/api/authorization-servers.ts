@@ -20,7 +20,7 @@ import type { AuthorizationServer, ServerStatus } from '../store/authorization-s
 import type { KeyInUse } from '../store/signing-keys.ts';
 import { lifecycleLinks, linksOf } from './authorization-server-policies.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
-import { idParams, time, writeTime, writeTimeOrNull } from './fields.ts';
+import { idParams, time, unlessEmpty, writeTime, writeTimeOrNull } from './fields.ts';
 
 const serverSettings = z.strictObject({
   name: serverFields.name,
@@ -48,7 +48,7 @@ const newServer = serverSettings.extend({ id: z.string().exactOptional() });
 const server = z.object({
   id: z.string(),
   name: z.string(),
-  description: z.string(),
+  description: z.string().optional(),
   audiences: z.array(z.string()),
   issuer: z.url(),
   profile: z.string(),
@@ -176,7 +176,7 @@ function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl:
   return {
     id: found.id,
     name: found.name,
-    description: found.description,
+    description: unlessEmpty(found.description),
     audiences: [found.audience],
     issuer,
     profile: found.profile,

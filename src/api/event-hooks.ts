@@ -14,7 +14,7 @@ import {
 } from '../services/event-hooks.ts';
 import type { EventHook, HookStatus } from '../store/event-hooks.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
-import { idParams, time, writeTime } from './fields.ts';
+import { idParams, time, unlessEmpty, writeTime } from './fields.ts';
 
 const hookBody = z.strictObject(eventHookFields);
 
@@ -24,7 +24,7 @@ const signingSecret = z.string().meta({ description: 'What deliveries are signed
 const hook = z.object({
   id: z.string(),
   name: z.string(),
-  description: z.string(),
+  description: z.string().optional(),
   status: z.enum(['ACTIVE', 'INACTIVE']),
   verificationStatus: z.enum(['UNVERIFIED', 'VERIFIED']),
   events: z.object({ type: z.literal('EVENT_TYPE'), items: z.array(z.string()), filter: z.null() }),
@@ -144,7 +144,7 @@ function present(found: EventHook, baseUrl: string, secret?: string): z.input<ty
   return {
     id: found.id,
     name: found.name,
-    description: found.description,
+    description: unlessEmpty(found.description),
     status: found.status,
     verificationStatus: found.verificationStatus,
     events: { type: 'EVENT_TYPE', items: [...found.eventTypes], filter: null },

@@ -27,6 +27,9 @@ export const writeTime = (moment: Date): string => moment.toISOString();
 /** As `writeTime`, null for a moment that has not come. */
 export const writeTimeOrNull = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
+/** What nobody described has no description: Okta's SDKs refuse an empty one. */
+export const unlessEmpty = (description: string): string | undefined => (description === '' ? undefined : description);
+
 /** The id in the path of one resource. */
 export const idParams = z.object({ id: z.string().min(1) });
 

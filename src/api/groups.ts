@@ -15,7 +15,7 @@ import {
 import { text } from '../services/text.ts';
 import type { Group } from '../store/groups.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
-import { idParams, links, time, writeTime } from './fields.ts';
+import { idParams, links, time, unlessEmpty, writeTime } from './fields.ts';
 import { presentUser, user } from './users.ts';
 
 const groupBody = z.strictObject({
@@ -27,7 +27,7 @@ const group = z.object({
   type: z.literal('OKTA_GROUP'),
   created: time,
   lastUpdated: time,
-  profile: z.object({ name: z.string(), description: z.string() }),
+  profile: z.object({ name: z.string(), description: z.string().optional() }),
   _links: links,
 });
 
@@ -141,6 +141,6 @@ const present = ({ id, name, description, created, lastUpdated }: Group, baseUrl
   type: 'OKTA_GROUP',
   created: writeTime(created),
   lastUpdated: writeTime(lastUpdated),
-  profile: { name, description },
+  profile: { name, description: unlessEmpty(description) },
   _links: { self: { href: `${baseUrl}/api/v1/groups/${id}` } },
 });

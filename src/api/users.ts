@@ -33,7 +33,8 @@ export const user = z.object({
   lastUpdated: time,
   passwordChanged: time.nullable(),
   profile: z.object(Object.fromEntries(Object.keys(userProfile.shape).map((attribute) => [attribute, z.string().optional()]))),
-  credentials: z.object({ provider: z.object({ type: z.literal('GATEHOUSE'), name: z.literal('GATEHOUSE') }) }),
+  // The type is Okta's: its SDKs know no other for a user who is at home in the service itself.
+  credentials: z.object({ provider: z.object({ type: z.literal('OKTA'), name: z.literal('GATEHOUSE') }) }),
   _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),
 });
 
@@ -139,7 +140,7 @@ export function presentUser(found: User, baseUrl: string): z.input<typeof user> 
     lastUpdated: writeTime(found.lastUpdated),
     passwordChanged: writeTimeOrNull(found.passwordChanged),
     profile: profileOf(found),
-    credentials: { provider: { type: 'GATEHOUSE', name: 'GATEHOUSE' } },
+    credentials: { provider: { type: 'OKTA', name: 'GATEHOUSE' } },
     _links: { self: { href: self }, ...Object.fromEntries(stepLinks) },
   };
 }

@@ -13,7 +13,7 @@ import type { Change } from '../store/notifications.ts';
 import { findServerRevisions } from '../store/server-revisions.ts';
 import { timings } from '../timings.ts';
 import type { ProviderParts } from './dependencies.ts';
-import { isProgramEndpoint, methodsOf, OAUTH_METADATA } from './endpoints.ts';
+import { isProgramEndpoint, methodsOf, OAUTH_METADATA, withoutAlias } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 import { answerShortly } from './short-path.ts';
@@ -25,8 +25,16 @@ const BASE = '/oauth/v1';
 
 /** Where a request is bound. */
 export type Destination =
-  | { readonly kind: 'endpoint'; readonly serverId: string; readonly base: string; readonly path: string }
+  | {
+      readonly kind: 'endpoint';
+      readonly serverId: string;
+      readonly base: string;
+      readonly path: string;
+      /** Where there is no such server: an alias of the built-in one. */
+      readonly otherwise?: EndpointDestination;
+    }
   | { readonly kind: 'elsewhere' };
+type EndpointDestination = Extract<Destination, { kind: 'endpoint' }>;
 
 /** @param path the request's path, without query */
 export function destinationOf(path: string): Destination {
@@ -39,9 +47,13 @@ export function destinationOf(path: string): Destination {
   if (!path.startsWith(`${BASE}/`)) return { kind: 'elsewhere' };
   const own = path.slice(BASE.length);
   if (methodsOf(own) !== undefined) return { kind: 'endpoint', serverId: BUILT_IN, base: BASE, path: own };
-  const [, id, rest] = /^\/([a-z0-9][a-z0-9_-]*)(\/.*)$/.exec(own) ?? [];
-  if (id === undefined || rest === undefined || id === BUILT_IN || methodsOf(rest) === undefined) return { kind: 'elsewhere' };
-  return { kind: 'endpoint', serverId: id, base: `${BASE}/${id}`, path: rest };
+  const aliased = withoutAlias(own);
+  const builtIn: EndpointDestination | undefined =
+    aliased === own ? undefined : { kind: 'endpoint', serverId: BUILT_IN, base: BASE, path: aliased };
+  const [, id, below = ''] = /^\/([a-z0-9][a-z0-9_-]*)(\/.*)$/.exec(own) ?? [];
+  const endpoint = withoutAlias(below);
+  if (id === undefined || id === BUILT_IN || methodsOf(endpoint) === undefined) return { kind: 'elsewhere' };
+  return { kind: 'endpoint', serverId: id, base: `${BASE}/${id}`, path: endpoint, ...(builtIn && { otherwise: builtIn }) };
 }
 
 interface Kept {
@@ -113,8 +125,9 @@ export class AuthorizationServers {
    * Answers a request bound for an endpoint.
    * @returns false when nothing was answered, because there is no such server
    */
-  async answer(req: IncomingMessage, res: ServerResponse, destination: Extract<Destination, { kind: 'endpoint' }>): Promise<boolean> {
+  async answer(req: IncomingMessage, res: ServerResponse, destination: EndpointDestination): Promise<boolean> {
     const built = await this.get(destination.serverId);
+    if (built === undefined && destination.otherwise !== undefined) return this.answer(req, res, destination.otherwise);
     if (built === undefined) return refuseProgram(res, destination.path);
     const methods = methodsOf(destination.path) ?? [];
     if (!methods.includes(req.method ?? '')) {

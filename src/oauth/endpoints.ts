@@ -32,6 +32,17 @@ export function methodsOf(path: string): readonly string[] | undefined {
   return RESUME.test(path) ? ['GET'] : METHODS[path];
 }
 
+const ENDPOINTS: ReadonlySet<string> = new Set(Object.values(ROUTES));
+
+/**
+ * Okta's SDKs do not read discovery. They look for an endpoint below `{issuer}/v1`, some of them below `{issuer}/oauth2/v1` where the issuer has no
+ * segment `oauth2`. @returns the endpoint's path, or the path as it is
+ */
+export function withoutAlias(path: string): string {
+  const own = /^(?:\/oauth2)?\/v1(\/[a-z]+)$/.exec(path)?.[1];
+  return own !== undefined && ENDPOINTS.has(own) ? own : path;
+}
+
 /** Endpoints that are called by programs: they answer JSON whatever the Accept header says. */
 export const isProgramEndpoint = (path: string): boolean =>
   path === ROUTES.token || path === ROUTES.introspection || path === ROUTES.revocation || path === ROUTES.userinfo;

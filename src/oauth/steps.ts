@@ -27,7 +27,7 @@ import { answerLogout } from './logout.ts';
 import { showError } from './pages.ts';
 import type { AccessTokenFormat } from './tokens/access-token-format.ts';
 import { completeIntrospection } from './tokens/introspection.ts';
-import { handOver, prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
+import { clientInHeader, clientInQuery, handOver, prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
 import type { ServerClaims } from './tokens/server-claims.ts';
 
 export interface StepsParts extends ProviderParts {
@@ -67,7 +67,9 @@ function programEndpoint({ state, format, claims, log, database, wrongSecrets }:
     if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
     // oidc-provider would read it piece by piece, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readForm(ctx));
-    else if (ctx.path !== ROUTES.token && ctx.method === 'POST') return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection);
+    else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
+      return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
+    }
     return undefined;
   }
 

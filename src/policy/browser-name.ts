@@ -19,9 +19,15 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
+/** The browser and the operating system; undefined where one is not recognised. */
+export function recognise(userAgent: string): { readonly browser: string | undefined; readonly os: string | undefined } {
+  const first = (known: readonly (readonly [RegExp, string])[]) => known.find(([sign]) => sign.test(userAgent))?.[1];
+  return { browser: first(BROWSERS), os: first(SYSTEMS) };
+}
+
 /** @returns e.g. `Firefox, Windows`; undefined where neither is recognised */
 export function browserName(userAgent: string): string | undefined {
-  const first = (known: readonly (readonly [RegExp, string])[]) => known.find(([sign]) => sign.test(userAgent))?.[1];
-  const names = [first(BROWSERS), first(SYSTEMS)].filter((name) => name !== undefined);
+  const { browser, os } = recognise(userAgent);
+  const names = [browser, os].filter((name) => name !== undefined);
   return names.length === 0 ? undefined : names.join(', ');
 }

@@ -23,6 +23,9 @@ const RESERVED: ReadonlySet<string> = new Set([
   'device',
   'clients',
   'registration',
+  // Okta's SDKs look for the built-in server's endpoints below these.
+  'v1',
+  'oauth2',
 ]);
 
 /** @returns what is wrong with the id, undefined when nothing is */

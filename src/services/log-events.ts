@@ -1,5 +1,6 @@
 /** An audit event as those who may read it are shown it, by `logs` and by event hooks alike: as Okta's System Log API shows one. */
 import { z } from 'zod';
+import { recognise } from '../policy/browser-name.ts';
 import type { StoredEvent } from '../store/audit.ts';
 
 const party = z.object({ id: z.string(), type: z.string(), displayName: z.string() });
@@ -11,7 +12,16 @@ export const logEvent = z.object({
   severity: z.enum(['INFO', 'WARN', 'ERROR']),
   displayMessage: z.string(),
   actor: party.meta({ description: 'Who did it' }),
-  client: z.object({ ipAddress: z.string().nullable(), userAgent: z.string().nullable() }),
+  client: z.object({
+    ipAddress: z.string().nullable(),
+    userAgent: z
+      .object({
+        rawUserAgent: z.string().meta({ description: 'The header User-Agent' }),
+        browser: z.string().nullable().meta({ description: 'Recognised by it, e.g. Firefox' }),
+        os: z.string().nullable().meta({ description: 'Recognised by it, e.g. Windows' }),
+      })
+      .nullable(),
+  }),
   outcome: z.object({ result: z.enum(['SUCCESS', 'FAILURE']), reason: z.string().nullable() }),
   target: z.array(party).meta({ description: 'To what it was done' }),
   transaction: z.object({ id: z.string().nullable() }).meta({ description: 'The request, as in X-Request-Id' }),
@@ -21,12 +31,18 @@ export const logEvent = z.object({
   }),
 });
 
+function describeUserAgent(raw: string | undefined) {
+  if (raw === undefined || raw === null) return null;
+  const { browser = null, os = null } = recognise(raw);
+  return { rawUserAgent: raw, browser, os };
+}
+
 /** An event as it is shown. */
 export const describeEvent = ({ published, client, outcome, transactionId, ...rest }: StoredEvent): z.input<typeof logEvent> => ({
   ...rest,
   target: [...rest.target],
   published: published.toISOString(),
-  client: { ipAddress: client.ipAddress ?? null, userAgent: client.userAgent ?? null },
+  client: { ipAddress: client.ipAddress ?? null, userAgent: describeUserAgent(client.userAgent) },
   outcome: { result: outcome.result, reason: outcome.reason ?? null },
   transaction: { id: transactionId },
 });

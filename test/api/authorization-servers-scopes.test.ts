@@ -46,7 +46,6 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     const settings = {
       name: 'orders:read',
       displayName: '',
-      description: '',
       consent: 'IMPLICIT',
       optional: false,
       system: false,
@@ -54,7 +53,9 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     };
     const _links = { self: { href: `${api.services.config.baseUrl}/api/v1${path}/${id}` } };
     assert.deepEqual(rest, { ...settings, default: false, _links });
-    assert.deepEqual((await lastEvent('oauth2.scope.created'))?.debugContext, { after: { id, ...settings, isDefault: false } });
+    assert.deepEqual((await lastEvent('oauth2.scope.created'))?.debugContext, {
+      after: { id, ...settings, description: '', isDefault: false },
+    });
     assert.deepEqual((await api.call('GET', `${path}/${id}`)).body, created.body);
     assert.deepEqual((await api.call<Scope[]>('GET', path)).body.at(-1), created.body);
 
@@ -72,7 +73,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     assert.deepEqual(replaced.body, { ...created.body, ...changed });
     const { default: isDefault, ...others } = changed;
     assert.deepEqual((await lastEvent('oauth2.scope.updated'))?.debugContext, {
-      before: { id, ...settings, isDefault: false },
+      before: { id, ...settings, description: '', isDefault: false },
       after: { id, ...settings, ...others, isDefault },
     });
 

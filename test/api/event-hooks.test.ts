@@ -68,7 +68,6 @@ describe('event hooks', () => {
     assert.match(signingSecret ?? '', /^whsec_[A-Za-z0-9+/]{43}=$/);
     assert.deepEqual(rest, {
       name: 'Hook of tests',
-      description: '',
       status: 'ACTIVE',
       verificationStatus: 'UNVERIFIED',
       events: { type: 'EVENT_TYPE', items: TYPES, filter: null },

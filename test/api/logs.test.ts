@@ -11,7 +11,7 @@ interface Event {
   severity: string;
   displayMessage: string;
   actor: { id: string; type: string; displayName: string };
-  client: { ipAddress: string | null; userAgent: string | null };
+  client: { ipAddress: string | null; userAgent: { rawUserAgent: string; browser: string | null; os: string | null } | null };
   outcome: { result: string; reason: string | null };
   target: { id: string; type: string; displayName: string }[];
   transaction: { id: string | null };
@@ -43,7 +43,7 @@ describe('logs (management API, "Resources")', () => {
       severity: 'INFO',
       displayMessage: 'Create user',
       actor: { id: api.admin.userId, type: 'User', displayName: 'root' },
-      client: { ipAddress: event.client.ipAddress, userAgent: 'curl/8' },
+      client: { ipAddress: event.client.ipAddress, userAgent: { rawUserAgent: 'curl/8', browser: null, os: null } },
       outcome: { result: 'SUCCESS', reason: null },
       target: [{ id: created.id, type: 'User', displayName: 'Ada' }],
       transaction: { id: headers['x-request-id'] },

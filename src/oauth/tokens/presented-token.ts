@@ -13,19 +13,29 @@ export function handOver(ctx: Context, body: string): void {
   (ctx.req as typeof ctx.req & { body?: string }).body = body;
 }
 
+/** In the query a public client may name itself to introspect. */
+export const clientInQuery = ({ headers, query }: Context): string | undefined =>
+  headers.authorization === undefined && typeof query.client_id === 'string' ? query.client_id : undefined;
+
+/** okta-auth-js signs out with `Basic` and the client_id alone, without a colon: a public client that names itself. */
+export function clientInHeader({ headers }: Context): string | undefined {
+  const [, encoded = ''] = /^basic (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  return /^[\x21-\x39\x3b-\x7e]+$/.test(decoded) && Buffer.from(decoded).toString('base64') === encoded ? decoded : undefined;
+}
+
 /**
  * Prepares a form that names a token (RFC 7009, RFC 7662).
- * @param publicClientInQuery a public client may name itself by `client_id` in the query
+ * @param clientId of a public client that names itself elsewhere; it counts where the form names none
  * @returns the presented value when it is a JWT of another kind than an access token: perhaps an ID token
  */
-export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, publicClientInQuery: boolean): Promise<string | undefined> {
+export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, clientId: string | undefined): Promise<string | undefined> {
   if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
   const body = await readForm(ctx);
-  const clientId = ctx.query.client_id;
   const form = parse(body);
-  const nameClient =
-    publicClientInQuery && ctx.headers.authorization === undefined && form.client_id === undefined && typeof clientId === 'string';
-  const suffix = nameClient ? `&client_id=${encodeURIComponent(clientId)}` : '';
+  const namesClient = clientId !== undefined && form.client_id === undefined;
+  if (namesClient) delete ctx.req.headers.authorization;
+  const suffix = namesClient ? `&client_id=${encodeURIComponent(clientId)}` : '';
 
   const presented = typeof form.token === 'string' ? form.token : '';
   const handle = await format.handleOf(presented);

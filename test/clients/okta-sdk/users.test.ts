@@ -32,7 +32,7 @@ test('users by the official Okta SDK (issue 7)', async (t) => {
     id,
     status,
     profile,
-    credentials: { provider: { type: 'GATEHOUSE', name: 'GATEHOUSE' } },
+    credentials: { provider: { type: 'OKTA', name: 'GATEHOUSE' } },
     _links: {
       self: { href: `${api}/users/${id}` },
       ...Object.fromEntries(Object.entries(steps).map(([link, step]) => [link, { href: `${api}/users/${id}/lifecycle/${step}` }])),
