@@ -39,6 +39,9 @@ const nameIn = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
 /** The schema without its alternative of null. */
 function unwrapped(schema: Schema): { readonly schema: Schema; readonly nullable: boolean } {
+  const types: readonly string[] = [schema.type ?? []].flat();
+  const [kind = '', ...more] = types.filter((type) => type !== 'null');
+  if (types.length === 2 && more.length === 0) return { schema: { ...schema, type: kind }, nullable: true };
   const others = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   const [only] = others;
   if (only === undefined || others.length > 1 || others.length === schema.anyOf?.length) return { schema, nullable: false };

@@ -16,8 +16,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  * @throws {ApiError} validation of the key; conflict when the key was used for another call
  */
 export async function carryOutOnce(ctx: Context, services: Services, work: (within: Services) => Promise<Answered>): Promise<Answered> {
+  if (ctx.headers['idempotency-key'] === undefined) return work(services);
   const key = ctx.get('Idempotency-Key');
-  if (key === '') return work(services);
   if (!KEY.test(key))
     throw validation([{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' }]);
   const { actor, roles }: Caller['request'] = ctx.state.caller.request;

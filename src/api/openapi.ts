@@ -14,9 +14,29 @@ type SchemaObject = Parameters<typeof OpenAPIRegistry.prototype.registerComponen
 /** Where the description is served, below `/api/v1`. Whoever may call the service may read it: it holds nothing of the installation. */
 export const OPENAPI_PATH = '/openapi.json';
 
+type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
+
+/** Says the same so that generators and linters read it: each of these forms is valid, and broke the code or the run of one of them. */
+const inPlainForm: Override = ({ jsonSchema, path }) => {
+  const [only, ...others] = jsonSchema.prefixItems ?? [];
+  if (only !== undefined && others.length === 0 && jsonSchema.items === false) {
+    jsonSchema.items = only;
+    delete jsonSchema.prefixItems;
+  }
+  if (typeof jsonSchema.const === 'boolean') {
+    jsonSchema.description ??= `Only ${jsonSchema.const}`;
+    delete jsonSchema.const;
+  }
+  if (jsonSchema.type === 'null' && path.at(-2) !== 'anyOf') {
+    jsonSchema.description ??= 'Only null';
+    jsonSchema.anyOf = [{ type: 'object' }, { type: 'null' }];
+    delete jsonSchema.type;
+  }
+};
+
 /** A schema of OpenAPI 3.1, whose dialect is JSON Schema's own. By zod itself: the generator takes an exact optional field for a required one. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: inPlainForm });
   return described as SchemaObject;
 }
 
@@ -49,7 +69,10 @@ export function describeApi(endpoints: readonly Endpoint[]) {
     summary: 'Read this document; no authentication is needed',
     tags: ['description'],
     security: [],
-    responses: { 200: { description: 'This document', content: { 'application/json': { schema: { type: 'object' } } } } },
+    responses: {
+      200: { description: 'This document', content: { 'application/json': { schema: { type: 'object' } } } },
+      429: refusal('Failed'),
+    },
   });
 
   const names = schemaNames(endpoints);
@@ -58,7 +81,12 @@ export function describeApi(endpoints: readonly Endpoint[]) {
 
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
-    info: { title: 'Gatehouse management API', version: '1', description: INTRODUCTION },
+    info: {
+      title: 'Gatehouse management API',
+      version: '1',
+      description: INTRODUCTION,
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
     servers: [{ url: '/api/v1' }],
     security: [{ SSWS: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

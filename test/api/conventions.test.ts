@@ -298,7 +298,7 @@ describe('Idempotency-Key on POST ("Conventions")', () => {
     assert.equal(await tokensNamed('daily'), 2);
   });
 
-  for (const key of ['a b', 'x'.repeat(256), 'ключ'.normalize().replace(/./g, '\u00e9')]) {
+  for (const key of ['', 'a b', 'x'.repeat(256), 'ключ'.normalize().replace(/./g, '\u00e9')]) {
     it(`refuses the key ${key.slice(0, 10)}`, async () => {
       const answer = await api.call('POST', '/api-tokens', { name: 'bad key' }, withKey(key));
       assert.equal(answer.status, 400);
