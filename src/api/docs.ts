@@ -26,7 +26,12 @@ interface Operation {
   readonly tags: readonly string[];
   readonly security?: readonly unknown[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: {
+      readonly 'application/json': { readonly schema: Schema; readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
+    };
+  };
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -118,7 +123,8 @@ function exampleCall(base: string, method: string, path: string, { security, req
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}"${[address, ...(query.length > 0 ? [query.join('&')] : [])].join('?')}"`];
   if (security?.length !== 0) lines.push('-H "Authorization: SSWS $API_TOKEN"');
   if (requestBody !== undefined) {
-    const body = exampleOf(requestBody.content['application/json'].schema);
+    const { schema, examples = {} } = requestBody.content['application/json'];
+    const body = Object.values(examples)[0]?.value ?? exampleOf(schema);
     lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`);
   }
   return lines.join(' \\\n  ');

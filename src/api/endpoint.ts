@@ -48,6 +48,8 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly query?: Q;
   /** A strict object: fields that it does not name are refused, unless the response names them. */
   readonly body?: B;
+  /** Bodies that are valid, by what each is for. */
+  readonly examples?: Readonly<Record<string, object>>;
   /** What a caller may have read before and may send back, its further fields ignored; the response unless given. */
   readonly readBefore?: z.ZodType;
   /** KiB, where a valid body may be larger than most (body.ts). */

@@ -1,7 +1,7 @@
 /** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
 import { z } from 'zod';
 import { IDENTITY_PROVIDER_TYPES } from '../policy/identity-provider.ts';
-import { identityProviderBody, identityProviderInput } from '../services/identity-provider-settings.ts';
+import { identityProviderBody, identityProviderId, identityProviderInput } from '../services/identity-provider-settings.ts';
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -15,6 +15,7 @@ import { upstreamRedirectUri } from '../services/upstream-exchange.ts';
 import type { IdentityProvider, IdentityProviderStatus } from '../store/identity-providers.ts';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from './endpoint.ts';
 import { idParams, links, time, writeTime } from './fields.ts';
+import { IDP_EXAMPLES } from './idp-examples.ts';
 import { idpUsers } from './idp-users.ts';
 
 const address = z.object({ url: z.string() });
@@ -80,10 +81,11 @@ export const idps: readonly Endpoint[] = [
     access: 'service',
     summary: 'Create an identity provider; what is not said of a Google, GitHub or Microsoft one is known',
     bodyLimit: LARGE_BODY,
-    body: identityProviderBody,
+    body: identityProviderBody.extend({ id: identityProviderId.optional() }),
+    examples: IDP_EXAMPLES,
     response: idp,
-    handler: async ({ services, body, request }) =>
-      present(await createIdentityProvider(services, identityProviderInput(body), request), services.config.baseUrl),
+    handler: async ({ services, body: { id, ...body }, request }) =>
+      present(await createIdentityProvider(services, { ...identityProviderInput(body), id }, request), services.config.baseUrl),
   }),
   listing({
     path: '/idps',

@@ -94,7 +94,8 @@ export function describeApi(endpoints: readonly Endpoint[]) {
 }
 
 function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.ZodType, string>): RouteConfig {
-  const { method, path, summary, params, query, body, bodyOptional, response, status } = endpoint;
+  const { method, path, summary, params, query, body, bodyOptional, examples = {}, response, status } = endpoint;
+  const told = Object.entries(examples).map(([name, value]) => [name, { value }]);
   const roles = rolesOf(endpoint);
   const isOpen = endpoint.access === 'anyone';
   return {
@@ -112,7 +113,12 @@ function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.
       ...(params instanceof z.ZodObject && { params }),
       ...(query instanceof z.ZodObject && { query }),
       ...(body !== undefined && {
-        body: { required: bodyOptional !== true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } },
+        body: {
+          required: bodyOptional !== true,
+          content: {
+            'application/json': { schema: jsonSchema(body, 'input'), ...(told.length > 0 && { examples: Object.fromEntries(told) }) },
+          },
+        },
       }),
     },
     parameters: Object.keys(COMPONENTS.parameters)

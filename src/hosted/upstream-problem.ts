@@ -25,6 +25,7 @@ const STATUS: Readonly<Record<Problem, number>> = {
   untrusted: 502,
   stale: 403,
   'no-email': 403,
+  'no-user-name': 403,
   'not-admitted': 403,
   'not-offered': 404,
   'linked-elsewhere': 409,

@@ -122,6 +122,14 @@ export const identityProviderBody = z.strictObject({
   policy: policy.optional(),
 });
 
+/** Chosen by whoever creates one and has to register the redirect URI, which has it in it, before. */
+export const identityProviderId = z
+  .string()
+  .regex(/^idp_[0-9A-Za-z]{20}$/, 'must be idp_ and 20 letters and digits')
+  .meta({
+    description: 'Chosen by you, so that you know the redirect URI beforehand: {base URL}/interaction/upstream/{id}/callback; absent: made',
+  });
+
 /** A body as the service takes it: the API has the secret among the settings. */
 export function identityProviderInput({ protocol, ...body }: z.output<typeof identityProviderBody>) {
   const { client_secret: secret, pkce_required: _, ...client } = protocol.credentials.client;

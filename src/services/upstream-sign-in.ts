@@ -177,7 +177,7 @@ async function createNew(admission: Admission): Promise<User> {
   const given = mappedLogin(provider.policy, identity.claims, identity.email);
   if (given === undefined) throw new UpstreamFailure('no-email', 'NO_VERIFIED_LOGIN');
   const profile = userProfile.safeParse({ ...attributesOf(admission), login: given });
-  if (!profile.success) throw new UpstreamFailure('not-admitted', 'LOGIN_NOT_ALLOWED');
+  if (!profile.success) throw new UpstreamFailure('no-user-name', 'LOGIN_NOT_ALLOWED');
   // Whose names these are, is somebody else, even where an address could be shared.
   const names = { id: '', login: profile.data.login, email: profile.data.email ?? identity.email ?? null };
   if ((await findTakenNames(trx, names)).size > 0) throw new UpstreamFailure('not-admitted', 'NAME_TAKEN');

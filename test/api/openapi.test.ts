@@ -19,7 +19,7 @@ interface Operation {
   tags: string[];
   security?: unknown[];
   parameters?: { $ref?: string; name?: string; schema?: Record<string, unknown> }[];
-  requestBody?: { content: { 'application/json': { schema: { required: string[] } } } };
+  requestBody?: { content: { 'application/json': { schema: { required: string[] }; examples?: Record<string, { value: object }> } } };
   responses: Record<string, Response>;
 }
 
@@ -78,6 +78,22 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     };
     walk(served.body, []);
     assert.deepEqual(found, []);
+  });
+
+  it('has a valid body for each kind of identity provider', async () => {
+    const { examples } = at('post', '/idps')?.requestBody?.content['application/json'] ?? {};
+    const ids: string[] = [];
+    for (const [type, { value }] of Object.entries(examples ?? {})) {
+      const id = `idp_${type.padEnd(20, '0')}`;
+      const answer = await api.call<Record<string, unknown>>('POST', '/idps', { ...value, id });
+      assert.deepEqual([answer.status, answer.body.type, answer.body.id], [200, type, id], JSON.stringify(answer.body));
+      const links = answer.body._links as { clientRedirectUri: { href: string } };
+      assert.ok(links.clientRedirectUri.href.endsWith(`/interaction/upstream/${id}/callback`));
+      assert.equal((await api.call('POST', '/idps', { ...value, name: `Another ${type}`, id })).status, 409);
+      ids.push(type);
+    }
+    assert.deepEqual(ids.sort(), ['GITHUB', 'GOOGLE', 'MICROSOFT', 'OIDC']);
+    assert.equal((await api.call('POST', '/idps', { ...examples?.GOOGLE?.value, name: 'x', id: 'google' })).status, 400);
   });
 
   it('has every endpoint that is declared, with its success and its refusals', () => {

@@ -8,6 +8,7 @@ import {
   usesSecret,
 } from '../../policy/identity-provider.ts';
 import { newId } from '../../secrets.ts';
+import { identityProviderId } from '../../services/identity-provider-settings.ts';
 import { createIdentityProvider, listIdentityProviders, updateIdentityProvider } from '../../services/identity-providers.ts';
 import { isPrintable } from '../../services/text.ts';
 import { upstreamRedirectUri } from '../../services/upstream-exchange.ts';
@@ -151,7 +152,7 @@ const create: ConsolePage = {
 };
 
 /** The id that the form told in its redirect URI. */
-const idTyped = (form: URLSearchParams): string | undefined => /^idp_[0-9A-Za-z]{20}$/.exec(form.get('id') ?? '')?.[0];
+const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
 
 async function newPeople(visit: Visit, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
   if (provisioning.action === 'DISABLED') return 'Are told to ask for an account';

@@ -179,6 +179,8 @@ export const de: Messages = {
   'upstream.stale': 'Sie sollten sich neu anmelden, und {provider} hat Sie nicht danach gefragt. Melden Sie sich auf anderem Weg an.',
   'upstream.no-email':
     '{provider} hat keine E-Mail-Adresse von Ihnen bestätigt, die ein Konto hier braucht. Bestätigen Sie dort Ihre Adresse, oder melden Sie sich auf anderem Weg an.',
+  'upstream.no-user-name':
+    'Wie {provider} Sie nennt, kann hier kein Benutzername sein. Melden Sie sich auf anderem Weg an, oder fragen Sie Ihre Administration: Sie wählt, woraus Benutzernamen entstehen.',
   'upstream.not-admitted':
     'Ihr Konto bei {provider} öffnet hier kein Konto. Wenn Sie hier eines haben, melden Sie sich auf anderem Weg an; sonst fragen Sie Ihre Administration.',
   'upstream.not-offered': 'Dieser Weg der Anmeldung steht hier zurzeit nicht offen.',

@@ -175,6 +175,8 @@ export const en = {
   'upstream.stale': 'You were asked to sign in anew, and {provider} did not ask you. Sign in another way.',
   'upstream.no-email':
     '{provider} did not confirm an e-mail address of yours, which an account here needs. Verify your address there, or sign in another way.',
+  'upstream.no-user-name':
+    'What {provider} calls you cannot be a user name here. Sign in another way, or ask your administrator, who chooses the claim that user names are made from.',
   'upstream.not-admitted':
     'Your account at {provider} does not open an account here. If you have one here, sign in to it another way; otherwise ask your administrator.',
   'upstream.not-offered': 'This way of signing in is not available here at the moment.',

@@ -177,6 +177,8 @@ export const es: Messages = {
   'upstream.stale': 'Debía iniciar sesión de nuevo y {provider} no se lo ha pedido. Inicie sesión de otra forma.',
   'upstream.no-email':
     '{provider} no ha confirmado una dirección de correo suya, necesaria para una cuenta aquí. Verifique allí su dirección o inicie sesión de otra forma.',
+  'upstream.no-user-name':
+    'El nombre que {provider} da de usted no puede ser un nombre de usuario aquí. Inicie sesión de otra forma o pregunte a su administrador, que elige de qué dato se forman los nombres de usuario.',
   'upstream.not-admitted':
     'Su cuenta de {provider} no abre ninguna cuenta aquí. Si tiene una aquí, inicie sesión de otra forma; si no, pregunte a su administrador.',
   'upstream.not-offered': 'Esta forma de iniciar sesión no está disponible aquí en este momento.',

@@ -164,6 +164,7 @@ export const zh: Messages = {
   'upstream.untrusted': '{provider} 的答复无法核实，因此未被采用。如果再次出现，请告知管理员。',
   'upstream.stale': '此处要求您重新登录，而 {provider} 没有要求您登录。请换一种方式登录。',
   'upstream.no-email': '{provider} 没有确认您的电子邮件地址，而此处的帐户需要它。请在那里验证您的地址，或换一种方式登录。',
+  'upstream.no-user-name': '{provider} 提供的名称不能用作此处的用户名。请换一种方式登录，或联系管理员更改用户名所取自的字段。',
   'upstream.not-admitted': '您在 {provider} 的帐户在此处没有对应的帐户。如果您在此处有帐户，请换一种方式登录；否则请联系管理员。',
   'upstream.not-offered': '目前无法在此处使用这种登录方式。',
   'upstream.over': '登录耗时过长、已经完成，或是在另一个浏览器中开始的。',
