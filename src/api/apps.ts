@@ -10,6 +10,7 @@ import {
   setApplicationStatus,
   updateApplication,
 } from '../services/applications.ts';
+import type { RequestContext } from '../services/audit.ts';
 import { text } from '../services/text.ts';
 import type { Application, ApplicationStatus } from '../store/applications.ts';
 import { appAssignments } from './app-assignments.ts';
@@ -199,20 +200,20 @@ function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
   return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient.assignment ?? implied } };
 }
 
-/** Okta's SDKs that know a closed list of single words; one combination would make them refuse the whole list of applications. */
-const SINGLE_WORDS = /^okta-sdk-(?!nodejs)/;
+/** One combination of words would make Okta's SDKs refuse the whole list of applications. */
+const responseTypesFor = ({ knowsOktaValuesOnly = false }: Caller, types: readonly string[]): string[] =>
+  knowsOktaValuesOnly ? [...new Set(types.flatMap((type) => type.split(' ')))] : [...types];
 
-const responseTypesFor = (userAgent: string | undefined, types: readonly string[]): string[] =>
-  SINGLE_WORDS.test(userAgent ?? '') ? [...new Set(types.flatMap((type) => type.split(' ')))] : [...types];
+type Caller = Pick<RequestContext, 'knowsOktaValuesOnly'>;
 
 /** @param caller for whom it is presented, and with the secret where it is told */
 export function presentApp(
   application: Application,
   baseUrl: string,
-  { userAgent, secret }: { readonly userAgent?: string | undefined; readonly secret?: string | undefined } = {},
+  { secret, ...caller }: Caller & { readonly secret?: string | undefined } = {},
 ): z.input<typeof app> {
   const { token_endpoint_auth_method, pkce_required, ...stored } = application.settings;
-  const settings = { ...stored, response_types: responseTypesFor(userAgent, stored.response_types) };
+  const settings = { ...stored, response_types: responseTypesFor(caller, stored.response_types) };
   return {
     id: application.id,
     name: 'oidc_client',

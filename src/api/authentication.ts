@@ -47,9 +47,17 @@ export const asVisitor =
     await next();
   };
 
+/**
+ * Okta's SDKs but the one for Node.js have closed lists of values. The one for Python names itself as every generated client does, but it alone writes no
+ * space after SSWS.
+ */
+const knowsOktaValuesOnly = (ctx: Context): boolean =>
+  /^okta-sdk-(?!nodejs)/.test(ctx.get('User-Agent')) || /^SSWS\S/i.test(ctx.get('Authorization'));
+
 const originOf = (ctx: Context, { config }: Services) => ({
   ipAddress: clientAddress(ctx.req, config.trustProxy),
   userAgent: ctx.get('User-Agent'),
+  knowsOktaValuesOnly: knowsOktaValuesOnly(ctx),
   requestId: ctx.state.requestId as string,
   isForwarded: isForwarded(ctx.headers),
 });

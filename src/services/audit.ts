@@ -21,6 +21,8 @@ export interface RequestContext {
   readonly roles?: readonly Role[];
   readonly ipAddress?: string;
   readonly userAgent?: string;
+  /** Does the caller's program refuse values that Okta does not have? */
+  readonly knowsOktaValuesOnly?: boolean;
   readonly requestId?: string;
   /** Did it come through a proxy? */
   readonly isForwarded?: boolean;

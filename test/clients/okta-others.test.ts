@@ -57,19 +57,22 @@ test('Okta’s SDKs for the management API (decisions, "Changes of 2026-11-23")'
 
   await t.test('response types as single words, for those that know no others', async () => {
     const { body: made } = await service.api('POST', '/apps', appOf({ response_types: ALL_TYPES }));
-    const shown = async (agent: string): Promise<string[]> => {
+    const shown = async (agent: string, authorization = `SSWS ${API_TOKEN}`): Promise<string[]> => {
       const path = `/apps/${made.id}`;
-      const { body: one } = await call(service, path, { 'user-agent': agent });
-      const { body: list } = await call(service, '/apps?limit=200', { 'user-agent': agent });
+      const { body: one } = await call(service, path, { 'user-agent': agent, authorization });
+      const { body: list } = await call(service, '/apps?limit=200', { 'user-agent': agent, authorization });
       assert.deepEqual(
         list.find(({ id }: { id: string }) => id === made.id),
         one,
       );
       return one.settings.oauthClient.response_types;
     };
-    for (const sdk of ['python/3.4.6 python/3.11', 'java/24.0.0 java/17', 'golang/5.0.2 golang/go1.26']) {
+    for (const sdk of ['python/2.9.13 python/3.11', 'java/24.0.0 java/17', 'golang/5.0.2 golang/go1.26']) {
       assert.deepEqual((await shown(`okta-sdk-${sdk}`)).sort(), ['code', 'id_token', 'token'], sdk);
     }
+    const generated = 'OpenAPI-Generator/1.0.0/python';
+    assert.equal((await shown(generated, `SSWS${API_TOKEN}`)).length, 3, 'Okta’s for Python 3.4.6');
+    assert.equal((await shown(generated)).length, ALL_TYPES.length, 'made from our own description');
     assert.deepEqual((await shown('okta-sdk-nodejs/8.1.0')).length, ALL_TYPES.length);
     assert.deepEqual((await shown('curl/8')).length, ALL_TYPES.length);
   });

@@ -1,0 +1,181 @@
+/** Clients from the Go module proxy: go-oidc as its example begins, and Okta's SDK. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listen } from '../support/listen.ts';
+import { freePort } from '../support/process.ts';
+import { API_TOKEN, startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
+import { folderWith, install, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
+
+/** @returns why the modules are not there; undefined when ./program is built */
+async function build(cwd: string, ...modules: string[]): Promise<string | undefined> {
+  const missing = (await install(cwd, 'go', 'mod', 'init', 'client')) ?? (await install(cwd, 'go', 'get', ...modules));
+  if (missing === undefined) await mustCarryOut(cwd, {}, 'go', 'build', '-o', 'program', '.');
+  return missing;
+}
+
+test('go-oidc signs in with PKCE, on the default and the built-in server', async (t) => {
+  const cwd = folderWith(t, {
+    'main.go': `package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+func main() {
+	ctx := context.Background()
+	provider, err := oidc.NewProvider(ctx, os.Getenv("ISSUER"))
+	if err != nil {
+		panic(err)
+	}
+	origin := os.Getenv("ORIGIN")
+	config := oauth2.Config{
+		ClientID: os.Getenv("CLIENT_ID"), ClientSecret: os.Getenv("CLIENT_SECRET"), Endpoint: provider.Endpoint(),
+		RedirectURL: origin + "/callback", Scopes: []string{oidc.ScopeOpenID, "email"},
+	}
+	verifier := oauth2.GenerateVerifier()
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, config.AuthCodeURL("state-of-go", oidc.Nonce("nonce-of-go"), oauth2.S256ChallengeOption(verifier)), http.StatusFound)
+	})
+	http.HandleFunc("/callback", func(w http.ResponseWriter, r *http.Request) {
+		fail := func(err error) { http.Error(w, err.Error(), 500) }
+		token, err := config.Exchange(ctx, r.URL.Query().Get("code"), oauth2.VerifierOption(verifier))
+		if err != nil {
+			fail(err)
+			return
+		}
+		raw, _ := token.Extra("id_token").(string)
+		idToken, err := provider.Verifier(&oidc.Config{ClientID: config.ClientID}).Verify(ctx, raw)
+		if err != nil {
+			fail(err)
+			return
+		}
+		if err := idToken.VerifyAccessToken(token.AccessToken); err != nil {
+			fail(err)
+			return
+		}
+		info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+		if err != nil {
+			fail(err)
+			return
+		}
+		json.NewEncoder(w).Encode(map[string]string{"nonce": idToken.Nonce, "email": info.Email})
+	})
+	fmt.Println("listening")
+	panic(http.ListenAndServe("localhost:"+os.Getenv("PORT"), nil))
+}
+`,
+  });
+  const missing = await build(cwd, 'github.com/coreos/go-oidc/v3/oidc', 'golang.org/x/oauth2');
+  if (missing !== undefined) return t.skip(missing);
+  const service = await startService(t);
+  const user = await service.createUser({ email: 'ada@example.com' });
+  for (const serverId of ['default', 'built-in']) {
+    const port = await freePort();
+    const origin = `http://localhost:${port}`;
+    const { clientId, clientSecret = '' } = await service.createApp({ redirect_uris: [`${origin}/callback`] });
+    const env = { PORT: String(port), ORIGIN: origin, ISSUER: service.issuer(serverId), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+    const output = await startApplication(t, cwd, env, './program');
+    const page = await signInBy(service, new UserAgent(origin), '/', user);
+    assert.deepEqual(JSON.parse(page.text), { nonce: 'nonce-of-go', email: 'ada@example.com' }, output());
+  }
+});
+
+test('Okta’s SDK for Go manages users, groups, applications, policies and reads the log', async (t) => {
+  const cwd = folderWith(t, {
+    'main.go': `package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/okta/okta-sdk-golang/v5/okta"
+)
+
+func must(err error) {
+	if err != nil {
+		if api, ok := err.(*okta.GenericOpenAPIError); ok {
+			panic(string(api.Body()))
+		}
+		panic(err)
+	}
+}
+
+func main() {
+	// It drops the port of the address; a proxy brings it back.
+	proxy, _ := url.Parse(os.Getenv("FORWARD"))
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
+	config, err := okta.NewConfiguration(okta.WithOrgUrl("http://gatehouse.invalid"), okta.WithToken(os.Getenv("TOKEN")),
+		okta.WithTestingDisableHttpsCheck(true), okta.WithHttpClientPtr(client), okta.WithCache(false))
+	must(err)
+	c, ctx := okta.NewAPIClient(config), context.Background()
+
+	profile := okta.NewUserProfile()
+	profile.SetLogin("ada@example.com")
+	profile.SetEmail("ada@example.com")
+	user, _, err := c.UserAPI.CreateUser(ctx).Body(*okta.NewCreateUserRequest(*profile)).Execute()
+	must(err)
+	users, _, err := c.UserAPI.ListUsers(ctx).Execute()
+	must(err)
+	group := okta.NewGroup()
+	groupProfile := okta.NewGroupProfile()
+	groupProfile.SetName("Engineers")
+	group.SetProfile(*groupProfile)
+	_, _, err = c.GroupAPI.CreateGroup(ctx).Group(*group).Execute()
+	must(err)
+
+	oauth := okta.NewOpenIdConnectApplicationSettingsClientWithDefaults()
+	oauth.SetRedirectUris([]string{"https://app.example/callback"})
+	oauth.SetResponseTypes([]string{"code"})
+	oauth.SetGrantTypes([]string{"authorization_code"})
+	oauth.SetApplicationType("web")
+	settings := okta.NewOpenIdConnectApplicationSettings()
+	settings.SetOauthClient(*oauth)
+	credentials := okta.NewOAuthApplicationCredentials()
+	credentials.SetOauthClient(*okta.NewApplicationCredentialsOAuthClientWithDefaults())
+	app := okta.NewOpenIdConnectApplicationWithDefaults()
+	app.SetLabel("Shop")
+	app.SetName("oidc_client")
+	app.SetSignOnMode("OPENID_CONNECT")
+	app.SetCredentials(*credentials)
+	app.SetSettings(*settings)
+	made, _, err := c.ApplicationAPI.CreateApplication(ctx).Application(okta.OpenIdConnectApplicationAsListApplications200ResponseInner(app)).Execute()
+	must(err)
+	apps, _, err := c.ApplicationAPI.ListApplications(ctx).Execute()
+	must(err)
+	policies, _, err := c.AuthorizationServerPoliciesAPI.ListAuthorizationServerPolicies(ctx, "default").Execute()
+	must(err)
+	events, _, err := c.SystemLogAPI.ListLogEvents(ctx).Execute()
+	must(err)
+	fmt.Println("managed", *user.Id, *made.OpenIdConnectApplication.Id, len(users), len(apps), len(policies), len(events))
+}
+`,
+  });
+  const missing = await build(cwd, 'github.com/okta/okta-sdk-golang/v5/okta@v5.0.2');
+  if (missing !== undefined) return t.skip(missing);
+  const service = await startService(t);
+  const forward = await listen(t, 'localhost', async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const { pathname, search } = new URL(req.url ?? '/', 'http://gatehouse.invalid');
+    const { host: _, 'proxy-connection': __, connection: ___, ...headers } = req.headers;
+    const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {};
+    const answer = await fetch(service.baseUrl + pathname + search, {
+      method: req.method ?? 'GET',
+      headers: headers as Record<string, string>,
+      ...body,
+    });
+    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  assert.match(await mustCarryOut(cwd, { FORWARD: forward, TOKEN: API_TOKEN }, './program'), /managed usr_\w+ app_\w+/);
+});
