@@ -8,7 +8,7 @@ import { formPage, readFields } from './form.ts';
 import { addressOf } from './organizations.ts';
 import type { ConsolePage, Crumb } from './page.ts';
 import { afterIn, LIMIT, pagerOf } from './paging.ts';
-import { ROLE_NAMES } from './role-words.ts';
+import { RISE, ROLE_NAMES } from './role-words.ts';
 import { listPage, type Piece } from './sheet.ts';
 import { statusPiece } from './user-status.ts';
 import { roleFields, roleIn } from './users/role-form.ts';
@@ -69,10 +69,7 @@ const give: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const fields = [LOGIN_FIELD, ...(await roleFields(visit, typed))];
-    const facts = [
-      'The role counts from the next click on. The user has to sign in again, lest somebody else get the role with a session of his.',
-    ];
-    return formPage({ title: 'Give a role', crumbs: CRUMBS, facts, fields, submit: 'Give role', cancel: HOME }, typed);
+    return formPage({ title: 'Give a role', crumbs: CRUMBS, facts: RISE, fields, submit: 'Give role', cancel: HOME }, typed);
   },
   async receive(visit, form) {
     const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);

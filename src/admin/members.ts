@@ -14,6 +14,7 @@ import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './or
 import type { ConsolePage, Crumb, Typed, Visit } from './page.ts';
 import { afterIn, LIMIT, pagerOf } from './paging.ts';
 import { picked, pickField } from './pick.ts';
+import { SECOND_ORGANIZATION } from './role-words.ts';
 import { listPage } from './sheet.ts';
 import { statusPiece } from './user-status.ts';
 import { NO_DEPARTMENT } from './users/place.ts';
@@ -109,7 +110,14 @@ const add: ConsolePage = {
     const organization = await organizationToChange(visit);
     const fields = [LOGIN_FIELD, await departmentField(visit, organization.id, undefined, typed)];
     return formPage(
-      { title: 'Add member', crumbs: crumbsTo(organization), fields, submit: 'Add member', cancel: homeOf(organization.id) },
+      {
+        title: 'Add member',
+        crumbs: crumbsTo(organization),
+        facts: SECOND_ORGANIZATION,
+        fields,
+        submit: 'Add member',
+        cancel: homeOf(organization.id),
+      },
       typed,
     );
   },

@@ -33,7 +33,8 @@ export const members: readonly Endpoint[] = [
     method: 'PUT',
     path: '/account/org/:orgId/member/:userId',
     access: 'organizations',
-    summary: 'Make a user a member, or move him to another department',
+    summary:
+      'Make a user a member, or move them to another department. With a second organization their password, factors, links and tokens end: reset the password next',
     params: ofMember,
     parameters: z.object({
       depId: text().nullable().exactOptional().meta({ description: 'Empty, null or absent: directly in the organization' }),

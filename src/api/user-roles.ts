@@ -52,7 +52,8 @@ export const userRoles: readonly Endpoint[] = [
     method: 'POST',
     path: '/users/:id/roles',
     access: 'service',
-    summary: 'Give a user a role; it counts from the next request on',
+    summary:
+      'Give a user a role; it counts from the next request on. If it reaches beyond the organization of a member, their password, factors, links and tokens end: reset the password next',
     params: idParams,
     body: newRole,
     response: role,

@@ -38,6 +38,20 @@ export function reachOf(roles: readonly Role[], verb: Verb): Reach {
 
 export const isWithin = (reach: Reach, orgId: string): boolean => reach === 'everything' || reach.has(orgId);
 
+/** What a user is about to get: a role, or membership of an organization. A role without one is for the whole service. */
+export interface Gain {
+  readonly orgId?: string | undefined;
+}
+
+/**
+ * Does a gain lift a person out of the reach of organizations' administrators who could change this person until now? They may know the password, or
+ * have enrolled a factor, and must not share the gain.
+ */
+export function risesAbove(person: { readonly orgIds: readonly string[]; readonly roles: readonly Role[] }, { orgId }: Gain): boolean {
+  const isInReach = person.orgIds.length > 0 && person.roles.every(({ type }) => type === 'ORG_ADMIN');
+  return isInReach && !(orgId !== undefined && (person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId)));
+}
+
 /**
  * May a person be changed from within a reach? An administrator of one organization changes those who belong to his alone, and nobody who has
  * rights that he has not: a new password for either would open to him what is not his.

@@ -18,7 +18,8 @@ function textOf(value: unknown): string | undefined {
 
 /** ASCII letters only: of others some have an ASCII letter as their small one (the Kelvin sign a k), and with it somebody else's address. */
 const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
+/** Of an e-mail address. */
+export const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
 
 /** Are they one address, but for capital letters? What a database takes for the same may be more than that. */
 export const isSameAddress = (one: string | null, other: string): boolean => one !== null && inSmallLetters(one) === inSmallLetters(other);

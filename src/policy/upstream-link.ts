@@ -15,6 +15,8 @@ export interface LinkCandidate {
   /** Is a subject of this provider linked to him? */
   readonly linkedAlready: boolean;
   readonly groupIds: readonly string[];
+  /** The organizations that the user belongs to. */
+  readonly orgIds: readonly string[];
 }
 
 export type LinkRefusal =
@@ -22,15 +24,18 @@ export type LinkRefusal =
   | 'USER_NOT_ACTIVE'
   | 'USER_IS_ADMINISTRATOR'
   | 'USER_LINKED_TO_ANOTHER'
+  | 'USER_OF_ANOTHER_ORGANIZATION'
   | 'LOCAL_EMAIL_NOT_VERIFIED'
   | 'USER_NOT_IN_GROUPS';
 
 /** @returns why not; undefined: he may */
-export function linkRefusal({ accountLink }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
+export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
   if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
   if (!candidate.active) return 'USER_NOT_ACTIVE';
   if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
   if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';
+  // An administrator of an organization can make an account with anybody's address, and set its password later.
+  if (candidate.orgIds.some((id) => id !== provisioning.orgId)) return 'USER_OF_ANOTHER_ORGANIZATION';
   // Whoever made the account with another's address has the password of it, and would share it from now on.
   if (!candidate.emailProved && !candidate.untouched) return 'LOCAL_EMAIL_NOT_VERIFIED';
   const groups = accountLink.filter?.groups.include;

@@ -85,19 +85,23 @@ export async function resetUserFactor(services: Services, idOrLogin: string, fac
 /** As `resetUserFactor`, for all of them at once. */
 export async function resetUserFactors(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const user = await lockChangeableUser(trx, idOrLogin, request);
-    const before = await described(trx, user.id);
-    await deleteFactors(trx, user.id);
-    await deletePasskeys(trx, user.id);
-    await endWithLastFactor(trx, user.id);
-    await recordEvent(trx, {
-      eventType: 'user.mfa.factor.reset_all',
-      displayMessage: 'Reset all factors for user',
-      request,
-      targets: [userTarget(user)],
-      before,
-      after: await described(trx, user.id),
-    });
+    await removeFactors(trx, await lockChangeableUser(trx, idOrLogin, request), request);
+  });
+}
+
+/** @param user locked in the transaction */
+export async function removeFactors(trx: Executor, user: User, request: RequestContext): Promise<void> {
+  const before = await described(trx, user.id);
+  await deleteFactors(trx, user.id);
+  await deletePasskeys(trx, user.id);
+  await endWithLastFactor(trx, user.id);
+  await recordEvent(trx, {
+    eventType: 'user.mfa.factor.reset_all',
+    displayMessage: 'Reset all factors for user',
+    request,
+    targets: [userTarget(user)],
+    before,
+    after: await described(trx, user.id),
   });
 }
 

@@ -24,6 +24,7 @@ import { findUserById, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.ts';
+import { endHeld, endPreparedWays, isRise } from './prepared-ways.ts';
 import { findVisibleUser, userTarget } from './user-reach.ts';
 
 /**
@@ -79,12 +80,15 @@ export async function putMember(
   depId: string | null | undefined,
   request: RequestContext,
 ): Promise<void> {
-  await services.database.transaction(async (trx) => {
+  const rises = await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request);
     const user = await personInReach(trx, userId, request);
     const after = { orgId, userId, depId: depId || undefined };
     const before = await findMembership(trx, orgId, userId);
-    if (before !== undefined && before.depId === after.depId) return;
+    if (before !== undefined && before.depId === after.depId) return false;
+    // Administrators of the organizations so far must not get into this one by what they know of the user.
+    const rises = before === undefined && (await isRise(trx, userId, { orgId }));
+    if (rises) await endPreparedWays(trx, userId, request);
     const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
     if (missing === 'userId') throw notFound(userId, 'User');
     if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
@@ -98,7 +102,10 @@ export async function putMember(
       ...(before !== undefined && { before: described(before) }),
       after: described(after),
     });
+    return rises;
   });
+  // What was being written meanwhile.
+  if (rises) await endHeld(services.database.knex, userId);
 }
 
 /** @throws {ApiError} not found: organization, user or membership; forbidden */

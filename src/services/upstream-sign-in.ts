@@ -18,6 +18,7 @@ import {
   lockIdentityProvider,
   touchLink,
 } from '../store/identity-providers.ts';
+import { findOrgIds } from '../store/memberships.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { findRoles } from '../store/roles.ts';
 import { findTakenNames, findUserById, findUserByLogin, findUserByUniqueEmail, lockUser, type User, updateUser } from '../store/users.ts';
@@ -150,6 +151,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
     untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
     linkedAlready: (await findLink(trx, provider.id, id)) !== undefined,
     groupIds: await listGroupIds(trx, id),
+    orgIds: await findOrgIds(trx, id),
   });
   if (refusal !== undefined) throw new UpstreamFailure('not-admitted', refusal);
   await linkUser(services, provider.id, id, identity.subject, request);

@@ -10,6 +10,7 @@ import { type AssignedRole, deleteRole, findRole, findRoles, insertRole, isLastS
 import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
+import { endHeld, endPreparedWays, isRise } from './prepared-ways.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
 
 /** @throws {ApiError} not found */
@@ -28,8 +29,10 @@ export async function getRole(services: Services, idOrLogin: string, roleId: str
 
 /** @throws {ApiError} not found; validation when the organization does not exist; conflict when the user has the role already */
 export async function grantRole(services: Services, idOrLogin: string, role: Role, request: RequestContext): Promise<AssignedRole> {
-  const { user, granted } = await services.database.transaction(async (trx) => {
+  const { user, granted, rises } = await services.database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, idOrLogin, request);
+    const rises = await isRise(trx, user.id, role);
+    if (rises) await endPreparedWays(trx, user.id, request);
     const granted = await insertRole(trx, user.id, role, present());
     if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
     if (granted === 'held already') throw conflict({ field: 'type', message: 'the user has this role already' });
@@ -41,14 +44,15 @@ export async function grantRole(services: Services, idOrLogin: string, role: Rol
       after: described(granted),
     });
     await endWhatOthersMayHold(trx, user, request);
-    return { user, granted };
+    return { user, granted, rises };
   });
   // What was being written meanwhile.
+  if (rises) await endHeld(services.database.knex, user.id);
   await endWhatOthersMayHold(services.database.knex, user, request);
   return granted;
 }
 
-/** Whoever could change the user before may hold a link or a session of his, and shall not have the new role by it. */
+/** Somebody else may hold a link or a session of this user, and must not get the new role by it. */
 async function endWhatOthersMayHold(executor: Executor, user: User, request: RequestContext): Promise<void> {
   await deleteLinksOf(executor, user.id);
   if (user.id !== request.actor.id) await endBrowserSessions(executor, user.id);

@@ -11,7 +11,7 @@ import { insertMembership } from '../store/memberships.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { insertRole } from '../store/roles.ts';
-import { composedName, findTakenNames, insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
+import { composedName, insertUser, readUsers, type User, updateUser, userAttributes } from '../store/users.ts';
 import { noteImported } from './answer-time.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
@@ -23,6 +23,7 @@ import { mailPasswordLink } from './one-time-links.ts';
 import { type PasswordOwner, refusePoorPassword, rememberReplaced } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
 import { applyStep } from './user-lifecycle.ts';
+import { refuseNames } from './user-names.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.ts';
 import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
 
@@ -54,7 +55,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
   const user = newUser(input, passwordHash, present());
 
   await services.database.transaction(async (trx) => {
-    await refuseTakenNames(trx, user, request);
+    await refuseNames(trx, undefined, user, request);
     if (!(await insertUser(trx, user))) throw loginTaken();
     for (const role of input.roles ?? []) {
       if ((await insertRole(trx, user.id, role, user.created)) === 'no such organization') throw orgMissing();
@@ -134,7 +135,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     if (change.profile === undefined && passwordHash === null) return before;
     const now = present();
     const changes = { ...withProfile(before, change.profile), ...withPassword(before, passwordHash, now), lastUpdated: now };
-    await refuseTakenNames(trx, { ...before, ...changes }, request);
+    await refuseNames(trx, before, { ...before, ...changes }, request);
     if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
     const after = { ...before, ...changes };
     if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
@@ -178,19 +179,6 @@ export const profileOf = (user: User) => ({ login: user.login, email: user.email
 async function endSignIns(executor: Executor, userId: string): Promise<void> {
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);
-}
-
-/**
- * Login and e-mail address both name an account at sign-in, so none may be another account's other name. An address that several share names
- * nobody: only who administers the whole service may bring that about.
- * @throws {ApiError} conflict
- */
-async function refuseTakenNames(trx: Executor, user: User, request: RequestContext): Promise<void> {
-  const taken = await findTakenNames(trx, user);
-  if (taken.has('login')) throw conflict({ field: 'profile.login', message: "is another user's e-mail address" });
-  if (taken.has('email as login')) throw conflict({ field: 'profile.email', message: "is another user's login" });
-  const mayShare = reachOf(request.roles ?? [], 'write') === 'everything';
-  if (taken.has('email') && !mayShare) throw conflict({ field: 'profile.email', message: 'another user has this e-mail address' });
 }
 
 const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });

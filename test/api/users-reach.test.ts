@@ -37,7 +37,7 @@ describe('who reaches which users (management API, "users", roles)', () => {
       async (made, orgId) => {
         const user = await made;
         assert.equal((await api.call('PUT', `/account/org/${orgId}/member/${user.id}`, {})).status, 200);
-        return user;
+        return (await api.call<User>('GET', `/users/${user.id}`)).body;
       },
       person(api, { ...(orgIds[0] !== undefined && { orgId: orgIds[0] }) }),
     );
@@ -60,8 +60,9 @@ describe('who reaches which users (management API, "users", roles)', () => {
 
   it('shows him, but does not let him change, who belongs to another organization as well or has rights that he has not', async () => {
     const both = await memberOf(mine, foreign);
-    const superior = await memberOf(mine);
-    await api.call('POST', `/users/${superior.id}/roles`, { type: 'READ_ONLY_ADMIN' });
+    const promoted = await memberOf(mine);
+    await api.call('POST', `/users/${promoted.id}/roles`, { type: 'READ_ONLY_ADMIN' });
+    const { body: superior } = await api.call<User>('GET', `/users/${promoted.id}`);
     for (const user of [both, superior]) {
       for (const [method, path, body] of CALLS) {
         const { status } = await admin.call(method, `/users/${user.id}${path}`, body);

@@ -87,6 +87,27 @@ test('account linking and creation', async (t) => {
     assert.equal(await linkOf(id), 404);
   });
 
+  await t.test(
+    'nor is a member of an organization other than the provider’s: its administrator could set a password afterwards',
+    async () => {
+      const org = async () => (await service.api('POST', `/account/org?orgName=${randomUUID()}`, {})).body.orgId as string;
+      const [foreign, own] = [await org(), await org()];
+      const member = async (email: string, orgId: string) => {
+        const id = await untouched(email);
+        assert.equal((await service.api('PUT', `/account/org/${orgId}/member/${id}`, {})).status, 200);
+        return id;
+      };
+      const prepared = await member('prepared@example.com', foreign);
+      await refused(await come('prepared@example.com'), 'USER_OF_ANOTHER_ORGANIZATION');
+      assert.equal(await linkOf(prepared), 404);
+      const colleague = await member('colleague@example.com', own);
+      await configure({ ...linking, provisioning: { action: 'DISABLED', orgId: own } });
+      assert.ok(isAdmitted(await come('colleague@example.com')));
+      assert.equal(await linkOf(colleague), 200);
+      await configure(linking);
+    },
+  );
+
   await t.test('never onto an administrator', async () => {
     const id = await untouched('boss@example.com');
     assert.equal((await service.api('POST', `/users/${id}/roles`, { type: 'READ_ONLY_ADMIN' })).status, 201);

@@ -9,6 +9,7 @@ import { addressOf, mayChange } from '../organizations.ts';
 import type { ConsolePage, Visit } from '../page.ts';
 import { afterIn, LIMIT, pagerOf } from '../paging.ts';
 import { picked, pickField } from '../pick.ts';
+import { SECOND_ORGANIZATION } from '../role-words.ts';
 import { momentOf } from '../times.ts';
 import { NO_DEPARTMENT, placeFields, placeIn } from './place.ts';
 import { addressOfUser, subjectOf, userPage } from './user.ts';
@@ -62,7 +63,7 @@ const add: ConsolePage = {
     const { user, crumbs } = await subjectOf(visit);
     const fields = await placeFields(visit, typed, { mayBeNone: false });
     const submit = 'Add to organization';
-    return formPage({ title: submit, crumbs, fields, submit, cancel: homeOf(user.id) }, typed);
+    return formPage({ title: submit, crumbs, facts: SECOND_ORGANIZATION, fields, submit, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectOf(visit);

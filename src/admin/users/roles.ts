@@ -8,7 +8,7 @@ import { formPage } from '../form.ts';
 import { addressOf } from '../organizations.ts';
 import type { ConsolePage, Visit } from '../page.ts';
 import { afterIn, LIMIT, pagerOf } from '../paging.ts';
-import { ROLE_NAMES, ROLE_OPTIONS } from '../role-words.ts';
+import { RISE, ROLE_NAMES, ROLE_OPTIONS } from '../role-words.ts';
 import { momentOf } from '../times.ts';
 import { roleFields, roleIn } from './role-form.ts';
 import { addressOfUser, subjectOf, userPage } from './user.ts';
@@ -61,11 +61,8 @@ const give: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectOf(visit);
-    const facts = [
-      'The role counts from the next click on. The user has to sign in again, lest somebody else get the role with a session of his.',
-    ];
     const fields = await roleFields(visit, typed);
-    return formPage({ title: `Give ${name} a role`, crumbs, facts, fields, submit: 'Give role', cancel: homeOf(user.id) }, typed);
+    return formPage({ title: `Give ${name} a role`, crumbs, facts: RISE, fields, submit: 'Give role', cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectOf(visit);
