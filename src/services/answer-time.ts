@@ -1,12 +1,14 @@
 /**
- * While imported password hashes are left that cost more than our own, every answer to a password is held back until the dearest of them could have been
- * compared: who is unknown, who was imported and who signed in before are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
- * and Error Messages"). Waiting costs no computing; where nothing was imported, or everybody has signed in since, nothing is held back.
+ * While imported password hashes are left that cost more than our own, every refusal of a password is held back until the dearest of them could have been
+ * compared: unknown users, imported ones and others are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
+ * and Error Messages"). A right password is never held back. Waiting costs no computing; where nothing was imported, or everybody has signed in since,
+ * nothing is held back.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../store/database.ts';
 import { type DearestHashes, findDearestImported } from '../store/imported-passwords.ts';
 import { timings } from '../timings.ts';
+import { verifyImportedHash } from './password-hashes.ts';
 import { verifyPassword } from './passwords.ts';
 
 /** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */
@@ -95,9 +97,12 @@ function costlyHashes({ bcrypt, sha256, sha512 }: DearestHashes): string[] {
 
 /** @returns milliseconds that a wrong password takes, as busy as the machine is now */
 async function timeOf(hash: string): Promise<number> {
-  let begun = 0;
-  await verifyPassword(hash, 'a password of nobody', () => {
-    begun = performance.now();
+  const begun = performance.now();
+  await verifyImportedHash(hash, 'a password of nobody');
+  const imported = performance.now() - begun;
+  let own = performance.now();
+  await verifyPassword(null, 'a password of nobody', () => {
+    own = performance.now();
   });
-  return performance.now() - begun;
+  return imported + performance.now() - own;
 }

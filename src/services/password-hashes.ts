@@ -12,7 +12,9 @@ import { z } from 'zod';
 const MOST = { bcryptWorkFactor: 14, pbkdf2Iterations: 1_500_000 };
 
 const FEWEST_KEY_BYTES = 16;
-const MOST_KEY_BYTES = 64;
+/** Bytes of the digest: a longer key costs whom it belongs to more, and a guesser no more. */
+const DIGEST_BYTES = { SHA256_HMAC: 32, SHA512_HMAC: 64 };
+const MOST_KEY_BYTES = DIGEST_BYTES.SHA512_HMAC;
 
 /** Bytes in base64 (RFC 4648 section 4, with padding). */
 const bytes = (least: number, most: number) =>
@@ -42,6 +44,10 @@ const pbkdf2Hash = z
     keySize: z.int().min(FEWEST_KEY_BYTES).max(MOST_KEY_BYTES),
     salt,
     value: bytes(FEWEST_KEY_BYTES, MOST_KEY_BYTES),
+  })
+  .refine(({ keySize, digestAlgorithm }) => keySize <= DIGEST_BYTES[digestAlgorithm], {
+    path: ['keySize'],
+    error: 'must be at most the bytes of the digest: 32 with SHA256_HMAC, 64 with SHA512_HMAC',
   })
   .refine(({ keySize, value }) => sizeOf(value) === keySize, { path: ['value'], error: 'must be as many bytes as keySize says' });
 

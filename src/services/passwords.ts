@@ -40,14 +40,38 @@ export async function verifyPassword(stored: string | null, password: string, be
     });
     return matches && stored !== null;
   }
-  return inTurn(async () => {
-    begins();
-    if (await verifyImportedHash(stored, password)) return true;
-    // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing anew takes as long.
-    await verify(nobodysHash(), composed(password));
-    return false;
-  });
+  if (await compareImported(stored, password, begins)) return true;
+  // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing again takes as long.
+  await inTurn(() => verify(nobodysHash(), composed(password)));
+  return false;
 }
+
+/** Comparisons with imported hashes that wait for their turn. They may cost a second each, and go on beside all others, one at a time. */
+export const MOST_IMPORTED_WAITING = 16;
+const importedInTurn = takingTurns(1, MOST_IMPORTED_WAITING);
+/** Under way or waiting, by the stored hash. */
+const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
+
+/**
+ * One comparison at a time for each account: of guesses at once the others count as wrong, without one.
+ * @throws {Overloaded} when too many accounts wait
+ */
+async function compareImported(stored: string, password: string, begins: () => void): Promise<boolean> {
+  const before = comparing.get(stored);
+  if (before !== undefined) {
+    begins();
+    return before.password === password && before.matches;
+  }
+  const matches = importedInTurn(() => {
+    begins();
+    return verifyImportedHash(stored, password);
+  }).finally(() => comparing.delete(stored));
+  comparing.set(stored, { password, matches });
+  return matches;
+}
+
+/** Is a comparison with this hash dear, and kept apart from others? */
+export const isImported = (stored: string | null): boolean => stored !== null && !isArgon2(stored);
 
 /** Should this hash be made anew, because it was imported or made with other parameters? */
 export function isOutdated(stored: string): boolean {

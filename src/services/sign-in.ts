@@ -18,7 +18,7 @@ import { auditEvent, type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures } from './failure-limits.ts';
 import { noticeFor, queueNotice } from './mail.ts';
-import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
+import { hashPassword, isImported, isOutdated, verifyPassword } from './passwords.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from './second-factor-demand.ts';
 import { currentSettings } from './settings-cache.ts';
 import { asHimself, recordFailure, sessionBegun } from './sign-in-events.ts';
@@ -82,14 +82,17 @@ export async function checkPassword(
 ): Promise<PasswordCheck | undefined> {
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
+  // No dear comparison for an account that is locked: nothing follows from it.
+  const compared = user !== undefined && isImported(user.passwordHash) && isLockedNow(user, present()) ? null : user?.passwordHash;
   let begun = performance.now();
-  const right = await verifyPassword(user?.passwordHash ?? null, credentials.password, () => {
+  const right = await verifyPassword(compared ?? null, credentials.password, () => {
     begun = performance.now();
   });
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
-  // Whatever is decided, a right password during a lock too.
-  await untilEven(services.database, credentials.password, begun);
   const policy = await currentSettings(services, 'password');
+  // A right password that is refused all the same takes as long as a wrong one.
+  const isAdmitted = right && user?.status === 'ACTIVE' && !isExpired(user, policy, present()) && !isLockedNow(user, present());
+  if (!isAdmitted) await untilEven(services.database, credentials.password, begun);
   if (right && user !== undefined && rehashed === undefined && purpose !== undefined) {
     const done = await endPlainly(services, user, { deviceHash, policy, purpose }, request);
     if (done !== undefined) return done;
@@ -151,11 +154,10 @@ async function endPlainly(
   request: RequestContext,
 ): Promise<RightPassword | undefined> {
   const now = present();
-  const deviceCounts = user.deviceExpires !== null && user.deviceExpires > now;
   const inTheWay =
     user.status !== 'ACTIVE' ||
     isExpired(user, policy, now) ||
-    isLocked({ lockedUntil: deviceCounts ? user.deviceLockedUntil : user.lockedUntil }, now) ||
+    isLockedNow(user, now) ||
     user.enrolled ||
     user.deviceTold === false ||
     deviceHash === undefined ||
@@ -170,6 +172,11 @@ async function endPlainly(
     notice: noticeFor(user, 'new-sign-in', {}, himself),
   });
   return signedIn ? rightPassword(user, now, true) : undefined;
+}
+
+function isLockedNow({ deviceExpires, deviceLockedUntil, lockedUntil }: Candidate, now: Date): boolean {
+  const deviceCounts = deviceExpires !== null && deviceExpires > now;
+  return isLocked({ lockedUntil: deviceCounts ? deviceLockedUntil : lockedUntil }, now);
 }
 
 const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDone: boolean): RightPassword => ({

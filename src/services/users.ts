@@ -50,6 +50,7 @@ export interface NewUser extends GivenPassword {
  */
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
   refuseOutOfReach(input, request);
+  refuseForeignHash(input, request);
   // Before the transaction: a hash takes its time, and connections are few.
   const passwordHash = await storedPassword(services, input, async () => splitProfile(input.profile));
   const user = newUser(input, passwordHash, present());
@@ -126,6 +127,7 @@ export interface UserChange extends GivenPassword {
  * @throws {ApiError} not found, forbidden, conflict when the login is taken
  */
 export async function changeUser(services: Services, idOrLogin: string, change: UserChange, request: RequestContext): Promise<User> {
+  refuseForeignHash(change, request);
   const passwordHash = await storedPassword(services, change, async () => {
     const owner = await findVisibleUser(services.database.knex, idOrLogin, request);
     return { ...owner, ...withProfile(owner, change.profile) };
@@ -191,6 +193,11 @@ function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request
   if (roles.length > 0 || groupIds.length > 0) throw forbidden();
   if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
   if (!isWithin(reach, orgId)) throw orgMissing();
+}
+
+/** A hash can cost a second for each guess, at the expense of everybody. @throws {ApiError} forbidden to administrators of organizations */
+function refuseForeignHash({ passwordHash }: GivenPassword, request: RequestContext): void {
+  if (passwordHash !== undefined && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
 
 /** @param owner as he is called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */

@@ -30,6 +30,12 @@ describe('rights that nobody gave', () => {
     return { ...row, roles: (await findRoles(knex, id)).map(({ type }) => type), groups: groups.length };
   };
 
+  /** Each guess at it costs a second. */
+  const DEAR_HASH = {
+    ...{ algorithm: 'PBKDF2', digestAlgorithm: 'SHA256_HMAC', iterationCount: 1_500_000, keySize: 32 },
+    ...{ salt: 'c2FsdA==', value: Buffer.alloc(32).toString('base64') },
+  };
+
   /** What one would like to be. */
   const WISHES: readonly (readonly [where: 'body' | 'profile' | 'credentials', wish: Record<string, unknown>])[] = [
     ['body', { roles: [{ type: 'SUPER_ADMIN' }] }],
@@ -95,6 +101,8 @@ describe('rights that nobody gave', () => {
       ['PUT', `/account/org/${orgId}%2f..%2f${elsewhere}/member/${own.id}`, {}],
       ['POST', '/users', { profile: { login: unique('user') }, orgId: elsewhere }],
       ['POST', '/users', { profile: { login: unique('user') } }],
+      ['POST', '/users', { profile: { login: unique('user') }, orgId, credentials: { password: { hash: DEAR_HASH } } }],
+      ['POST', `/users/${own.id}`, { credentials: { password: { hash: DEAR_HASH } } }],
       ['POST', `/users/${stranger.id}/lifecycle/reset_password?sendEmail=false`],
       ['POST', `/users/${api.admin.userId}`, { credentials: { password: { value: 'a password of his own' } } }],
       ['POST', `/users/${api.admin.userId}`, { profile: { email: 'eve@example.com' } }],

@@ -111,7 +111,14 @@ const hashed: fc.Arbitrary<{ password: string; hash: ImportedHash }> = fc.oneof(
       fc.integer({ min: 1, max: 20 }),
       fc.integer({ min: 16, max: 64 }),
     )
-    .map(([password, salt, digest, iterationCount, keySize]) => ({
+    .map(([password, salt, digest, iterationCount, size]) => ({
+      password,
+      salt,
+      digest,
+      iterationCount,
+      keySize: digest === 'sha256' ? Math.min(size, 32) : size,
+    }))
+    .map(({ password, salt, digest, iterationCount, keySize }) => ({
       password,
       hash: {
         ...{ algorithm: 'PBKDF2' as const, digestAlgorithm: digest === 'sha256' ? ('SHA256_HMAC' as const) : ('SHA512_HMAC' as const) },

@@ -39,7 +39,7 @@ test('unknown, of our own hash, imported: a refusal takes the same time, in any 
   );
 });
 
-test('where nothing was imported, nothing is held back; from the first import on everything is', async (t) => {
+test('where nothing was imported, nothing is held back; from the first import on every refusal is', async (t) => {
   withTimings(t, { comparisonMargin: MARGIN });
   const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
   const { login } = await service.createUser();
@@ -61,4 +61,19 @@ test('where nothing was imported, nothing is held back; from the first import on
   );
   assert.ok(Math.max(...before) < dear, `${before} and ${dear}`);
   assert.ok(first > EVEN * dear, `${first} and ${dear}`);
+});
+
+test('a right password is never held back: an imported hash delays nobody else’s sign-in', async (t) => {
+  withTimings(t, { comparisonMargin: 20 * MARGIN });
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const { login: username, password } = await service.createUser();
+  await imported(service, 'bcrypt', await bcryptHash(6));
+  const refused = await refusal(service, username, 'wrong password');
+  const times: number[] = [];
+  for (let turn = 0; turn < ATTEMPTS; turn += 1) {
+    const begun = performance.now();
+    assert.equal((await service.api('POST', '/authn', { username, password })).status, 200);
+    times.push(performance.now() - begun);
+  }
+  assert.ok(Math.min(...times) < EVEN * refused, `${times} and ${refused}`);
 });

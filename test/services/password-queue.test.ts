@@ -1,7 +1,8 @@
 /** The queue of password hashes is bounded: what would wait too long is told to come again, whoever is meant (OWASP Authentication Cheat Sheet; RFC 9110 section 15.6.4). */
 import assert from 'node:assert/strict';
+import { pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
-import { MOST_WAITING } from '../../src/services/passwords.ts';
+import { MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../src/services/passwords.ts';
 import { takingTurns } from '../../src/services/turns.ts';
 import { Overloaded } from '../../src/store/failures.ts';
 import { createClient, post } from '../oauth/relying-party.ts';
@@ -47,6 +48,23 @@ test('works go on so many at once, wait in their order, and are refused where to
   );
   assert.deepEqual(begun, [0, 1, 2, 3, 4]);
   assert.equal(await turns(async () => 'free again'), 'free again');
+});
+
+test('comparisons with imported hashes have a queue of their own: one at a time, one an account, and no turn of others', async (t) => {
+  const stored = (n: number) => {
+    const salt = Buffer.from(`the salt of ${n}`);
+    return `$pbkdf2-sha256$i=1000$${salt.toString('base64')}$${pbkdf2Sync('right', salt, 1000, 32, 'sha256').toString('base64')}`;
+  };
+  const release = holdHashes(t);
+  assert.deepEqual(await Promise.all(['right', 'right'].map((password) => verifyPassword(stored(0), password))), [true, true]);
+
+  const answers = [verifyPassword(stored(0), 'right'), verifyPassword(stored(0), 'a guess at the same time')];
+  const others = Array.from({ length: MOST_IMPORTED_WAITING }, (_, n) => verifyPassword(stored(n + 1), 'right'));
+  await assert.rejects(verifyPassword(stored(99), 'right'), Overloaded);
+  assert.equal(await answers[0], true);
+  assert.ok((await Promise.all(others)).every(Boolean));
+  await release();
+  assert.equal(await answers[1], false);
 });
 
 test('a full queue: 503 and Retry-After at every door, the same for everybody, and nothing is counted', async (t) => {
