@@ -128,12 +128,21 @@ const TAKEN_NAMES = `
   UNION SELECT 'email as login' FROM users WHERE lower(login) = lower(:email) AND id <> :id
   UNION SELECT 'email' FROM users WHERE lower(email) = lower(:email) AND id <> :id`;
 
-/** Which of the names that a user signs in by belong to another one: his login as an e-mail address, his e-mail address as a login, or as one. */
+/** In one order, so that two transactions do not wait for each other. */
+const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
+  SELECT DISTINCT hashtextextended('user name ' || lower(name), 0) AS key FROM unnest(ARRAY[:login, :email]::text[]) AS name
+  WHERE name IS NOT NULL ORDER BY 1) AS keys`;
+
+/**
+ * Which of the names that a user signs in by belong to another one: his login as an e-mail address, his e-mail address as a login, or as one.
+ * Until the transaction ends, nobody else gets these names: two users made at once would not see each other.
+ */
 export async function findTakenNames(
-  executor: Executor,
+  trx: Executor,
   { id, login, email }: Pick<User, 'id' | 'login' | 'email'>,
 ): Promise<ReadonlySet<'login' | 'email as login' | 'email'>> {
-  const { rows } = await executor.raw<{ rows: { name: 'login' | 'email as login' | 'email' }[] }>(TAKEN_NAMES, { id, login, email });
+  await trx.raw(LOCK_NAMES, { login, email });
+  const { rows } = await trx.raw<{ rows: { name: 'login' | 'email as login' | 'email' }[] }>(TAKEN_NAMES, { id, login, email });
   return new Set(rows.map(({ name }) => name));
 }
 
