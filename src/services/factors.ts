@@ -20,7 +20,7 @@ import type { User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { sealTotpSecret } from './totp.ts';
-import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
+import { findCloselyVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
 
 /** @param secret base32 */
 export function newTotpFactor(keyring: Keyring, userId: string, secret: string): Factor {
@@ -48,17 +48,17 @@ export async function listSecondFactors(executor: Executor, userId: string): Pro
 /** Has he a second factor? */
 export const isEnrolled = ({ database }: Services, userId: string): Promise<boolean> => hasFactor(database.knex, userId);
 
-/** @throws {ApiError} not found */
+/** @throws {ApiError} not found, forbidden */
 export async function listUserFactors(
   { database: { knex } }: Services,
   idOrLogin: string,
   request: RequestContext,
 ): Promise<{ readonly user: User; readonly factors: readonly SecondFactor[] }> {
-  const user = await findVisibleUser(knex, idOrLogin, request);
+  const user = await findCloselyVisibleUser(knex, idOrLogin, request);
   return { user, factors: await listSecondFactors(knex, user.id) };
 }
 
-/** @throws {ApiError} not found */
+/** @throws {ApiError} not found, forbidden */
 export async function getUserFactor(
   services: Services,
   idOrLogin: string,

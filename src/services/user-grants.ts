@@ -9,18 +9,18 @@ import type { Executor } from '../store/database.ts';
 import type { Page, Window } from '../store/paging.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { findVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
+import { findCloselyVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
 
-/** @throws {ApiError} not found */
+/** @throws {ApiError} not found, forbidden */
 export async function listGrants(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Consent>> {
   const { knex } = services.database;
-  return listConsents(knex, (await findVisibleUser(knex, idOrLogin, request)).id, window);
+  return listConsents(knex, (await findCloselyVisibleUser(knex, idOrLogin, request)).id, window);
 }
 
-/** @throws {ApiError} not found */
+/** @throws {ApiError} not found, forbidden */
 export async function getGrant(services: Services, idOrLogin: string, grantId: string, request: RequestContext): Promise<Consent> {
   const { knex } = services.database;
-  const consent = await findConsent(knex, (await findVisibleUser(knex, idOrLogin, request)).id, grantId);
+  const consent = await findConsent(knex, (await findCloselyVisibleUser(knex, idOrLogin, request)).id, grantId);
   if (consent === undefined) throw notFound(grantId, 'Grant');
   return consent;
 }

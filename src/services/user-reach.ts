@@ -25,6 +25,16 @@ export async function findVisibleUser(executor: Executor, idOrLogin: string, req
 }
 
 /**
+ * As `findVisibleUser`, for what tells where the user goes: nobody sees it who may only see the user as one of several organizations' members.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function findCloselyVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
+  const user = await findVisibleUser(executor, idOrLogin, request);
+  if (reachOf(request.roles ?? [], 'read') !== 'everything' && !(await mayChange(executor, user.id, request))) throw forbidden();
+  return user;
+}
+
+/**
  * Finds the user and locks his row for a change.
  * @throws {ApiError} not found, also when the user is out of the caller's sight; forbidden when the caller may only see him
  */

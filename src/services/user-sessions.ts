@@ -1,7 +1,6 @@
 /** What a user is signed in with: seen, and ended while he stays active. */
 import { present } from '../clock.ts';
-import { forbidden, notFound } from '../errors.ts';
-import { reachOf } from '../policy/administration.ts';
+import { notFound } from '../errors.ts';
 import { digest } from '../secrets.ts';
 import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import { type BrowserSession, listBrowserSessions } from '../store/browser-sessions.ts';
@@ -10,7 +9,7 @@ import { deleteWishOf } from '../store/email-verifications.ts';
 import { inPages, type Page, type Window } from '../store/paging.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.ts';
+import { findCloselyVisibleUser, lockChangeableUser, userTarget } from './user-reach.ts';
 
 /** A session as it is told: its id is neither the cookie's value nor the name under which the service keeps it. */
 export interface UserSession extends Omit<BrowserSession, 'uid'> {
@@ -31,8 +30,7 @@ export async function listSessions(
   request: RequestContext,
 ): Promise<Page<UserSession>> {
   const { knex } = services.database;
-  const { id } = await findVisibleUser(knex, idOrLogin, request);
-  if (reachOf(request.roles ?? [], 'read') !== 'everything' && !(await mayChange(knex, id, request))) throw forbidden();
+  const { id } = await findCloselyVisibleUser(knex, idOrLogin, request);
   const sessions = await listBrowserSessions(knex, id, present());
   return inPages(
     sessions.map(({ uid, ...session }) => ({ id: sessionId(uid), ...session })),

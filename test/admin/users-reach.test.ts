@@ -26,7 +26,11 @@ test('an organization’s administrator works with the people of his organizatio
   assert.equal((await agent.visit(`/admin/users/${shared.id}/edit`)).status, 403);
   assert.match(tabs.text, /\/sessions"/);
   assert.doesNotMatch(sees.text, /\/sessions"/, 'where somebody goes whom he shares is not his to know');
-  assert.equal((await agent.visit(`/admin/users/${shared.id}/sessions`)).status, 403);
+  assert.match(tabs.text, /\/consents"[\s\S]*\/factors"/);
+  assert.doesNotMatch(sees.text, /\/(consents|factors)"/);
+  for (const tab of ['sessions', 'consents', 'factors']) {
+    assert.equal((await agent.visit(`/admin/users/${shared.id}/${tab}`)).status, 403, tab);
+  }
   assert.doesNotMatch((await agent.visit(`/admin/users/${shared.id}/organizations`)).text, /Other/);
   for (const path of ['', '/edit', '/sessions', '/life-cycle', '/life-cycle/suspend']) {
     assert.equal((await agent.visit(`/admin/users/${stranger.id}${path}`)).status, 404, path);
