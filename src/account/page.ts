@@ -1,4 +1,5 @@
 /** One of the user's own pages: who may see it, and the frame that all of them share: the menu, the way to the console and back to the application he came from. */
+
 import type Koa from 'koa';
 import { accountLabel } from '../hosted/facts.ts';
 import type { Framed, Problem } from '../hosted/framed.ts';
@@ -7,6 +8,7 @@ import { webAddress } from '../hosted/links.ts';
 import { isMessageKey, type Language, type MessageKey } from '../hosted/messages.ts';
 import { pageLanguage } from '../hosted/page-language.ts';
 import { APPLICATION_PARAMETER, parameterOf } from '../hosted/way.ts';
+import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import { seeOther } from '../http/see-other.ts';
 import { fullName } from '../policy/claims.ts';
 import { isAdministrator } from '../services/administrators.ts';
@@ -120,7 +122,7 @@ async function noteOrigin(house: AccountHouse, ctx: Koa.Context): Promise<void> 
   const { secure } = house.config;
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: ACCOUNT, overwrite: true } as const;
-  ctx.cookies.set(COOKIE, encodeURIComponent(id), attributes);
+  ctx.cookies.set(prefixed(COOKIE, secure, ACCOUNT), encodeURIComponent(id), attributes);
 }
 
 interface Origin {
@@ -138,7 +140,7 @@ async function wayBackTo(house: AccountHouse, id: string): Promise<Origin | unde
 /** @returns the application that the user came from */
 const originOf = async (house: AccountHouse, ctx: Koa.Context): Promise<Origin | undefined> =>
   (await wayBackTo(house, parameterOf(ctx, APPLICATION_PARAMETER) ?? '')) ??
-  (await wayBackTo(house, decoded(ctx.cookies.get(COOKIE, { signed: false }) ?? '')));
+  (await wayBackTo(house, decoded(cookieIn(ctx, COOKIE, house.config.secure, ACCOUNT) ?? '')));
 
 function decoded(value: string): string {
   try {

@@ -2,8 +2,10 @@
  * What is asked before somebody sees his own pages, and before he changes how he signs in: a session, and a sign-in not older than 15 minutes, with his second
  * factor where he has one; and the way back from it.
  */
+
 import type Koa from 'koa';
 import { epochSeconds } from '../clock.ts';
+import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
@@ -75,7 +77,7 @@ export const ownChange = <H extends House>(run: Change<H>, page: AccountPage) =>
 /** @returns the page of the account that the sign-in at `/signin` leads to. Noted when its address says so, for the steps that follow. */
 export function pageAfterSignIn({ config }: House, ctx: Koa.Context): AccountPage | undefined {
   const { [PARAMETER]: named } = ctx.query;
-  const wanted = typeof named === 'string' ? named : ctx.cookies.get(COOKIE, { signed: false })?.replace(FIRST, '');
+  const wanted = typeof named === 'string' ? named : cookieIn(ctx, COOKIE, config.secure, '/signin')?.replace(FIRST, '');
   const page = ACCOUNT_PAGES.find((each) => each === wanted);
   if (page !== undefined && typeof named === 'string') keep(ctx, config.secure, page === '' ? FIRST : page, FRESH);
   return page;
@@ -97,7 +99,7 @@ export const forgetPageAfterSignIn = ({ config }: House, ctx: Koa.Context): void
 function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number): void {
   // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
   ctx.cookies.secure = secure;
-  ctx.cookies.set(COOKIE, value, {
+  ctx.cookies.set(prefixed(COOKIE, secure, '/signin'), value, {
     signed: false,
     httpOnly: true,
     secure,

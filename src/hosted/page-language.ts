@@ -2,7 +2,9 @@
  * The language of a hosted page: the visitor's choice at the foot of the page, what the application asks for (`ui_locales`, OpenID
  * Connect Core 1.0 section 3.1.2.1), an earlier choice, the browser's settings (Accept-Language, RFC 9110 section 12.5.4), English.
  */
+
 import type Koa from 'koa';
+import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import { ENGLISH, LANGUAGES, type Language } from './messages.ts';
 
 /** What is known of the language that a visitor wants; BCP 47 tags throughout. */
@@ -59,12 +61,14 @@ export const languageOfProfile = ({ preferredLanguage, locale }: Readonly<Record
   return tag === undefined ? undefined : ofTag(tag.replaceAll('_', '-'));
 };
 
+const keptIn = (ctx: Koa.Context): string | undefined => cookieIn(ctx, COOKIE, ctx.secure, '/');
+
 /** Has this browser kept a choice? */
-export const hasKeptLanguage = (ctx: Koa.Context): boolean => ctx.cookies.get(COOKIE, { signed: false }) !== undefined;
+export const hasKeptLanguage = (ctx: Koa.Context): boolean => keptIn(ctx) !== undefined;
 
 /** Keeps a language in the browser. @param language undefined: takes the choice away */
 export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> | undefined): void {
-  ctx.cookies.set(COOKIE, language?.lang ?? '', {
+  ctx.cookies.set(prefixed(COOKIE, ctx.secure, '/'), language?.lang ?? '', {
     signed: false,
     httpOnly: true,
     secure: ctx.secure,
@@ -79,7 +83,7 @@ export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> 
 export function wishedLanguage(ctx: Koa.Context): Language {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
   const chosen = typeof parameter === 'string' ? parameter : undefined;
-  return negotiateLanguage({ chosen, remembered: ctx.cookies.get(COOKIE, { signed: false }), accepted: ctx.acceptsLanguages() });
+  return negotiateLanguage({ chosen, remembered: keptIn(ctx), accepted: ctx.acceptsLanguages() });
 }
 
 /**
@@ -89,7 +93,7 @@ export function wishedLanguage(ctx: Koa.Context): Language {
 export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
   const chosen = typeof parameter === 'string' ? ofTag(parameter) : undefined;
-  const remembered = ctx.cookies.get(COOKIE, { signed: false });
+  const remembered = keptIn(ctx);
   const language = negotiateLanguage({ chosen: chosen?.lang, uiLocales, remembered, accepted: ctx.acceptsLanguages() });
   if (chosen !== undefined && chosen.lang !== remembered) {
     keepLanguage(ctx, chosen);

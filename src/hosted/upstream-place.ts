@@ -43,7 +43,7 @@ export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Tran
     kind: 'upstream',
     schema: transaction,
     keys: keyring.keysOf('gatehouse upstream sign-ins'),
-    prefix: secure ? '__Host-gatehouse-upstream-' : 'gatehouse-upstream-',
+    prefix: 'gatehouse-upstream-',
     path: '/',
     secure,
   });

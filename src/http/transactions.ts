@@ -3,8 +3,10 @@
  * 3.1.2.1: state and nonce; RFC 7636 section 4.1: the code verifier; and what it likes beside). The browser keeps it, sealed, in one cookie per
  * state, so that two tabs do not disturb each other.
  */
+
 import type Koa from 'koa';
 import { z } from 'zod';
+import { prefixed } from './cookie-names.ts';
 import { type SealOptions, sealing } from './sealed.ts';
 
 /** A sign-in, or what comes of it, is carried by the browser for so long. */
@@ -37,7 +39,8 @@ export interface TransactionOptions<T> extends Omit<SealOptions<T>, 'seconds'> {
 }
 
 export function transactionCookies<T extends { readonly state: string }>(options: TransactionOptions<T>): Transactions<T> {
-  const { prefix, path, secure } = options;
+  const { path, secure } = options;
+  const prefix = prefixed(options.prefix, secure, path);
   const sealed = sealing({ ...options, seconds: TRANSACTION_SECONDS });
   const names = new RegExp(`(?<![^;\\s])${prefix}([A-Za-z0-9_-]+)(?==)`, 'g');
   // The value authenticates itself; a signature cookie beside it would say nothing more.

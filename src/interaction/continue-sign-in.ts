@@ -12,6 +12,7 @@ import { CREDENTIAL, readAnswer } from '../hosted/passkey-forms.ts';
 import { type PasswordForm, showPasswordForm } from '../hosted/password-form.ts';
 import { visitor } from '../hosted/visitor.ts';
 import { carryOn } from '../hosted/way.ts';
+import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import { browserDevice, keepDevice } from '../http/device-cookie.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
@@ -58,7 +59,7 @@ const demandOf = (place: Place) => ({ place: pathOf(place), enrolls: true, ...pu
 
 const COOKIE = 'gatehouse-sign-in';
 
-const stateTokenOf = (ctx: Koa.Context): string => ctx.cookies.get(COOKIE, { signed: false }) ?? '';
+const stateTokenOf = ({ config }: House, ctx: Koa.Context): string => cookieIn(ctx, COOKIE, config.secure, '/signin') ?? '';
 
 /** @param stateToken undefined: takes the cookie away */
 function keepStateToken(house: House, ctx: Koa.Context, place: Place, stateToken: string | undefined): void {
@@ -66,7 +67,10 @@ function keepStateToken(house: House, ctx: Koa.Context, place: Place, stateToken
   // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: pathOf(place), overwrite: true } as const;
-  ctx.cookies.set(COOKIE, stateToken ?? '', { ...attributes, maxAge: stateToken === undefined ? 0 : LIFETIMES.signInStep * 1000 });
+  ctx.cookies.set(prefixed(COOKIE, secure, pathOf(place)), stateToken ?? '', {
+    ...attributes,
+    maxAge: stateToken === undefined ? 0 : LIFETIMES.signInStep * 1000,
+  });
 }
 
 /** Where a sign-in by itself leads: to a page of this service, never to an address out of the query (an open redirect, RFC 9700 section 4.11). */
@@ -108,7 +112,7 @@ async function finishSignIn(house: House, ctx: Koa.Context, place: Place, step: 
   const { accountId, amr, authenticatedAt, idp, profile } = step;
   await adoptLanguage(house, ctx, accountId, profile);
   keepDevice(ctx, house.config, browserDevice(ctx, house.config));
-  if (stateTokenOf(ctx) !== '') keepStateToken(house, ctx, place, undefined);
+  if (stateTokenOf(house, ctx) !== '') keepStateToken(house, ctx, place, undefined);
   if (place === 'standalone') {
     await house.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);
     return seeOther(ctx, await afterwards(house, ctx, accountId));
@@ -129,7 +133,7 @@ const frameOf = (house: House, ctx: Koa.Context, place: Place) => {
 
 /** Shows the page of the second step. @returns false when this browser waits for none here */
 export async function showPendingStep(house: House, ctx: Koa.Context, place: Place): Promise<boolean> {
-  const stateToken = stateTokenOf(ctx);
+  const stateToken = stateTokenOf(house, ctx);
   const step = stateToken === '' ? undefined : await readStep(house.services, stateToken, pathOf(place));
   if (step === undefined) return false;
   await show(house, ctx, place, step);
@@ -184,7 +188,7 @@ const receiver =
       await run(house, ctx, place, form);
     } catch (error) {
       if (!(error instanceof StepGone)) throw error;
-      const step = await readStep(house.services, stateTokenOf(ctx), pathOf(place));
+      const step = await readStep(house.services, stateTokenOf(house, ctx), pathOf(place));
       // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
       if (step !== undefined && step.next !== 'ENROLL') return show(house, ctx, place, step);
       keepStateToken(house, ctx, place, undefined);
@@ -194,7 +198,7 @@ const receiver =
 
 /** The second factor. @throws {TooManyFailures} */
 export const receiveFactor: StepReceiver = receiver(async (house, ctx, place, form) => {
-  const stateToken = stateTokenOf(ctx);
+  const stateToken = stateTokenOf(house, ctx);
   const proof = await proofIn(house, ctx, place, form);
   const done = await verifyFactor(house.services, stateToken, proof, demandOf(place), visitor(ctx, house.config));
   if (done !== undefined) return goOn(house, ctx, place, done);
@@ -215,7 +219,7 @@ async function proofIn(house: House, ctx: Koa.Context, place: Place, form: URLSe
 
 /** The first code of the factor that is being enrolled; then the recovery codes are shown. */
 export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
-  const stateToken = stateTokenOf(ctx);
+  const stateToken = stateTokenOf(house, ctx);
   const step = await readStep(house.services, stateToken, pathOf(place));
   if (step === undefined) throw new StepGone();
   // Sent again by loading the page with the recovery codes again.
@@ -228,7 +232,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place,
 
 /** A passkey in place of the app. */
 export const receivePasskeyEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
-  const stateToken = stateTokenOf(ctx);
+  const stateToken = stateTokenOf(house, ctx);
   const step = await readStep(house.services, stateToken, pathOf(place));
   if (step === undefined) throw new StepGone();
   if (step.next !== 'ENROLL') return show(house, ctx, place, step);
@@ -241,7 +245,7 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (house, ctx,
 
 /** Another password in place of an expired one. */
 export const receiveNewPassword: StepReceiver = receiver(async (house, ctx, place, form) => {
-  const stateToken = stateTokenOf(ctx);
+  const stateToken = stateTokenOf(house, ctx);
   const password = form.get('password') ?? '';
   const request = visitor(ctx, house.config);
   const outcome =
@@ -256,13 +260,13 @@ export const receiveNewPassword: StepReceiver = receiver(async (house, ctx, plac
 
 /** On from the recovery codes. */
 export const receiveEnrolled: StepReceiver = receiver(async (house, ctx, place) =>
-  goOn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(ctx), demandOf(place), visitor(ctx, house.config))),
+  goOn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(house, ctx), demandOf(place), visitor(ctx, house.config))),
 );
 
 /** Somebody else is to sign in, or the same one in another way. @param again shows the first step */
 export const receiveRestart: StepReceiver = async (house, ctx, place, again) => {
   house.formTokens.verify(ctx, await readForm(ctx));
-  await abandonStep(house.services, stateTokenOf(ctx));
+  await abandonStep(house.services, stateTokenOf(house, ctx));
   keepStateToken(house, ctx, place, undefined);
   await again();
 };

@@ -6,6 +6,7 @@
 import type Koa from 'koa';
 import { LIFETIMES } from '../../config/defaults.ts';
 import { APPLICATION_PARAMETER } from '../hosted/way.ts';
+import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import type { InteractionDetails } from './interactions.ts';
 import type { House } from './routes.ts';
 
@@ -25,7 +26,7 @@ export const rememberSignIn = (
 
 /** @returns the address of the sign-in, where it still waits; it is remembered no more */
 export async function takeLeftSignIn({ config, interactions }: House, ctx: Koa.Context): Promise<string | undefined> {
-  const kept = ctx.cookies.get(COOKIE, { signed: false });
+  const kept = cookieIn(ctx, COOKIE, config.secure, PATH);
   if (kept === undefined) return undefined;
   keep(ctx, config.secure, '', 0);
   const [, serverId, uid] = NAMES.exec(kept) ?? [];
@@ -41,5 +42,5 @@ function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number)
   // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: PATH, overwrite: true } as const;
-  ctx.cookies.set(COOKIE, value, { ...attributes, maxAge: seconds * 1000 });
+  ctx.cookies.set(prefixed(COOKIE, secure, PATH), value, { ...attributes, maxAge: seconds * 1000 });
 }

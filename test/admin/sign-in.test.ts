@@ -69,6 +69,7 @@ test('behind a proxy that ends TLS: redirects name the public address, code and 
   // The proxy: what is public outside is the port inside.
   const inside = (address: string) => address.replace('https://id.example.test', service.listensAt);
   const jar = new Map<string, string>();
+  const given = new Set<string>();
   const send = async (address: string, init: RequestInit = {}) => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { cookie, host: 'id.example.test', 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https', ...init.headers };
@@ -76,6 +77,7 @@ test('behind a proxy that ends TLS: redirects name the public address, code and 
     for (const line of response.headers.getSetCookie()) {
       const [pair = ''] = line.split(';');
       jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+      given.add(pair.slice(0, pair.indexOf('=')));
       assert.match(line, /; secure/i, line);
     }
     return response;
@@ -87,6 +89,7 @@ test('behind a proxy that ends TLS: redirects name the public address, code and 
     }
     return response;
   };
+  await send('https://id.example.test/signin?language=en');
   const page = await (await follow(await send('https://id.example.test/admin'))).text();
   const action = /id="sign-in-form" method="post" action="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const posted = await send(`https://id.example.test${action}`, {
@@ -98,6 +101,10 @@ test('behind a proxy that ends TLS: redirects name the public address, code and 
   assert.equal(dashboard.status, 200);
   assert.match(await dashboard.text(), /<h1 dir="auto">Dashboard<\/h1>/);
   assert.ok(jar.has('__Host-gatehouse-console'), [...jar.keys()].join());
+  await send('https://id.example.test/signin?account=security');
+  for (const kept of ['__Host-gatehouse-language', '__Secure-gatehouse-return']) assert.ok(jar.has(kept), [...jar.keys()].join());
+  for (const name of given) assert.match(name, /^__(Host|Secure)-/, 'a page of a sibling domain could write it');
+  assert.ok([...given].some((name) => name.startsWith('__Secure-gatehouse_console_')));
 });
 
 test('the console speaks to itself where it listens, whatever the address means (RFC 4291 section 2.5.2)', () => {
