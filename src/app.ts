@@ -69,7 +69,7 @@ export interface App {
 export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
   const pages = createPages({ config, brand: async () => presentBrand(await currentSettings(services, 'branding')) });
-  const observer = observeRequests(log, API_RESOURCES);
+  const observer = observeRequests(log, config, API_RESOURCES);
   let accepting = true;
 
   const outbound = createOutbound(config);

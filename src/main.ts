@@ -9,6 +9,7 @@ import { type Config, loadConfig } from './config.ts';
 import { bringUpToDate, type Foundation, findDatabase, furnish } from './foundation.ts';
 import { explain, OpenThings, untilTold } from './lifecycle.ts';
 import { createLog } from './log.ts';
+import { looksGuessable } from './secrets.ts';
 import type { FirstAdministrator } from './services/first-start.ts';
 import { startWorkers } from './workers.ts';
 
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
 
 async function start(config: Config, log: Logger, open: OpenThings): Promise<void> {
   warnOfLaxSettings(config, log);
+  warnOfRoot(log);
   recommendNode(log);
   const foundation = await findDatabase(config, log, open, say);
   await bringUpToDate(foundation);
@@ -72,7 +74,13 @@ async function migrate(config: Config, log: Logger): Promise<void> {
 
 function warnOfLaxSettings(config: Config, log: Logger): void {
   if (config.allowInsecureHttp && !config.secure) log.warn('ALLOW_INSECURE_HTTP is on: passwords and tokens travel in the clear');
+  if (config.secretKeys?.some(looksGuessable)) log.warn('SECRET_KEY is not random: put a new key before it, and run npm run reseal');
   if (!config.rateLimits) log.warn('RATE_LIMITS is off: this is for load tests on loopback');
+}
+
+/** Where PostgreSQL's files belong to another user, a service that gave its rights up could not start it again after a crash. */
+function warnOfRoot(log: Logger): void {
+  if (process.getuid?.() === 0) log.warn('Gatehouse runs as root, which it does not need: start it as an ordinary user');
 }
 
 function recommendNode(log: Logger): void {

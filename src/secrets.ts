@@ -37,6 +37,12 @@ export function readSecretKeys(text: string): readonly Buffer[] | undefined {
   return keys.every((key) => /^[A-Za-z0-9_-]{43}=?$/.test(key)) ? keys.map((key) => Buffer.from(key, 'base64url')) : undefined;
 }
 
+/** 32 random bytes have fewer different ones less often than once in a billion times. */
+const FEWEST_DIFFERENT = 20;
+
+/** Was this key made up by a person, such as 43 times `A`, and can be guessed? */
+export const looksGuessable = (key: Buffer): boolean => new Set(key).size < FEWEST_DIFFERENT;
+
 /** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;

@@ -87,7 +87,7 @@ async function refused(host: string, port: number): Promise<boolean> {
 }
 
 for (const workers of ['1', '2']) {
-  test(`nothing is printed as an error by a start and its first requests; the log recommends a later Node once (WORKERS=${workers})`, async (t) => {
+  test(`nothing is printed as an error by a start and its first requests; the log gives each advice once (WORKERS=${workers})`, async (t) => {
     const database = await startedDatabase();
     afterwards(t, () => database.drop());
     const env = { DATABASE_URL: database.url, ...STARTED, LOG_LEVEL: 'info', WORKERS: workers };
@@ -95,11 +95,18 @@ for (const workers of ['1', '2']) {
     const client = await createClient(service, { grant_types: ['client_credentials'], response_types: [], redirect_uris: [] });
     // Its form is read before oidc-provider sees it.
     assert.equal((await post(service, 'default', 'token', client, { grant_type: 'client_credentials' })).status, 200);
+    for (let n = 0; n < 4; n += 1)
+      await fetch(`${service.listensAt}/health/live`, { headers: { 'X-Forwarded-For': '192.0.2.1', connection: 'close' } });
     assert.equal(await service.stop(), 0);
     assert.equal(service.output.stderr, '');
     assert.doesNotMatch(service.output.stdout, /oidc-provider/);
     const isOld = Number.parseInt(process.versions.node, 10) < 22;
-    assert.equal(service.output.stdout.split('version 22 or later is recommended').length - 1, isOld ? 1 : 0);
+    const times = (words: string) => service.output.stdout.split(words).length - 1;
+    assert.equal(times('version 22 or later is recommended'), isOld ? 1 : 0);
+    assert.equal(times('Gatehouse runs as root'), process.getuid?.() === 0 ? 1 : 0);
+    assert.equal(times('SECRET_KEY is not random'), 0);
+    const proxies = times('TRUST_PROXY is 0');
+    assert.ok(proxies >= 1 && proxies <= Number(workers), `${proxies} times`);
   });
 }
 

@@ -80,7 +80,12 @@ export interface RequestObserver {
 }
 
 /** @param apiResources see {@link family} */
-export function observeRequests(log: Logger, apiResources: ReadonlySet<string>): RequestObserver {
+export function observeRequests(
+  log: Logger,
+  { trustProxy }: Pick<Config, 'trustProxy'>,
+  apiResources: ReadonlySet<string>,
+): RequestObserver {
+  let mentionedProxy = trustProxy > 0;
   const registry = new Registry();
   const labels = ['method', 'family', 'status'] as const;
   const total = new Counter({
@@ -110,6 +115,12 @@ export function observeRequests(log: Logger, apiResources: ReadonlySet<string>):
     begin(req, res) {
       const begun = performance.now();
       const id = requestId(req);
+      if (!mentionedProxy && req.headers['x-forwarded-for'] !== undefined) {
+        mentionedProxy = true;
+        log.warn(
+          'a request came with X-Forwarded-For, and TRUST_PROXY is 0: behind a proxy, all users share one limit of failures until it is set',
+        );
+      }
       const method = req.method ?? '';
       const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
       res.setHeader('X-Request-Id', id);

@@ -29,13 +29,13 @@ const CONTROL = 'global/pg_control';
 const isGone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /** @param folder an empty folder, which becomes what `restoreCluster` takes */
-export async function copyCluster({ connection, directory }: EmbeddedPostgres, folder: string): Promise<void> {
+export async function copyCluster({ superuser, directory }: EmbeddedPostgres, folder: string): Promise<void> {
   const copy = path.join(folder, CLUSTER);
   await fs.mkdir(copy, { mode: 0o700 });
   await copyIfThere(path.join(directory, 'password'), path.join(copy, 'password'));
   const [from, to] = [path.join(directory, 'data'), path.join(copy, 'data')];
   // One session for all: when it ends, so does the backup, and nothing of it stays at the server.
-  const client = new pg.Client({ ...connection, application_name: 'gatehouse backup' });
+  const client = new pg.Client({ ...superuser, application_name: 'gatehouse backup' });
   // It says nothing for minutes while files are copied. Where it breaks meanwhile the next statement tells.
   client.on('error', () => {});
   await client.connect();

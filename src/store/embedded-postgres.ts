@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { EmbeddedPostgresError } from './embedded-postgres-binaries.ts';
 import { type Cluster, openCluster } from './embedded-postgres-cluster.ts';
+import { provideServiceRole } from './embedded-postgres-role.ts';
 import {
   isPostmasterOf,
   type Launched,
@@ -31,8 +32,10 @@ const START_ATTEMPTS = 5;
 const WRONG_PASSWORD = '28P01';
 
 export interface EmbeddedPostgres {
-  /** For a superuser of the database `postgres`. It stays valid when the server dies and is started again. */
+  /** The service's: its role owns the database and is no superuser. It stays valid when the server dies and is started again. */
   readonly connection: pg.ClientConfig;
+  /** The superuser's, for backups. */
+  readonly superuser: pg.ClientConfig;
   /** The server already ran. */
   readonly adopted: boolean;
   /** Where the data really lies. */
@@ -56,6 +59,13 @@ export async function startEmbeddedPostgres(options: {
   const cluster = await openCluster(path.resolve(options.dataDir), say);
   let presence = await enter(cluster, settings, undefined);
   const { adopted, sockets } = presence;
+  const superuser = connectionTo(cluster, sockets);
+  const connection = await provideServiceRole(superuser).catch(async (error: unknown) => {
+    await leave(cluster, presence);
+    throw new EmbeddedPostgresError(
+      `the embedded PostgreSQL does not accept the role of the service: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
   let stopping = false;
   let returning: Promise<void> | undefined;
 
@@ -79,7 +89,8 @@ export async function startEmbeddedPostgres(options: {
   watch();
 
   return {
-    connection: connectionTo(cluster, sockets),
+    connection,
+    superuser,
     adopted,
     directory: cluster.directory,
     async stop() {

@@ -32,7 +32,7 @@ async function folder(): Promise<Place> {
     async work(work) {
       const embedded = await startEmbeddedPostgres({ dataDir, say: () => {} });
       try {
-        const client = new pg.Client(embedded.connection);
+        const client = new pg.Client(embedded.superuser);
         await client.connect();
         await work(client).finally(() => client.end());
       } finally {

@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer } from '../support/database.ts';
 import { freePort, runCommand } from '../support/process.ts';
-import { type Service, STARTED, startService } from '../support/service.ts';
+import { newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
 import { outcomes } from './altered-service.ts';
 
 async function examine(t: TestContext, service: Service, env: Readonly<Record<string, string>>) {
@@ -42,7 +42,7 @@ test('the installation', async (t) => {
   // The database of the tests is thrown away afterwards: where nothing has to survive, the doctor says so.
   const always = isDurable ? [] : ['database.durability'];
 
-  const another = Buffer.alloc(32, 7).toString('base64url');
+  const another = newSecretKey();
   const MAIL_FROM = 'Gatehouse <id@gatehouse.dev>';
   const mailServer = await startMailServer(t);
   let values = 0;
@@ -102,8 +102,9 @@ test('the installation', async (t) => {
 
   await t.test('a mail server that is not there, and values that SECRET_KEY does not open', async () => {
     const SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
-    const { FAIL, lineOf } = await examine(t, service, { SMTP_URL, MAIL_FROM: 'id@localhost', SECRET_KEY: another });
-    assert.deepEqual(FAIL, [...always, 'data.sealed', 'mail.server', 'mail.from']);
+    const madeUp = 'A'.repeat(43);
+    const { FAIL, lineOf } = await examine(t, service, { SMTP_URL, MAIL_FROM: 'id@localhost', SECRET_KEY: madeUp });
+    assert.deepEqual(FAIL, ['configuration.secret-key', ...always, 'data.sealed', 'mail.server', 'mail.from']);
     assert.match(lineOf('mail.server'), /— not-reached: .*ECONNREFUSED/);
     assert.match(
       lineOf('data.sealed'),

@@ -161,7 +161,7 @@ export async function refusals(t: TestContext): Promise<void> {
     settings: { max_connections: String(CONNECTIONS), fsync: 'off' },
   });
   afterwards(t, () => database.stop());
-  const { user, password, host = '', port } = database.connection;
+  const { user, password, host = '', port } = database.superuser;
   const url = `postgres://${user}:${password}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`;
   const connect = async () => {
     const client = new pg.Client({ connectionString: url });

@@ -156,7 +156,7 @@ test('the links that activation and reset answer with lead to the page (manageme
 
 test('the log does not tell the token of a link, however its address is written', async (t) => {
   const lines: string[] = [];
-  const observer = observeRequests(pino({ level: 'info' }, { write: (line) => void lines.push(line) }), new Set());
+  const observer = observeRequests(pino({ level: 'info' }, { write: (line) => void lines.push(line) }), { trustProxy: 0 }, new Set());
   const server = createServer((req, res) => {
     observer.begin(req, res);
     res.end();

@@ -113,6 +113,44 @@ test('a first start makes a durable cluster that only its password opens', async
   await assert.rejects(query({ ...server.connection, password: 'wrong' }, 'SELECT 1'), { code: '28P01' });
 });
 
+test('the service’s role owns its database and is no superuser; what a former version made is handed over', async (t) => {
+  const dataDir = path.join(scratch(t), 'data');
+  const first = await start(t, dataDir);
+  const isSuperuser = 'SELECT rolsuper AS "is" FROM pg_roles WHERE rolname = current_user';
+  assert.deepEqual(await query(first.connection, isSuperuser), [{ is: false }]);
+  await assert.rejects(query(first.connection, "COPY (SELECT 1) TO PROGRAM 'true'"), { code: '42501' });
+  await query(first.connection, 'CREATE TABLE own (id int)');
+
+  // As a former version left it: all of it the superuser's.
+  await query(
+    first.superuser,
+    `ALTER TABLE own OWNER TO postgres; ALTER DATABASE postgres OWNER TO postgres; DROP OWNED BY gatehouse; DROP ROLE gatehouse;
+    CREATE TYPE mood AS ENUM ('calm'); CREATE DOMAIN short AS varchar(3);
+    CREATE TABLE former (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n serial, mood mood) PARTITION BY RANGE (id);
+    CREATE TABLE former_1 PARTITION OF former FOR VALUES FROM (1) TO (10);
+    CREATE SEQUENCE alone; CREATE VIEW seen AS SELECT id FROM former; CREATE MATERIALIZED VIEW kept AS SELECT id FROM former;
+    CREATE FUNCTION twice(n int) RETURNS int LANGUAGE sql AS 'SELECT n * 2';`,
+  );
+  // Two start at once, beside a service of the former version, which goes on as the superuser.
+  const [second, third] = await Promise.all([start(t, dataDir), start(t, dataDir)]);
+  for (const { connection } of [second, third]) {
+    assert.deepEqual(await query(connection, isSuperuser), [{ is: false }]);
+    await query(
+      connection,
+      'INSERT INTO former DEFAULT VALUES; ALTER TABLE former ADD COLUMN IF NOT EXISTS more short; REFRESH MATERIALIZED VIEW kept',
+    );
+  }
+  const owners = await query(
+    second.superuser,
+    `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relowner <> 'gatehouse'::regrole
+    UNION SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proowner <> 'gatehouse'::regrole
+    UNION SELECT typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typowner <> 'gatehouse'::regrole
+    UNION SELECT datname FROM pg_database WHERE datname = 'postgres' AND datdba <> 'gatehouse'::regrole`,
+  );
+  assert.deepEqual(owners, []);
+  assert.deepEqual(await query(first.superuser, 'SELECT count(*)::int AS n FROM former'), [{ n: 2 }]);
+});
+
 test('two services share one server; it stops with the last of them and starts again', async (t) => {
   const dataDir = path.join(scratch(t), 'data');
   const first = await start(t, dataDir);

@@ -61,7 +61,7 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
     say: () => {},
     settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_wal_size: '256MB' },
   });
-  const { host, port, user, password } = server.connection;
+  const { host, port, user, password } = server.superuser;
   const url = `postgres://${user}:${password}@localhost:${port}/postgres?host=${encodeURIComponent(host ?? '')}`;
   const stop = async () => {
     await server.stop();

@@ -1,5 +1,6 @@
 /** Is the service configured, reachable, and the one that is meant? */
-import { must, mustEqual, type Rule, section } from '../rule.ts';
+import { looksGuessable } from '../../secrets.ts';
+import { must, mustEqual, type Rule, Skipped, section } from '../rule.ts';
 import { jsonOf } from '../wire.ts';
 import { type Ground, ownConfig, read } from './ground.ts';
 
@@ -24,6 +25,15 @@ export const configuration: readonly Rule<Ground>[] = section('Configuration', [
     sentence: 'Calls and failures are counted, so that passwords cannot be tried without end.',
     async run(ground) {
       must(ownConfig(ground).rateLimits, 'RATE_LIMITS is off');
+    },
+  },
+  {
+    id: 'configuration.secret-key',
+    sentence: 'SECRET_KEY was made at random.',
+    async run(ground) {
+      const { secretKeys } = ownConfig(ground);
+      if (secretKeys === undefined) throw new Skipped('the service keeps a key of its own in DATA_DIR');
+      must(!secretKeys.some(looksGuessable), 'it can be guessed: put a new key before it, and run npm run reseal');
     },
   },
   {
