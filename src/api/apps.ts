@@ -1,7 +1,7 @@
 /** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
 import { z } from 'zod';
 import { validation } from '../errors.ts';
-import { clientFields, clientId, clientSecret, credentialFields } from '../services/application-settings.ts';
+import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from '../services/application-settings.ts';
 import {
   createApplication,
   deleteApplication,
@@ -25,7 +25,7 @@ const noAddress = z.null().optional();
 
 const appBody = z.strictObject({
   name: z.literal('oidc_client').optional(),
-  label: text({ least: 1 }),
+  label: applicationLabel,
   signOnMode: z.literal('OPENID_CONNECT').optional(),
   accessibility: z.strictObject({ selfService: oktaDefault(false), errorRedirectUrl: noAddress, loginRedirectUrl: noAddress }).optional(),
   visibility: z

@@ -126,7 +126,7 @@ export function managementApi(
   let docs: ReturnType<typeof docsPage> | undefined;
   router.register(DOCS_PATH, ['GET'], (ctx) => {
     docs ??= docsPage(JSON.parse(description()) as ApiDescription, `${services.config.baseUrl}${BASE}`);
-    return pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] });
+    return pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] }, { fixed: true });
   });
   // The router itself adds what its type asks of the context.
   const routes = router.routes() as Middleware;

@@ -19,6 +19,8 @@ export interface PageOptions extends PageSources {
   readonly status?: number;
   /** A view around the page's own, in the place of what the layout puts around the body. */
   readonly frame?: string;
+  /** The view's own part is the same for everybody, and drawn once. */
+  readonly fixed?: boolean;
 }
 
 /** How the service presents itself on its pages; null: no such link. */
@@ -72,6 +74,7 @@ function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
 export function createPages({ config, brand = async () => BRAND }: PagesOptions): Pages {
   const setHeaders = pageHeaders(config);
 
+  const printed = new Map<string, string>();
   const print = (view: string, locals: Record<string, unknown>): string => {
     const template = TEMPLATES.get(view);
     if (template === undefined) throw new Error(`there is no view ${view}`);
@@ -79,7 +82,7 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
   };
 
   return {
-    async render(ctx, view, locals, { status = 200, frame, images = [], ...sources } = {}) {
+    async render(ctx, view, locals, { status = 200, frame, fixed = false, images = [], ...sources } = {}) {
       const presented = await brand();
       const forEndUsers = locals.text === undefined ? undefined : presented;
       const common: PageLocals = {
@@ -92,7 +95,8 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
         colours: forEndUsers?.stylesheet?.(ctx.state.brandColor),
         ...locals,
       };
-      const page = print(view, common);
+      const page = (fixed ? printed.get(view) : undefined) ?? print(view, common);
+      if (fixed) printed.set(view, page);
       const body = frame === undefined ? page : print(frame, { ...common, body: page });
       const html = print('layout', { ...common, body, frame });
       const logos = forEndUsers?.logoUrl ? [new URL(forEndUsers.logoUrl).origin] : [];

@@ -35,14 +35,33 @@ export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[ev
 const LONGEST_ADDRESS = 254;
 const LONGEST_LOCAL_PART = 64;
 /** One address and nothing else: no list, no comment, no quoted string, no source route (RFC 5322 section 3.4.1), nothing that begins a header. */
+/** An encoded word (RFC 2047): some mail servers decode it, and then deliver to somebody else. */
+const ENCODED_WORD = /=\?.*\?=/;
 const ADDRESS = /^[^\s"(),:;<>@[\\\]\p{C}]+@[^\s"(),:;<>@[\\\]\p{C}]+$/u;
+
+/** Would a mail server look the domain up as it is written? Another spelling of it would be another address here, and the same mailbox (RFC 5891 section 5.3). */
+function isOneDomain(domain: string): boolean {
+  const written = domain.toLowerCase();
+  if (!URL.canParse(`http://${written}`)) return false;
+  const isAscii = /^[!-~]*$/.test(written);
+  // Of what NFKC leaves alone, the ideographic full stop is a dot to mail servers.
+  return isAscii ? new URL(`http://${written}`).hostname === written : written.normalize('NFKC') === written && !written.includes('\u3002');
+}
 
 /** Can mail be sent there? */
 export function isMailable(address: string): boolean {
   const octets = (text: string) => new TextEncoder().encode(text).length;
   const local = address.slice(0, address.lastIndexOf('@'));
+  const domain = address.slice(address.lastIndexOf('@') + 1);
   const isDotted = !/^\.|\.@|@\.|\.\.|\.$/.test(address);
-  return ADDRESS.test(address) && isDotted && octets(address) <= LONGEST_ADDRESS && octets(local) <= LONGEST_LOCAL_PART;
+  return (
+    ADDRESS.test(address) &&
+    !ENCODED_WORD.test(local) &&
+    isOneDomain(domain) &&
+    isDotted &&
+    octets(address) <= LONGEST_ADDRESS &&
+    octets(local) <= LONGEST_LOCAL_PART
+  );
 }
 
 /** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for himself, that of the page he used; undefined: none is known */

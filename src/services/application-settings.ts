@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../config.ts';
 import { brandColour } from './settings-fields.ts';
-import { text } from './text.ts';
+import { shownText, text } from './text.ts';
 import { isUserId } from './user-profile.ts';
 
 const MOST_URIS = 100;
@@ -58,6 +58,9 @@ const redirectUris = z
       .meta(AS_URI),
   )
   .max(MOST_URIS);
+
+/** What users read of an application. */
+export const applicationLabel = shownText({ least: 1 });
 
 const origin = text({ most: 255 })
   .refine((value) => URL.canParse(value) && new URL(value).origin === value, {

@@ -1,7 +1,7 @@
 /** What the settings of authorization servers and of what belongs to them may be, whoever takes them in: the management API or the console. */
 import { z } from 'zod';
 import { ACCESS_GRANT_TYPES, ANY } from '../policy/access-policy.ts';
-import { isPrintable, text } from './text.ts';
+import { isPrintable, shownText, text } from './text.ts';
 
 /** Minutes: a day. */
 const LONGEST_ACCESS = 1440;
@@ -23,8 +23,8 @@ export const serverFields = {
 export const scopeFields = {
   /** Judged by the service. */
   name: z.string(),
-  displayName: text(),
-  description: text({ most: 1024 }),
+  displayName: shownText(),
+  description: shownText({ most: 1024 }),
   consent: z.enum(['IMPLICIT', 'REQUIRED', 'FLEXIBLE']),
   metadataPublish: z.enum(['NO_CLIENTS', 'ALL_CLIENTS']),
 };

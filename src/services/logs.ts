@@ -64,7 +64,7 @@ export async function readLogEvent(
   if (event === undefined) throw notFound(uuid, 'LogEvent');
   const at = event.published.getTime();
   const span = { since: new Date(at - REQUEST_MS), until: new Date(at + REQUEST_MS) };
-  const all = event.transactionId === null ? [] : await listEventsOfRequest(knex, event.transactionId, span, MOST_OF_REQUEST);
+  const all = event.transactionId === null ? [] : await listEventsOfRequest(knex, event, span, MOST_OF_REQUEST);
   return { event, others: all.filter((one) => one.uuid !== event.uuid) };
 }
 

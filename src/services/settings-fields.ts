@@ -5,7 +5,7 @@ import { colourProblem, isColour, type Scheme } from '../policy/brand-colours.ts
 import { LONGEST_HISTORY } from '../policy/password.ts';
 import { MFA_POLICIES } from '../policy/second-factor.ts';
 import type { Settings, SettingsName } from './settings.ts';
-import { text } from './text.ts';
+import { shownText, text } from './text.ts';
 
 function isHttpsAddress(value: string): boolean {
   if (!/^https:\/\//i.test(value) || !URL.canParse(value)) return false;
@@ -57,7 +57,7 @@ export const settingsBodies: { readonly [N in SettingsName]: z.ZodType<Partial<S
       .meta({ description: 'After so many days another password must be chosen at the next sign-in; null: never' }),
   }),
   branding: z.strictObject({
-    name: text({ least: 1, most: 100 }).exactOptional().meta({ description: 'Stands on every page and in its title' }),
+    name: shownText({ least: 1, most: 100 }).exactOptional().meta({ description: 'Stands on every page and in its title' }),
     logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
     primaryColorHex: brandColour('light')
       .nullable()

@@ -10,6 +10,13 @@ export const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(
 /** Can this be stored, and so be found? What cannot, names nothing. */
 export const isPrintable = (value: string): boolean => !UNPRINTABLE.test(value);
 
+/** Turns the direction of the text around it, or begins a line: a name could rewrite the sentence that it stands in (Unicode Technical Report #36, section 3.3). */
+const REARRANGING = /[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
+
 /** One line, trimmed, of `least` to `most` characters. */
 export const text = ({ least = 0, most = 255 }: { least?: number; most?: number } = {}) =>
   z.string().trim().min(least).max(most).refine(isPrintable, 'must not contain control characters');
+
+/** As `text`, for names that users read where they decide: the application and what it asks for. */
+export const shownText = (bounds: { least?: number; most?: number } = {}) =>
+  text(bounds).refine((value) => !REARRANGING.test(value), 'must not contain characters that change the direction of text or begin a line');

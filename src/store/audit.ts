@@ -90,15 +90,18 @@ export async function findAuditEvent(executor: Executor, uuid: string): Promise<
   return executor('audit_events').where({ uuid }).first<StoredEvent | undefined>(EVENT);
 }
 
-/** What was written in one request, at about one moment: of other times it is not looked for. In the order in which it was written. */
+/**
+ * The events of an event's request, itself included, in the order in which they were written. A caller may choose the id of their
+ * request, so events from another address, by another program or of another time are not the same request's.
+ */
 export async function listEventsOfRequest(
   executor: Executor,
-  transactionId: string,
+  { transactionId, client }: Pick<StoredEvent, 'transactionId' | 'client'>,
   { since, until }: { readonly since: Date; readonly until: Date },
   limit: number,
 ): Promise<StoredEvent[]> {
   return executor('audit_events')
-    .where({ transaction_id: transactionId })
+    .where({ transaction_id: transactionId, client })
     .whereBetween('published', [since, until])
     .orderBy(['published', 'seq'])
     .limit(limit)

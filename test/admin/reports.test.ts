@@ -158,6 +158,17 @@ test('an event: its facts with links, what it changed, and what else happened in
   const others = rowsOf(lock, 'Events of the same request');
   assert.equal(others.length, 1);
   assert.match(others[0] ?? '', /user\.authentication\.failure/);
+
+  // Another caller may choose the id of that request for theirs.
+  const { uuid, transaction } = (await service.api('GET', '/logs?limit=1&sortOrder=DESCENDING&filter=eventType eq "user.account.lock"'))
+    .body[0];
+  const headers = { 'content-type': 'application/json', 'x-request-id': transaction.id, 'user-agent': 'another program' };
+  const body = JSON.stringify({ username: 'somebody', password: 'wrong' });
+  assert.equal(
+    (await fetch(`${service.baseUrl}/api/v1/authn`, { method: 'POST', headers, body })).headers.get('x-request-id'),
+    transaction.id,
+  );
+  assert.equal(rowsOf(await agent.visit(`${LOG}/${uuid}`), 'Events of the same request').length, 1);
   for (const none of ['no-uuid', crypto.randomUUID(), '%00']) assert.equal((await agent.visit(`${LOG}/${none}`)).status, 404, none);
 });
 

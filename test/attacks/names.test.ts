@@ -26,6 +26,22 @@ const LOOKALIKES: readonly [name: string, like: string][] = [
   ['MIKE', 'mike'],
 ];
 
+test('what users read of an application and of what it asks for cannot rearrange the sentence around it (Unicode Technical Report #36)', async (t) => {
+  const service = await startService(t);
+  const client = await createClient(service);
+  const scope = { name: 'read', description: 'Reads', consent: 'REQUIRED' };
+  for (const character of ['\u202e', '\u2066', '\u200f', '\u061c', '\u2028']) {
+    const text = `Harm${character}less`;
+    const renamed = await service.api('PUT', `/apps/${client.clientId}`, { label: text });
+    assert.deepEqual([renamed.status, renamed.body.errorCauses?.[0]?.errorSummary.split(':')[0]], [400, 'label'], JSON.stringify(text));
+    for (const field of ['displayName', 'description'])
+      assert.equal((await service.api('POST', '/authorizationServers/default/scopes', { ...scope, [field]: text })).status, 400, field);
+    assert.equal((await service.api('PUT', '/settings/branding', { name: text })).status, 400);
+  }
+  const emoji = { ...scope, displayName: 'Forscherin \u{1f469}\u200d\u{1f52c} \u05e9\u05dc\u05d5\u05dd' };
+  assert.equal((await service.api('POST', '/authorizationServers/default/scopes', emoji)).status, 201);
+});
+
 test('names that look like others', async (t) => {
   const mail = await startMailServer(t);
   const service = await startService(t, { env: mail.env, sendsOutbox: true });

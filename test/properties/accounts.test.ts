@@ -236,6 +236,18 @@ test('an address that mail is sent to is one address: no list, no second header,
     }),
     tried(500),
   );
+  // An encoded word in the local part; dots and letters that mail servers map to others; a number that is an address.
+  for (const address of ['=?utf-8?q?x?=@corp.example', 'a@evil\u3002example', 'a@\uff45vil.example', 'a@xn--.example', 'a@127.1'])
+    assert.ok(!isMailable(address), address);
+  for (const address of [
+    'a@b\u00fccher.example',
+    'a@xn--bcher-kva.example',
+    'A@Example.ORG',
+    'a@fa\u00df.example',
+    'a=b?@example.org',
+    'a@localhost',
+  ])
+    assert.ok(isMailable(address), address);
   fc.assert(
     fc.property(fc.emailAddress(), (address) => assert.ok(isMailable(address), address)),
     tried(),

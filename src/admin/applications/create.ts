@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import type { ApplicationType, GivenSettings } from '../../policy/application-settings.ts';
-import { clientFields } from '../../services/application-settings.ts';
+import { applicationLabel, clientFields } from '../../services/application-settings.ts';
 import { createApplication } from '../../services/applications.ts';
 import { parse } from '../../services/parsing.ts';
-import { text } from '../../services/text.ts';
 import { type Field, formPage, readFields, typedValues } from '../form.ts';
 import { carriedOutOnce, formKey } from '../once.ts';
 import type { ConsolePage, Drawn, Visit } from '../page.ts';
@@ -77,13 +76,13 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
 }
 
 const wanted = z.object({
-  label: text({ least: 1 }),
+  label: applicationLabel,
   redirect_uris: z.array(z.string()).min(1).pipe(clientFields.redirect_uris.unwrap()),
   post_logout_redirect_uris: clientFields.post_logout_redirect_uris,
   assignment: clientFields.assignment,
   refresh: z.boolean(),
 });
-const wantedService = z.object({ label: text({ least: 1 }), introspect_any: z.boolean() });
+const wantedService = z.object({ label: applicationLabel, introspect_any: z.boolean() });
 
 /** What is safe, where nobody was asked. */
 function settingsFor(kind: ApplicationType, values: unknown): { readonly label: string; readonly settings: GivenSettings } {

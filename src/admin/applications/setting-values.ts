@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import { validation } from '../../errors.ts';
 import type { GivenSettings } from '../../policy/application-settings.ts';
-import { clientFields, credentialFields } from '../../services/application-settings.ts';
+import { applicationLabel, clientFields, credentialFields } from '../../services/application-settings.ts';
 import { parse } from '../../services/parsing.ts';
-import { text } from '../../services/text.ts';
 import { type Field, typedValues } from '../form.ts';
 
 const fieldsOfSettings = { ...credentialFields, ...clientFields };
-const schema = z.object({ label: text({ least: 1 }).optional(), ...fieldsOfSettings });
+const schema = z.object({ label: applicationLabel.optional(), ...fieldsOfSettings });
 const SETTINGS = Object.keys(fieldsOfSettings);
 
 export interface Changes {
