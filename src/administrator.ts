@@ -3,8 +3,7 @@
  * service or without it. The user becomes a SUPER_ADMIN who can sign in; printed is a link by which he chooses a password, once. Ends with 0, else 1.
  */
 import { parseArgs } from 'node:util';
-import { endWith, onDatabase, tell } from './command.ts';
-import { loadConfig } from './config.ts';
+import { command, onDatabase, print, runAsProgram } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { recoverAdministrator } from './services/lost-administrator.ts';
 import { isFirstStartDone } from './store/first-start.ts';
@@ -13,9 +12,10 @@ import { openNotifications } from './store/notifications.ts';
 const USAGE = 'Usage: npm run administrator -- <login> [--reset-factors]';
 
 /** @throws {StartFailure} */
-function readArguments(): { readonly login: string; readonly resetFactors: boolean } {
+function readArguments(args: readonly string[]): { readonly login: string; readonly resetFactors: boolean } {
   try {
     const { positionals, values } = parseArgs({
+      args: [...args],
       allowPositionals: true,
       options: { 'reset-factors': { type: 'boolean', default: false } },
     });
@@ -28,19 +28,22 @@ function readArguments(): { readonly login: string; readonly resetFactors: boole
   throw new StartFailure(USAGE);
 }
 
-async function main(): Promise<number> {
-  const { login, resetFactors } = readArguments();
-  return onDatabase(loadConfig(process.env), async (ground) => {
+export const administrator = command(1, async (terminal) => {
+  const { login, resetFactors } = readArguments(terminal.args);
+  return onDatabase(terminal, async (ground) => {
     // Otherwise the first start would take the account for the one that it makes itself.
     if (!(await isFirstStartDone(ground.database.knex)))
       throw new StartFailure('Start the service once: it makes the first administrator itself.');
     const notifications = await openNotifications(ground.direct, ground.log);
     ground.open.add(() => notifications.close());
     const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
-    tell(`${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`);
-    tell(`Choose a password within an hour, shown only now: ${recovered.link}`);
+    print(
+      terminal.stdout,
+      `${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`,
+    );
+    print(terminal.stdout, `Choose a password within an hour, shown only now: ${recovered.link}`);
     return 0;
   });
-}
+});
 
-endWith(main(), 1);
+runAsProgram(import.meta.url, administrator);

@@ -4,7 +4,7 @@
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { endWith, say, tell } from './command.ts';
+import { command, print, runAsProgram } from './command.ts';
 import { loadConfig } from './config.ts';
 import { secretKeyFile } from './foundation.ts';
 import { OpenThings, StartFailure } from './lifecycle.ts';
@@ -13,16 +13,15 @@ import { copyCluster } from './store/embedded-postgres-backup.ts';
 import { hasCluster } from './store/embedded-postgres-cluster.ts';
 
 /** @throws {StartFailure} */
-function readArguments(): string {
-  const [folder, ...others] = process.argv.slice(2);
+function readArguments([folder, ...others]: readonly string[]): string {
   if (folder === undefined || folder.startsWith('-') || others.length > 0) throw new StartFailure('Usage: npm run backup -- <new folder>');
   if (existsSync(folder)) throw new StartFailure(`${folder} is there already: name a new folder.`);
   return path.resolve(folder);
 }
 
-async function main(): Promise<number> {
-  const folder = readArguments();
-  const { databaseUrl, dataDir, secretKeys } = loadConfig(process.env);
+export const backup = command(1, async ({ args, env, stdout, stderr }) => {
+  const folder = readArguments(args);
+  const { databaseUrl, dataDir, secretKeys } = loadConfig(env);
   if (databaseUrl !== undefined)
     throw new StartFailure(
       'The database is on a PostgreSQL server: back it up by pg_dump --format=custom --no-owner, and SECRET_KEY with it.',
@@ -34,7 +33,7 @@ async function main(): Promise<number> {
   const draft = mkdtempSync(`${folder}.unfinished-`);
   open.add(() => rmSync(draft, { recursive: true, force: true }));
   try {
-    const embedded = await startEmbeddedPostgres({ dataDir, say });
+    const embedded = await startEmbeddedPostgres({ dataDir, say: (line) => print(stderr, line) });
     open.add(() => embedded.stop());
     await copyCluster(embedded, draft);
     if (secretKeys === undefined) {
@@ -45,13 +44,14 @@ async function main(): Promise<number> {
   } finally {
     await open.close();
   }
-  tell(`Backed up: ${folder}`);
-  tell(
+  print(stdout, `Backed up: ${folder}`);
+  print(
+    stdout,
     secretKeys === undefined
       ? 'It holds the secret key as well: keep it where nobody else reads it.'
       : 'SECRET_KEY is not in it: keep it, elsewhere.',
   );
   return 0;
-}
+});
 
-endWith(main(), 1);
+runAsProgram(import.meta.url, backup);

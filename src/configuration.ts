@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
+import { command, type Output, print, runAsProgram, type Terminal } from './command.ts';
 import { readSections } from './configuration/current.ts';
 import { readConfiguration, writeConfiguration } from './configuration/file.ts';
 import { KINDS } from './configuration/kinds.ts';
@@ -11,15 +12,12 @@ import { directoryOf } from './configuration/names.ts';
 import { plan, type Step } from './configuration/plan.ts';
 import { changes, linesOf, summaryOf } from './configuration/report.ts';
 import { type Service, serviceAt } from './configuration/service.ts';
-import { explain, StartFailure } from './lifecycle.ts';
+import { StartFailure } from './lifecycle.ts';
 
 const USAGE = `Usage: npm run configuration -- export [--json]
        npm run configuration -- plan <file> [--delete]
        npm run configuration -- apply <file> [--delete] [--yes]
 The service is at --url (http://localhost:3000); the API token of an administrator is in the environment variable GATEHOUSE_TOKEN.`;
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 interface Arguments {
   readonly verb: 'export' | 'plan' | 'apply';
@@ -31,9 +29,10 @@ interface Arguments {
 }
 
 /** @throws {StartFailure} */
-function readArguments(): Arguments {
+function readArguments(args: readonly string[]): Arguments {
   try {
     const { positionals, values } = parseArgs({
+      args: [...args],
       allowPositionals: true,
       options: {
         url: { type: 'string', default: 'http://localhost:3000' },
@@ -53,34 +52,34 @@ function readArguments(): Arguments {
   throw new StartFailure(USAGE);
 }
 
-async function main(env: NodeJS.ProcessEnv): Promise<number> {
-  const { verb, file, url, json, deleting, confirmed } = readArguments();
+export const configuration = command(2, async ({ args, env, stdin, stdout }) => {
+  const { verb, file, url, json, deleting, confirmed } = readArguments(args);
   const token = env.GATEHOUSE_TOKEN;
   if (token === undefined || token === '') throw new StartFailure(USAGE);
   const service: Service = serviceAt(url, token);
   const directory = directoryOf(service);
   if (verb === 'export') {
-    process.stdout.write(writeConfiguration(await readSections(service, directory, KINDS), json ? 'json' : 'yaml'));
+    stdout.write(writeConfiguration(await readSections(service, directory, KINDS), json ? 'json' : 'yaml'));
     return 0;
   }
   const workshop = { service, directory, env, deleting };
   const sections = readConfiguration(file, KINDS);
   const steps = await plan(workshop, sections, KINDS);
-  for (const step of steps) for (const line of linesOf(step)) print(line);
-  print(summaryOf(steps));
+  for (const step of steps) for (const line of linesOf(step)) print(stdout, line);
+  print(stdout, summaryOf(steps));
   const wanted = changes(steps);
   if (verb === 'plan') return wanted.length === 0 ? 0 : 1;
   if (wanted.length === 0) return 0;
-  if (!confirmed && !(await isAgreed())) return 1;
-  await carryOut(wanted);
+  if (!confirmed && !(await isAgreed(stdin))) return 1;
+  await carryOut(wanted, stdout);
   // What is there now is what counts: what was put in its place by one step may have moved by the next.
   const left = changes(await plan(workshop, sections, KINDS));
-  print(left.length === 0 ? 'The service is as the file wants it.' : `${left.length} differences are left: plan again.`);
+  print(stdout, left.length === 0 ? 'The service is as the file wants it.' : `${left.length} differences are left: plan again.`);
   return left.length === 0 ? 0 : 1;
-}
+});
 
-async function isAgreed(): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new StartFailure('Nobody is here to be asked: say --yes.');
+async function isAgreed({ isTTY }: Terminal['stdin']): Promise<boolean> {
+  if (!isTTY) throw new StartFailure('Nobody is here to be asked: say --yes.');
   const dialog = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await dialog.question('Carry this out? [y/N] ');
   dialog.close();
@@ -88,24 +87,16 @@ async function isAgreed(): Promise<boolean> {
 }
 
 /** @throws {StartFailure} telling how far it came */
-async function carryOut(steps: readonly Step[]): Promise<void> {
+async function carryOut(steps: readonly Step[], output: Output): Promise<void> {
   for (const [done, step] of steps.entries()) {
     try {
-      for (const told of await step.carryOut()) print(told);
+      for (const told of await step.carryOut()) print(output, told);
     } catch (error) {
       if (!(error instanceof StartFailure)) throw error;
       throw new StartFailure(`${error.message}\n${done} of ${steps.length} steps are done; mend the file and apply it again.`);
     }
   }
-  print(`${steps.length} steps are done.`);
+  print(output, `${steps.length} steps are done.`);
 }
 
-main(process.env).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    say(explain(error));
-    process.exitCode = 2;
-  },
-);
+runAsProgram(import.meta.url, configuration);

@@ -7,7 +7,7 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { finished } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { endWith, type Ground, onDatabase } from './command.ts';
+import { command, type Ground, type Output, onDatabase, print, runAsProgram } from './command.ts';
 import { loadConfig } from './config.ts';
 import { showProgress } from './import/progress.ts';
 import { OpenThings, StartFailure } from './lifecycle.ts';
@@ -19,34 +19,38 @@ import { openNotifications } from './store/notifications.ts';
 
 /** As many as the pool's connections allow, with some left over. */
 const AT_A_TIME = 8;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const USAGE = 'Usage: npm run import -- <file.ndjson> [--refused <file.ndjson>]';
 
 /** What came from the file must not steer the terminal. */
 const printable = (reasons: string): string => reasons.replace(/\p{Cc}/gu, '\u{fffd}');
 
-async function main(): Promise<number> {
-  const { file, refused } = readArguments();
-  const config = loadConfig(process.env);
+export const importCommand = command(2, async (terminal) => {
+  const { file, refused } = readArguments(terminal.args);
+  // What is wrong with the environment is told before a file is made.
+  loadConfig(terminal.env);
   const interrupted = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => interrupted.abort());
+  const interrupt = () => interrupted.abort();
+  for (const signal of SIGNALS) process.on(signal, interrupt);
 
   const files = new OpenThings();
   try {
     const input = await openInput(file, files);
     const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
-    return await onDatabase(config, async (ground) => {
-      const counts = await run(await servicesOn(ground), input, refusals, interrupted.signal);
+    return await onDatabase(terminal, async (ground) => {
+      const counts = await run(await servicesOn(ground), { input, refusals, signal: interrupted.signal, ...terminal });
       return counts.refused > 0 || interrupted.signal.aborted ? 1 : 0;
     });
   } finally {
+    for (const signal of SIGNALS) process.off(signal, interrupt);
     await files.close();
   }
-}
+});
 
 /** @throws {StartFailure} */
-function readArguments(): { readonly file: string; readonly refused: string | undefined } {
+function readArguments(args: readonly string[]): { readonly file: string; readonly refused: string | undefined } {
   try {
-    const { positionals, values } = parseArgs({ allowPositionals: true, options: { refused: { type: 'string' } } });
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { refused: { type: 'string' } } });
     const [file, ...others] = positionals;
     if (file !== undefined && others.length === 0) return { file, refused: values.refused };
   } catch {
@@ -88,9 +92,17 @@ async function servicesOn(ground: Ground): Promise<Services> {
   return { ...ground, notifications };
 }
 
-async function run(services: Services, input: FileHandle, refusals: WriteStream | undefined, signal: AbortSignal): Promise<ImportCounts> {
+interface Import {
+  readonly input: FileHandle;
+  readonly refusals: WriteStream | undefined;
+  readonly signal: AbortSignal;
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+async function run(services: Services, { input, refusals, signal, stdout, stderr }: Import): Promise<ImportCounts> {
   const { size } = await input.stat();
-  const progress = showProgress(process.stderr, size);
+  const progress = showProgress(stderr, size);
   const begun = performance.now();
   const lines = createInterface({ input: input.createReadStream({ autoClose: false }), crlfDelay: Number.POSITIVE_INFINITY, signal });
   let counts: ImportCounts = { imported: 0, refused: 0, lastLine: 0 };
@@ -112,14 +124,14 @@ async function run(services: Services, input: FileHandle, refusals: WriteStream 
     return counts;
   } finally {
     progress.stop();
-    tell(counts, (performance.now() - begun) / 1000, signal.aborted);
+    for (const line of linesOf(counts, (performance.now() - begun) / 1000, signal.aborted)) print(stdout, line);
   }
 }
 
-function tell({ imported, refused, lastLine }: ImportCounts, seconds: number, stopped: boolean): void {
-  if (stopped) process.stdout.write(`Stopped after line ${lastLine}; what follows it was not imported.\n`);
+function* linesOf({ imported, refused, lastLine }: ImportCounts, seconds: number, stopped: boolean): Generator<string> {
+  if (stopped) yield `Stopped after line ${lastLine}; what follows it was not imported.`;
   const pace = Math.round(imported / Math.max(seconds, 0.001));
-  process.stdout.write(`${imported} imported, ${refused} refused in ${seconds.toFixed(1)} s (${pace} users a second).\n`);
+  yield `${imported} imported, ${refused} refused in ${seconds.toFixed(1)} s (${pace} users a second).`;
 }
 
-endWith(main(), 2);
+runAsProgram(import.meta.url, importCommand);

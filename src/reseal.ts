@@ -2,15 +2,15 @@
  * The command that seals everything under the first key of SECRET_KEY: `npm run reseal`, beside the running service or without it. Afterwards the other keys may
  * go. Ends with 0 when all is sealed so, 1 when something does not open, 2 when it could not do its work.
  */
-import { endWith, onDatabase, tell } from './command.ts';
-import { loadConfig } from './config.ts';
+import { command, onDatabase, print, runAsProgram } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { resealEverything } from './services/resealing.ts';
 
-async function main(): Promise<number> {
-  if (process.argv.length > 2) throw new StartFailure('Usage: npm run reseal');
+export const reseal = command(2, async (terminal) => {
+  const tell = (line: string) => print(terminal.stdout, line);
+  if (terminal.args.length > 0) throw new StartFailure('Usage: npm run reseal');
   return onDatabase(
-    loadConfig(process.env),
+    terminal,
     async (ground) => {
       const { resealed, unopened } = await resealEverything(ground);
       for (const [table, count] of resealed) tell(`${table}: ${count} sealed anew`);
@@ -21,6 +21,6 @@ async function main(): Promise<number> {
     },
     true,
   );
-}
+});
 
-endWith(main(), 2);
+runAsProgram(import.meta.url, reseal);

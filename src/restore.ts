@@ -4,37 +4,37 @@
  */
 import { copyFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
-import { endWith, onDatabase, say, tell } from './command.ts';
+import { command, onDatabase, print, runAsProgram } from './command.ts';
 import { loadConfig } from './config.ts';
 import { checkSecretKeys, secretKeyFile } from './foundation.ts';
 import { StartFailure } from './lifecycle.ts';
 import { hasCluster, restoreCluster } from './store/embedded-postgres-cluster.ts';
 import { countUsers } from './store/users.ts';
 
-async function main(): Promise<number> {
-  const [folder, ...others] = process.argv.slice(2);
+export const restore = command(1, async (terminal) => {
+  const [folder, ...others] = terminal.args;
   if (folder === undefined || folder.startsWith('-') || others.length > 0)
     throw new StartFailure('Usage: npm run restore -- <folder of a backup>');
-  const config = loadConfig(process.env);
+  const config = loadConfig(terminal.env);
   const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined)
     throw new StartFailure('The database is on a PostgreSQL server: restore it by pg_restore --no-owner into an empty database.');
   if (hasCluster(dataDir) || existsSync(secretKeyFile(dataDir)))
     throw new StartFailure(`${dataDir} holds a database or its key: move it away, or name another DATA_DIR.`);
-  restoreCluster(dataDir, path.resolve(folder), say);
+  restoreCluster(dataDir, path.resolve(folder), (line) => print(terminal.stderr, line));
   if (existsSync(secretKeyFile(folder))) copyFileSync(secretKeyFile(folder), secretKeyFile(dataDir));
   else if (config.secretKeys === undefined)
     throw new StartFailure('The backup is without its key: set SECRET_KEY to what it was, and start.');
 
   return onDatabase(
-    config,
+    terminal,
     async (ground) => {
       await checkSecretKeys(ground);
-      tell(`Restored into ${dataDir}: ${await countUsers(ground.database.knex)} users.`);
+      print(terminal.stdout, `Restored into ${dataDir}: ${await countUsers(ground.database.knex)} users.`);
       return 0;
     },
     true,
   );
-}
+});
 
-endWith(main(), 1);
+runAsProgram(import.meta.url, restore);

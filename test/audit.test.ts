@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { audit } from '../src/audit.ts';
 import { afterwards } from './support/afterwards.ts';
 import { onServer, testDatabase } from './support/database.ts';
-import { dataDirectory, eventually, runCommand, runService } from './support/process.ts';
+import { callCommand, dataDirectory, eventually, runCommand, runService } from './support/process.ts';
 import { newSecretKey } from './support/service.ts';
 import { timingsOfProcess } from './support/short-waits.ts';
 
@@ -30,18 +31,18 @@ test('a killed sealer is followed by another one, and the command verifies what 
   assert.match(verified.output.stdout, /^\d+ events in \d+ batches verified, sealed until \d{4}-.+Z\.\n/);
   assert.match(verified.output.stdout, /\nThe audit log is as it was sealed\.\n$/);
   const [, seal = ''] = /noted elsewhere: (\d+:\S+)\n/.exec(verified.output.stdout) ?? [];
-  const again = runCommand(t, 'audit', env, 'verify', '--seal', seal);
-  assert.equal(await again.ended, 0, again.output.stdout);
+  const again = await callCommand(audit, env, 'verify', '--seal', seal);
+  assert.equal(again.code, 0, again.stdout);
 
-  const otherKey = runCommand(t, 'audit', { ...env, SECRET_KEY: newSecretKey() }, 'verify');
-  assert.equal(await otherKey.ended, 1);
+  const otherKey = await callCommand(audit, { ...env, SECRET_KEY: newSecretKey() }, 'verify');
+  assert.equal(otherKey.code, 1);
   await second.stop();
   await onServer(database.url, (client) =>
     client.query("UPDATE audit_events SET display_message = 'x' WHERE event_type = 'group.lifecycle.create'"),
   );
-  const mistaken = runCommand(t, 'audit', env, 'verify');
-  assert.equal(await mistaken.ended, 1);
-  assert.match(mistaken.output.stdout, /\nMISTAKE: Event \d+ \(group\.lifecycle\.create, .+\) of seal \d+ was changed\.\n$/);
+  const mistaken = await callCommand(audit, env, 'verify');
+  assert.equal(mistaken.code, 1);
+  assert.match(mistaken.stdout, /\nMISTAKE: Event \d+ \(group\.lifecycle\.create, .+\) of seal \d+ was changed\.\n$/);
 });
 
 test('it verifies the embedded database, while the service runs and when it does not', async (t) => {
@@ -60,13 +61,13 @@ test('it verifies the embedded database, while the service runs and when it does
 
 test('what it cannot do at all is told in one line, with exit code 2', async (t) => {
   for (const args of [[], ['prove'], ['verify', 'x'], ['verify', '--wrong'], ['verify', '--seal', '7'], ['verify', '--seal']]) {
-    const { ended, output } = runCommand(t, 'audit', {}, ...args);
-    assert.equal(await ended, 2);
-    assert.match(output.stderr, /^Usage: npm run audit -- verify \[--seal <number>:<hash>\]\n$/);
+    const { code, stderr } = await callCommand(audit, {}, ...args);
+    assert.equal(code, 2);
+    assert.match(stderr, /^Usage: npm run audit -- verify \[--seal <number>:<hash>\]\n$/);
   }
   const DATA_DIR = dataDirectory(t);
-  const { ended, output } = runCommand(t, 'audit', { DATA_DIR }, 'verify');
-  assert.equal(await ended, 2);
-  assert.match(output.stderr, /^There is no database in /);
+  const { code, stderr } = await callCommand(audit, { DATA_DIR }, 'verify');
+  assert.equal(code, 2);
+  assert.match(stderr, /^There is no database in /);
   assert.ok(!existsSync(path.join(DATA_DIR, 'postgres')), 'and none is made');
 });

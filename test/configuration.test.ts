@@ -1,4 +1,4 @@
-/** Configuration as code, from the command line to what the services then are: a real process, real files, two installations. */
+/** Configuration as code, from the command line to what the services then are: real files, two installations. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -10,9 +10,10 @@ import { KINDS } from '../src/configuration/kinds.ts';
 import { directoryOf } from '../src/configuration/names.ts';
 import { plan } from '../src/configuration/plan.ts';
 import { serviceAt } from '../src/configuration/service.ts';
+import { configuration } from '../src/configuration.ts';
 import { afterwards } from './support/afterwards.ts';
 import { onServer } from './support/database.ts';
-import { freePort, runCommand } from './support/process.ts';
+import { callCommand, freePort, type Outcome, runCommand } from './support/process.ts';
 import { API_TOKEN, type Service, startService } from './support/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: configuration files have whatever shape a test gives them
@@ -26,25 +27,17 @@ function fileOf(t: TestContext, content: Content): string {
   return file;
 }
 
-interface Ended {
-  readonly code: number | NodeJS.Signals;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(t: TestContext, service: Service, env: Record<string, string>, ...args: string[]): Promise<Ended> {
-  const command = runCommand(t, 'configuration', { GATEHOUSE_TOKEN: API_TOKEN, ...env }, ...args, '--url', service.listensAt);
-  return { code: await command.ended, ...command.output };
-}
+const run = (service: Service, env: Record<string, string>, ...args: string[]): Promise<Outcome> =>
+  callCommand(configuration, { GATEHOUSE_TOKEN: API_TOKEN, ...env }, ...args, '--url', service.listensAt);
 
 /** @returns what the command printed. @throws when it ended with another code */
-async function carriedOut(t: TestContext, service: Service, code: number, env: Record<string, string>, ...args: string[]): Promise<string> {
-  const ended = await run(t, service, env, ...args);
+async function carriedOut(service: Service, code: number, env: Record<string, string>, ...args: string[]): Promise<string> {
+  const ended = await run(service, env, ...args);
   assert.equal(ended.code, code, ended.stdout + ended.stderr);
   return ended.stdout;
 }
 
-const exported = async (t: TestContext, service: Service): Promise<Content> => parse(await carriedOut(t, service, 0, {}, 'export'));
+const exported = async (service: Service): Promise<Content> => parse(await carriedOut(service, 0, {}, 'export'));
 
 const eventCount = (service: Service): Promise<number> =>
   onServer(service.database.url, async (client) => Number((await client.query('SELECT count(*) FROM audit_events')).rows[0].count));
@@ -133,7 +126,11 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   const service = await furnished(t);
   const file = fileOf(t, WANTED);
   const before = await eventCount(service);
-  const planned = await carriedOut(t, service, 1, SECRET, 'plan', file);
+  const env = { GATEHOUSE_TOKEN: API_TOKEN, ...SECRET };
+  const program = runCommand(t, 'configuration', env, 'plan', file, '--url', service.listensAt);
+  assert.equal(await program.ended, 1, 'the program itself');
+  const planned = await carriedOut(service, 1, SECRET, 'plan', file);
+  assert.equal(program.output.stdout, planned);
   assert.match(planned, /^\+ application shop$/m);
   assert.match(planned, /^\+ authorization server orders$/m);
   assert.match(planned, /^ {4}policies: \["Shop"\]$/m);
@@ -141,7 +138,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   assert.match(planned, /^3 to create, 0 to change, 0 to delete\./m);
   assert.equal(await eventCount(service), before, 'a plan changes nothing');
 
-  const applied = await carriedOut(t, service, 0, SECRET, 'apply', file, '--yes');
+  const applied = await carriedOut(service, 0, SECRET, 'apply', file, '--yes');
   assert.match(applied, /The service is as the file wants it\./);
   assert.doesNotMatch(applied, new RegExp(SECRET.SHOP_SECRET), 'a secret that was given is not told');
   const policies = (await service.api('GET', '/authorizationServers/orders/policies')).body;
@@ -152,8 +149,8 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   );
 
   const after = await eventCount(service);
-  assert.match(await carriedOut(t, service, 0, SECRET, 'apply', file, '--yes'), /^Nothing to change\./m);
-  assert.match(await carriedOut(t, service, 0, {}, 'plan', file), /^Nothing to change\./m);
+  assert.match(await carriedOut(service, 0, SECRET, 'apply', file, '--yes'), /^Nothing to change\./m);
+  assert.match(await carriedOut(service, 0, {}, 'plan', file), /^Nothing to change\./m);
   assert.equal(await eventCount(service), after, 'nothing was changed');
 
   // The secret is the one in the variable, the token what the rule and the claim say.
@@ -168,11 +165,11 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   const claims = JSON.parse(Buffer.from(token.access_token.split('.')[1], 'base64url').toString());
   assert.deepEqual([claims.tenant, claims.aud], ['north', 'https://orders.example']);
 
-  const whole = await carriedOut(t, service, 0, {}, 'export');
+  const whole = await carriedOut(service, 0, {}, 'export');
   assert.doesNotMatch(whole, new RegExp(SECRET.SHOP_SECRET));
   assert.doesNotMatch(whole, /^ +client_secret:/m);
-  assert.match(await carriedOut(t, service, 0, {}, 'plan', fileOf(t, whole), '--delete'), /^Nothing to change\.\n$/);
-  const json = JSON.parse(await carriedOut(t, service, 0, {}, 'export', '--json'));
+  assert.match(await carriedOut(service, 0, {}, 'plan', fileOf(t, whole), '--delete'), /^Nothing to change\.\n$/);
+  const json = JSON.parse(await carriedOut(service, 0, {}, 'export', '--json'));
   assert.deepEqual(json, parse(whole));
   assert.deepEqual(Object.keys(json), ['identityProviders', 'applications', 'authorizationServers']);
 
@@ -180,14 +177,14 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   const other = await furnished(t);
   const elsewhere = structuredClone(json);
   elsewhere.identityProviders[0].protocol.credentials.client.client_secret = { env: 'SHOP_SECRET' };
-  await carriedOut(t, other, 0, SECRET, 'apply', fileOf(t, elsewhere), '--yes');
-  assert.deepEqual(await exported(t, other), json);
+  await carriedOut(other, 0, SECRET, 'apply', fileOf(t, elsewhere), '--yes');
+  assert.deepEqual(await exported(other), json);
 });
 
 test('drift is shown field by field, and mended; what the file does not mention stays', async (t) => {
   const service = await furnished(t);
   const file = fileOf(t, WANTED);
-  await carriedOut(t, service, 0, SECRET, 'apply', file, '--yes');
+  await carriedOut(service, 0, SECRET, 'apply', file, '--yes');
   const { body: shop } = await service.api('GET', '/apps/shop');
   shop.settings.oauthClient.redirect_uris = ['https://elsewhere.example/callback'];
   shop.settings.oauthClient.client_uri = 'https://shop.example/';
@@ -202,7 +199,7 @@ test('drift is shown field by field, and mended; what the file does not mention 
   await service.api('PUT', `/authorizationServers/orders/policies/${policy.id}/rules/${staff.id}`, { ...staff, priority: 1 });
   assert.equal((await rules())[0].name, 'Staff');
 
-  const planned = await carriedOut(t, service, 1, {}, 'plan', file);
+  const planned = await carriedOut(service, 1, {}, 'plan', file);
   assert.match(planned, /^~ application shop$/m);
   assert.ok(
     planned.includes(
@@ -212,7 +209,7 @@ test('drift is shown field by field, and mended; what the file does not mention 
   );
   assert.match(planned, /^~ rule orders \/ policy Shop \/ rule Staff\n {4}priority: 1 -> 2$/m);
   assert.doesNotMatch(planned, /client_uri|status/);
-  await carriedOut(t, service, 0, {}, 'apply', file, '--yes');
+  await carriedOut(service, 0, {}, 'apply', file, '--yes');
   const { body: mended } = await service.api('GET', '/apps/shop');
   assert.deepEqual(mended.settings.oauthClient.redirect_uris, SHOP.settings.oauthClient.redirect_uris);
   assert.deepEqual(
@@ -226,29 +223,29 @@ test('drift is shown field by field, and mended; what the file does not mention 
   );
 
   const emptied = { ...SHOP, status: 'ACTIVE', settings: { oauthClient: { ...SHOP.settings.oauthClient, client_uri: null } } };
-  await carriedOut(t, service, 0, {}, 'apply', fileOf(t, { applications: [emptied] }), '--yes');
+  await carriedOut(service, 0, {}, 'apply', fileOf(t, { applications: [emptied] }), '--yes');
   const { body: active } = await service.api('GET', '/apps/shop');
   assert.deepEqual([active.settings.oauthClient.client_uri, active.status], [undefined, 'ACTIVE']);
 });
 
 test('what is not in the file is told and left, and deleted only on purpose', async (t) => {
   const service = await furnished(t);
-  await carriedOut(t, service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes');
+  await carriedOut(service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes');
   await service.createApp({ redirect_uris: ['https://extra.example/callback'] }, { client_id: 'extra' });
   const file = fileOf(t, { applications: [], authorizationServers: [{ ...ORDERS, claims: [], policies: [] }] });
-  const planned = await carriedOut(t, service, 0, {}, 'plan', file);
+  const planned = await carriedOut(service, 0, {}, 'plan', file);
   assert.match(planned, /^\? application extra \(is not in the file, and is left\)$/m);
   assert.match(planned, /^\? claim orders \/ claim RESOURCE tenant \(is not in the file, and is left\)$/m);
   assert.match(planned, /^Nothing to change\. \d+ not in the file\.$/m);
   assert.doesNotMatch(planned, /console|playground|Partner|default/, 'what is the service’s own, and sections that the file has not');
 
-  const deleted = await carriedOut(t, service, 0, {}, 'apply', file, '--delete', '--yes');
+  const deleted = await carriedOut(service, 0, {}, 'apply', file, '--delete', '--yes');
   assert.match(deleted, /^- policy orders \/ policy Shop$/m);
   assert.deepEqual((await service.api('GET', '/apps')).body.map(({ id }: Content) => id).sort(), ['console', 'playground']);
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, []);
   assert.deepEqual((await service.api('GET', '/idps')).body.length, 1);
   assert.equal((await service.api('GET', '/authorizationServers/default')).status, 200, 'is not deleted');
-  assert.match(await carriedOut(t, service, 0, {}, 'plan', file, '--delete'), /^Nothing to change\.$/m);
+  assert.match(await carriedOut(service, 0, {}, 'plan', file, '--delete'), /^Nothing to change\.$/m);
 });
 
 test('a file that cannot be is refused in plain words before anything is changed', async (t) => {
@@ -286,26 +283,26 @@ test('a file that cannot be is refused in plain words before anything is changed
     });
   }
   const [content, reason] = refusals[0] ?? [];
-  const ended = await run(t, service, SECRET, 'apply', fileOf(t, content), '--yes');
+  const ended = await run(service, SECRET, 'apply', fileOf(t, content), '--yes');
   assert.equal(ended.code, 2, ended.stdout);
   assert.match(ended.stderr, reason ?? /never/);
   const unknown = await startService(t);
   assert.match(
-    (await run(t, unknown, SECRET, 'apply', fileOf(t, WANTED), '--yes')).stderr,
+    (await run(unknown, SECRET, 'apply', fileOf(t, WANTED), '--yes')).stderr,
     /^Partner: policy\.provisioning\.orgId: The organization Partners <Ltd> is referred to, and does not exist/,
   );
-  assert.match((await run(t, service, {}, 'apply', fileOf(t, WANTED), '--yes')).stderr, /The environment variable SHOP_SECRET is not set/);
-  assert.match((await run(t, service, SECRET, 'apply', fileOf(t, WANTED))).stderr, /Nobody is here to be asked: say --yes\./);
+  assert.match((await run(service, {}, 'apply', fileOf(t, WANTED), '--yes')).stderr, /The environment variable SHOP_SECRET is not set/);
+  assert.match((await run(service, SECRET, 'apply', fileOf(t, WANTED))).stderr, /Nobody is here to be asked: say --yes\./);
   assert.equal(await eventCount(service), before, 'nothing was changed');
 
   const usage = /^Usage: npm run configuration/;
-  assert.match((await run(t, service, {}, 'apply')).stderr, usage);
-  assert.match((await run(t, service, {}, 'destroy', 'x')).stderr, usage);
-  assert.match((await run(t, service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, usage);
-  assert.match((await run(t, service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/idps.*: Invalid token provided/);
-  assert.match((await run(t, service, {}, 'plan', '/nowhere/gatehouse.yaml')).stderr, /cannot be read/);
+  assert.match((await run(service, {}, 'apply')).stderr, usage);
+  assert.match((await run(service, {}, 'destroy', 'x')).stderr, usage);
+  assert.match((await run(service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, usage);
+  assert.match((await run(service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/idps.*: Invalid token provided/);
+  assert.match((await run(service, {}, 'plan', '/nowhere/gatehouse.yaml')).stderr, /cannot be read/);
   const nobody = { ...service, listensAt: `http://127.0.0.1:${await freePort()}` };
-  assert.match((await run(t, nobody, {}, 'export')).stderr, /cannot be reached/);
+  assert.match((await run(nobody, {}, 'export')).stderr, /cannot be reached/);
 });
 
 test('a step that the service refuses ends the work, tells how far it came, leaves nothing open, and the next run goes on', async (t) => {
@@ -313,7 +310,6 @@ test('a step that the service refuses ends the work, tells how far it came, leav
   const [claim] = ORDERS.claims;
   const lost = { ...claim, conditions: { scopes: ['nothing'] } };
   const stopped = await run(
-    t,
     service,
     SECRET,
     'apply',
@@ -323,5 +319,5 @@ test('a step that the service refuses ends the work, tells how far it came, leav
   assert.equal(stopped.code, 2);
   assert.match(stopped.stderr, /conditions\.scopes.*\n2 of 3 steps are done; mend the file and apply it again\./);
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, [], 'nothing is allowed meanwhile');
-  assert.match(await carriedOut(t, service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
+  assert.match(await carriedOut(service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
 });

@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { importCommand } from '../src/import.ts';
 import { afterwards } from './support/afterwards.ts';
 import { onServer, testDatabase } from './support/database.ts';
-import { type Command, dataDirectory, eventually, freePort, runCommand, runService } from './support/process.ts';
+import { type Command, callCommand, dataDirectory, eventually, freePort, type Outcome, runCommand, runService } from './support/process.ts';
 import { newSecretKey, type Service, startService } from './support/service.ts';
 import { UserAgent } from './support/user-agent.ts';
 
@@ -43,20 +44,26 @@ function fileOf(t: TestContext, lines: readonly unknown[]): string {
   return file;
 }
 
-async function serviceToImportInto(t: TestContext): Promise<{ service: Service; begin(...args: string[]): Command }> {
+async function serviceToImportInto(
+  t: TestContext,
+): Promise<{ service: Service; begin(...args: string[]): Command; call(...args: string[]): Promise<Outcome> }> {
   const database = await testDatabase();
   afterwards(t, () => database.drop());
   const secretKey = newSecretKey();
   const service = await startService(t, { beside: { database, secretKey } });
   const env = { DATABASE_URL: database.url, SECRET_KEY: secretKey };
-  return { service, begin: (...args) => runCommand(t, 'import', env, ...args) };
+  return {
+    service,
+    begin: (...args) => runCommand(t, 'import', env, ...args),
+    call: (...args) => callCommand(importCommand, env, ...args),
+  };
 }
 
 const count = (service: Service, where: string) =>
   onServer(service.database.url, async (client) => Number((await client.query(`SELECT count(*) FROM users WHERE ${where}`)).rows[0].count));
 
 test('a thousand users are imported beside the running service, can sign in at once, and are refused the second time', async (t) => {
-  const { service, begin } = await serviceToImportInto(t);
+  const { service, begin, call } = await serviceToImportInto(t);
   const file = fileOf(
     t,
     Array.from({ length: 1000 }, (_, n) => person(`person-${n}`, HASHES[n % HASHES.length])),
@@ -84,15 +91,15 @@ test('a thousand users are imported beside the running service, can sign in at o
     assert.doesNotMatch(events.rows[0].context, /sha256|hash/i);
   });
 
-  const second = begin(file);
-  assert.equal(await second.ended, 1);
-  assert.match(second.output.stdout, /^0 imported, 1000 refused/);
-  assert.match(second.output.stderr, /^Line 1000 is refused: profile\.login: another user has this login$/m);
+  const second = await call(file);
+  assert.equal(second.code, 1);
+  assert.match(second.stdout, /^0 imported, 1000 refused/);
+  assert.match(second.stderr, /^Line 1000 is refused: profile\.login: another user has this login$/m);
   assert.equal(await count(service, "login LIKE 'person-%'"), 1000);
 });
 
 test('lines that cannot be imported are refused by number and reason, and the others are imported', async (t) => {
-  const { service, begin } = await serviceToImportInto(t);
+  const { service, call } = await serviceToImportInto(t);
   const lines: [line: unknown, reason?: string][] = [
     [`\uFEFF${JSON.stringify(person('after-a-byte-order-mark'))}\r`],
     ['nonsense', 'The request body was not well-formed: it is not a JSON object'],
@@ -120,10 +127,10 @@ test('lines that cannot be imported are refused by number and reason, and the ot
     lines.map(([line]) => line),
   );
   const refused = path.join(folder(t), 'refused.ndjson');
-  const command = begin(file, '--refused', refused);
-  assert.equal(await command.ended, 1, command.output.stderr);
-  assert.equal(command.output.stderr, '');
-  assert.match(command.output.stdout, /^2 imported, 11 refused/);
+  const { code, stdout, stderr } = await call(file, '--refused', refused);
+  assert.equal(code, 1, stderr);
+  assert.equal(stderr, '');
+  assert.match(stdout, /^2 imported, 11 refused/);
   const told = readFileSync(refused, 'utf8')
     .trimEnd()
     .split('\n')
@@ -137,24 +144,24 @@ test('lines that cannot be imported are refused by number and reason, and the ot
 });
 
 test('a file that is not UTF-8 mangles no names', async (t) => {
-  const { begin } = await serviceToImportInto(t);
+  const { call } = await serviceToImportInto(t);
   const file = fileOf(t, []);
   writeFileSync(file, Buffer.from('{"profile":{"login":"ren\xe9"}}', 'latin1'));
-  const command = begin(file);
-  assert.equal(await command.ended, 1);
-  assert.equal(command.output.stderr, 'Line 1 is refused: The request body was not well-formed: it is not UTF-8\n');
+  const { code, stderr } = await call(file);
+  assert.equal(code, 1);
+  assert.equal(stderr, 'Line 1 is refused: The request body was not well-formed: it is not UTF-8\n');
 });
 
 test('of one login twenty times, once is imported', async (t) => {
-  const { service, begin } = await serviceToImportInto(t);
-  const command = begin(
+  const { service, call } = await serviceToImportInto(t);
+  const { code, stdout } = await call(
     fileOf(
       t,
       Array.from({ length: 20 }, (_, n) => person(n % 2 === 0 ? 'Twin' : 'tWIN')),
     ),
   );
-  assert.equal(await command.ended, 1);
-  assert.match(command.output.stdout, /^1 imported, 19 refused/);
+  assert.equal(code, 1);
+  assert.match(stdout, /^1 imported, 19 refused/);
   assert.equal(await count(service, "lower(login) = 'twin'"), 1);
 });
 
@@ -177,33 +184,34 @@ test('an interrupt ends it after the users under way, and it says where', async 
 });
 
 test('what it cannot do at all is told in one line, with exit code 2', async (t) => {
-  const { begin } = await serviceToImportInto(t);
+  const { call } = await serviceToImportInto(t);
   const file = fileOf(t, [person('somebody')]);
   const directory = folder(t);
   const usage = /^Usage: npm run import -- <file\.ndjson> \[--refused <file\.ndjson>\]\n$/;
   const unused = await testDatabase();
   afterwards(t, () => unused.drop());
-  const attempts: [command: Command, words: RegExp][] = [
-    [begin(), usage],
-    [begin(file, file), usage],
-    [begin(file, '--wrong'), usage],
-    [begin(path.join(directory, 'none')), /^\S+none cannot be opened: ENOENT[^\n]*\n$/],
-    [begin(directory), /^\S+ is a directory\.\n$/],
-    [begin(file, '--refused', file), /^\S+ cannot be opened: EEXIST[^\n]*\n$/],
-    [runCommand(t, 'import', { WORKERS: '0' }, file), /^The configuration is wrong:\n {2}WORKERS [^\n]*\n$/],
+  const attempts: [outcome: Promise<Outcome>, words: RegExp][] = [
+    [call(), usage],
+    [call(file, file), usage],
+    [call(file, '--wrong'), usage],
+    [call(path.join(directory, 'none')), /^\S+none cannot be opened: ENOENT[^\n]*\n$/],
+    [call(directory), /^\S+ is a directory\.\n$/],
+    [call(file, '--refused', file), /^\S+ cannot be opened: EEXIST[^\n]*\n$/],
+    [callCommand(importCommand, { WORKERS: '0' }, file), /^The configuration is wrong:\n {2}WORKERS [^\n]*\n$/],
     [
-      runCommand(t, 'import', { DATABASE_URL: `postgres://localhost:${await freePort()}/none`, SECRET_KEY: newSecretKey() }, file),
+      callCommand(importCommand, { DATABASE_URL: `postgres://localhost:${await freePort()}/none`, SECRET_KEY: newSecretKey() }, file),
       /^The database cannot be reached \([^\n]*\n$/,
     ],
     [
-      runCommand(t, 'import', { DATABASE_URL: unused.url, SECRET_KEY: newSecretKey() }, file),
+      callCommand(importCommand, { DATABASE_URL: unused.url, SECRET_KEY: newSecretKey() }, file),
       /^Start the service once before importing users\.\n$/,
     ],
   ];
-  for (const [{ ended, output }, words] of attempts) {
-    assert.equal(await ended, 2, output.stderr);
-    assert.match(output.stderr, words);
-    assert.equal(output.stdout, '');
+  for (const [outcome, words] of attempts) {
+    const { code, stdout, stderr } = await outcome;
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, words);
+    assert.equal(stdout, '');
   }
   assert.ok(readFileSync(file, 'utf8').includes('somebody'), 'the file that was to be imported is untouched');
 });

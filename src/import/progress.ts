@@ -1,5 +1,6 @@
 /** How far an import is: a bar on a terminal, elsewhere a line every few seconds. On standard error, apart from the result. */
 import { MultiBar } from 'cli-progress';
+import { type Output, print } from '../command.ts';
 import type { ImportCounts } from '../services/user-import.ts';
 
 export interface Progress {
@@ -13,8 +14,8 @@ export interface Progress {
 const EVERY = 5000;
 
 /** @param size of the file in bytes; 0 where it is not known, as of a pipe */
-export const showProgress = (stream: NodeJS.WriteStream, size: number): Progress =>
-  stream.isTTY ? onTerminal(stream, size) : inLines(stream, size);
+export const showProgress = (output: Output, size: number): Progress =>
+  output.isTTY === true ? onTerminal(output as NodeJS.WriteStream, size) : inLines(output, size);
 
 function onTerminal(stream: NodeJS.WriteStream, size: number): Progress {
   const bars = new MultiBar({
@@ -35,9 +36,9 @@ function onTerminal(stream: NodeJS.WriteStream, size: number): Progress {
   };
 }
 
-function inLines(stream: NodeJS.WriteStream, size: number): Progress {
+function inLines(output: Output, size: number): Progress {
   let latest = '';
-  const say = (line: string) => void stream.write(`${line}\n`);
+  const say = (line: string) => print(output, line);
   const timer = setInterval(() => latest !== '' && say(latest), EVERY);
   return {
     update({ imported, refused }, bytes) {

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { administrator as administratorCommand } from '../../src/administrator.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
 import { enrolledUser } from '../support/factors.ts';
-import { dataDirectory, runCommand, runService } from '../support/process.ts';
+import { callCommand, dataDirectory, runCommand, runService } from '../support/process.ts';
 import { ADMIN, newSecretKey, STARTED, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
@@ -27,9 +28,9 @@ test('beside the running service: suspended, locked, without a role, with a lost
   const service = await startService(t);
   const env = { DATABASE_URL: service.database.url, SECRET_KEY: STARTED.SECRET_KEY, BASE_URL: service.baseUrl };
   const administrator = async (...args: string[]) => {
-    const command = runCommand(t, 'administrator', env, ...args);
-    assert.equal(await command.ended, 0, command.output.stderr);
-    return command.output.stdout;
+    const { code, stdout, stderr } = await callCommand(administratorCommand, env, ...args);
+    assert.equal(code, 0, stderr);
+    return stdout;
   };
   const user = await enrolledUser(service);
   await onServer(service.database.url, (sql) =>
@@ -90,11 +91,11 @@ test('what cannot be done is told, and nothing is changed', async (t) => {
   afterwards(t, () => database.drop());
   const env = { DATABASE_URL: database.url, SECRET_KEY: STARTED.SECRET_KEY };
   for (const args of [[], ['--what']]) {
-    const command = runCommand(t, 'administrator', env, ...args);
-    assert.equal(await command.ended, 1);
-    assert.match(command.output.stderr, /^Usage: npm run administrator -- <login>/m);
+    const { code, stderr } = await callCommand(administratorCommand, env, ...args);
+    assert.equal(code, 1);
+    assert.match(stderr, /^Usage: npm run administrator -- <login>/m);
   }
-  const mistyped = runCommand(t, 'administrator', env, 'usr_00000000000000000000');
-  assert.equal(await mistyped.ended, 1);
-  assert.match(mistyped.output.stderr, /login: must not look like an id/);
+  const mistyped = await callCommand(administratorCommand, env, 'usr_00000000000000000000');
+  assert.equal(mistyped.code, 1);
+  assert.match(mistyped.stderr, /login: must not look like an id/);
 });

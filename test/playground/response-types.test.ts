@@ -33,7 +33,7 @@ async function assertShown(page: Page, responseType: string, issuer: string): Pr
 
 for (const server of ['built-in', 'default']) {
   test(
-    `seven response types, by the default mode and by form_post: ${server} server (OpenID Connect Core section 3)`,
+    `response types, by the default mode, by form_post and by the fragment: ${server} server (OpenID Connect Core section 3)`,
     inBrowser(async (browser, t) => {
       const service = await startService(t);
       const user = await service.createUser(ADA);
@@ -43,7 +43,9 @@ for (const server of ['built-in', 'default']) {
       await page.click('#start');
       await signIn(page, user);
       for (const responseMode of ['', 'form_post', 'fragment']) {
-        for (const responseType of RESPONSE_TYPES) {
+        // The fragment is the default of all but one. That both servers answer the same is not the playground's matter (test/oauth).
+        const types = responseMode === 'fragment' ? ['code'] : server === 'built-in' ? RESPONSE_TYPES : ['code', 'code id_token token'];
+        for (const responseType of types) {
           await page.waitForSelector('#change');
           await page.click('#change');
           await choose(page, server, { responseType, responseMode });

@@ -8,7 +8,9 @@ export const RULES = [...INSTALLATION, ...SPECIFICATION];
 const UNSEEN: ReadonlySet<string> = new Set([
   ...['service.social', 'transitions.expired', 'transitions.code-expired', 'logout.expired-hint'],
   ...['code.server_error', 'code.temporarily_unavailable', 'limits.code'],
-  ...INSTALLATION.map(({ id }) => id).filter((id) => /^(database|data|mail)\.|^clock\.database|\.https$|\.failures-counted$/.test(id)),
+  ...INSTALLATION.map(({ id }) => id).filter((id) =>
+    /^(database|data|mail)\.|^clock\.database|\.https$|\.failures-counted$|\.secret-key$/.test(id),
+  ),
 ]);
 
 export const SEEN_RULES: ReadonlySet<string> = new Set(RULES.map(({ id }) => id).filter((id) => !UNSEEN.has(id)));

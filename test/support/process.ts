@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Command as ConsoleCommand } from '../../src/command.ts';
 import { afterwards } from './afterwards.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
@@ -34,7 +35,7 @@ export const run = (t: TestContext, env: Readonly<Record<string, string>>, ...ar
 export function runCommand(t: TestContext, name: string, env: Readonly<Record<string, string>>, ...args: string[]): Command {
   const options = name === 'main' ? START_OPTIONS : [];
   const child = spawn(process.execPath, [...options, command(name), ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
@@ -68,6 +69,24 @@ export function runCommand(t: TestContext, name: string, env: Readonly<Record<st
       }
     },
   };
+}
+
+/** What a command that was called here came to. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Calls a command in this process, which spares the processor time of loading a program; with nothing in its environment but what is
+ * given. A command whose process matters (signals, the embedded database) is run by `runCommand`.
+ */
+export async function callCommand(command: ConsoleCommand, env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
+  const written = { stdout: '', stderr: '' };
+  const to = (stream: keyof typeof written) => ({ write: (text: string) => (written[stream] += text) });
+  const code = await command({ args, env, stdin: { isTTY: false }, stdout: to('stdout'), stderr: to('stderr') });
+  return { code, ...written };
 }
 
 export type RunningService = Command & ServiceCalls;
