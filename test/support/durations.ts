@@ -6,7 +6,7 @@ const FILE = fileURLToPath(new URL('../../../test/support/durations.json', impor
 /** Seconds assumed for a file that is not listed. */
 const UNKNOWN = 3;
 /** Seconds below which it does not pay to divide a process's share further: each process loads and warms up the service. */
-const SMALLEST_SHARE = 12;
+const SMALLEST_SHARE = 16;
 
 /** Seconds by file, named as `admin/groups`. */
 export type Durations = Readonly<Record<string, number>>;
@@ -43,7 +43,7 @@ export function divide(
     if (mustBeAlone(file)) shares.push({ files: [file], room: 0 });
     else {
       if (open === undefined || open.room < seconds) {
-        open = { files: [], room: Math.max(SMALLEST_SHARE, left / (3 * processes)) };
+        open = { files: [], room: Math.max(SMALLEST_SHARE, left / (2 * processes)) };
         shares.push(open);
       }
       open.files.push(file);
