@@ -9,6 +9,7 @@ import { isMultiFactor, withSecondFactor } from '../policy/second-factor.ts';
 import { digest, randomToken } from '../secrets.ts';
 import type { Executor } from '../store/database.ts';
 import { hasFactor, insertFactor, listFactors } from '../store/factors.ts';
+import { isKnownDevice } from '../store/failed-sign-ins.ts';
 import { deleteState, deleteStatesOf, findState, insertState, lockState, type SignInState, updateState } from '../store/sign-in-states.ts';
 import { findUserById, isUnchanged, lockUser, type User } from '../store/users.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
@@ -177,7 +178,8 @@ export async function verifyFactor(
   demand: Demand,
   request: RequestContext,
 ): Promise<SignInStep | undefined> {
-  await refuseBarredAddress(services, request.ipAddress);
+  const address = (await isInKnownBrowser(services, stateToken, demand, request)) ? undefined : request.ipAddress;
+  await refuseBarredAddress(services, address);
   const step = await inStep(services, stateToken, demand.place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
     const amr = await checkProof({ ...services, trx }, user, proof, request);
     if (amr !== undefined) {
@@ -197,8 +199,20 @@ export async function verifyFactor(
     else await updateState(trx, state.id, { attempts: state.attempts + 1 });
     return undefined;
   });
-  if (step === undefined) await countFailedSignIn(services, request.ipAddress);
+  if (step === undefined) await countFailedSignIn(services, address);
   return step;
+}
+
+/** Is this a browser in which the user of the sign-in signed in before? As for passwords, others behind its address cannot bar it. */
+async function isInKnownBrowser(
+  { database: { knex } }: Services,
+  stateToken: string,
+  { place }: Demand,
+  { device }: RequestContext,
+): Promise<boolean> {
+  const now = present();
+  const state = device === undefined ? undefined : await findState(knex, keyOf(stateToken, place), now);
+  return state !== undefined && device !== undefined && isKnownDevice(knex, state.userId, digest(device), now);
 }
 
 /**

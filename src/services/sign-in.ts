@@ -97,14 +97,19 @@ export async function checkPassword(
     const done = await endPlainly(services, user, { deviceHash, policy, purpose }, request);
     if (done !== undefined) return done;
   }
+  const address = isKnownTo(user, present()) ? undefined : request.ipAddress;
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
-  await refuseBarredAddress(services, request.ipAddress);
+  await refuseBarredAddress(services, address);
 
   const attempt = { user, right, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
-  if (checked === undefined) await countFailedSignIn(services, request.ipAddress);
+  if (checked === undefined) await countFailedSignIn(services, address);
   return checked;
 }
+
+/** A browser in which the user signed in before has a count of its own: failures of others behind the same address are not held against it. */
+const isKnownTo = (user: Candidate | undefined, now: Date): boolean =>
+  user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
 
 interface Attempt {
   readonly user: User | undefined;
@@ -167,17 +172,15 @@ async function endPlainly(
   const himself = asHimself(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
     ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },
-    address: signInsFrom(services, request.ipAddress),
+    address: isKnownTo(user, now) ? undefined : signInsFrom(services, request.ipAddress),
     event: auditEvent(sessionBegun(user, PASSWORD_AMR, { enrolled: false }, himself)),
     notice: noticeFor(user, 'new-sign-in', {}, himself),
   });
   return signedIn ? rightPassword(user, now, true) : undefined;
 }
 
-function isLockedNow({ deviceExpires, deviceLockedUntil, lockedUntil }: Candidate, now: Date): boolean {
-  const deviceCounts = deviceExpires !== null && deviceExpires > now;
-  return isLocked({ lockedUntil: deviceCounts ? deviceLockedUntil : lockedUntil }, now);
-}
+const isLockedNow = (user: Candidate, now: Date): boolean =>
+  isLocked({ lockedUntil: isKnownTo(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);
 
 const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDone: boolean): RightPassword => ({
   kind: 'right',
@@ -240,12 +243,13 @@ async function findNamed(
   deviceHash: string | undefined,
   request: RequestContext,
 ): Promise<Candidate | undefined> {
+  const now = present();
   const { barred, candidate } = await findCandidate(services.database.pool, {
     name: isPrintable(username) ? username : undefined,
     deviceHash,
     address: signInsFrom(services, request.ipAddress),
-    now: present().getTime(),
+    now: now.getTime(),
   });
-  if (barred !== undefined) throw new TooManyFailures(barred);
+  if (barred !== undefined && !isKnownTo(candidate, now)) throw new TooManyFailures(barred);
   return candidate;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
+import { enrolledUser } from '../support/factors.ts';
 import { startService } from '../support/service.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 
@@ -116,6 +117,33 @@ test('a hundred failures from one address: a page in plain words, in four langua
     assert.match(text, new RegExp(`<html lang="${language}`));
   }
   assert.equal((await browser.visit('/signin')).status, 200, 'the form itself is shown');
+});
+
+test('others behind the same address do not keep a user out of the browser in which they signed in before (OWASP, "Device Cookies")', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const factored = await enrolledUser(service);
+  const [known, withFactor] = [new UserAgent(service.baseUrl), new UserAgent(service.baseUrl)];
+  /** As the browser is when its session is over. */
+  const anew = (browser: UserAgent) => browser.only('gatehouse-device');
+  const signIn = async (browser: UserAgent, password: string) =>
+    browser.signIn(await browser.visit('/signin'), { login: user.login, password });
+  assert.equal((await signIn(known, user.password)).url.pathname, '/account');
+  const proveFactor = async (browser: UserAgent, recoveryCode = '') =>
+    browser.submit(await browser.signIn(await browser.visit('/signin'), factored), 'recovery-form', { recoveryCode });
+  const [first, second] = factored.recoveryCodes;
+  assert.equal((await proveFactor(withFactor, first)).url.pathname, '/account');
+
+  await onServer(service.database.url, (sql) =>
+    sql.query(`INSERT INTO failures_by_address VALUES ('sign-in:127.0.0.1', 100, $1)`, [Date.now() + 900_000]),
+  );
+  assert.equal((await signIn(anew(known), user.password)).url.pathname, '/account', 'the plain way');
+  assert.equal((await proveFactor(anew(withFactor), second)).url.pathname, '/account', 'with a second factor');
+  for (let n = 0; n < 10; n += 1) assert.equal((await signIn(anew(known), 'wrong')).status, 400, 'a wrong password is told');
+  assert.equal((await signIn(anew(known), user.password)).status, 400, 'and its own count locks the browser');
+  assert.equal((await signIn(new UserAgent(service.baseUrl), user.password)).status, 429, 'another browser');
+  const other = anew(known);
+  assert.equal((await other.signIn(await other.visit('/signin'), factored)).status, 429, 'another user');
 });
 
 test('on https the cookie of the browser is bound to the host and Secure (decisions, "Cookies")', async (t) => {
