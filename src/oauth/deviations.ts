@@ -190,7 +190,7 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     setting: 'rotateRefreshToken, and its leeway in the adapter',
     default: 'rotates by the kind of client',
-    ours: 'rotates by the setting of the application; within the leeway a used token yields another successor',
+    ours: 'rotates by the setting of the application; within the leeway a used token yields another successor in place of the first, while that one is unused',
     why: 'an answer lost on the way can be asked for again',
     test: 'oauth/single-use.test.ts',
   },

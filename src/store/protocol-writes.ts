@@ -4,7 +4,8 @@
  */
 import type pg from 'pg';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.ts';
-import { hour, inserting, isUsable, listed, type Use, writeShared } from './shared-writes.ts';
+import { endSuccessor } from './refresh-leeway.ts';
+import { hour, inserting, isUnused, listed, type Use, writeShared } from './shared-writes.ts';
 
 /** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
 export interface Extension extends StoredKey {
@@ -55,14 +56,40 @@ export class SessionEnded extends Error {
  * @throws {SessionEnded} when the session was ended that the request answers for; then nothing was written
  */
 export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
-  if (isShareable(set)) {
+  try {
     const { inserts, uses } = set;
-    if (await writeShared(pool, { inserts, use: uses[0], now })) return;
-    throw new AlreadyUsed();
+    if (!isShareable(set)) await writeAlone(pool, set, now);
+    else if (!(await writeShared(pool, { inserts, use: uses[0], now }))) throw new AlreadyUsed();
+  } catch (error) {
+    const again = set.uses.find(({ leeway }) => leeway > 0);
+    if (!(error instanceof AlreadyUsed) || again === undefined) throw error;
+    await writeAgain(pool, set, again, now);
   }
+}
+
+/** Writes what a further use within the leeway yields, in place of what the first one was given. @throws {AlreadyUsed} */
+async function writeAgain(pool: pg.Pool, set: WriteSet, again: Use, now: number): Promise<void> {
+  const client = await pool.connect();
+  let broken: unknown;
+  try {
+    await client.query('BEGIN');
+    if (!(await endSuccessor(client, again, now))) throw new AlreadyUsed();
+    await writeAlone(client, { ...set, uses: set.uses.filter((use) => use !== again) }, now);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch((failure: unknown) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken !== undefined);
+  }
+}
+
+async function writeAlone(connection: Pick<pg.Pool, 'query'>, set: WriteSet, now: number): Promise<void> {
   const statement = compose(set, now);
   if (statement === undefined) return;
-  const { rows } = await pool.query<{ conditions: number; held: number }>(statement);
+  const { rows } = await connection.query<{ conditions: number; held: number }>(statement);
   if (set.bySession && rows[0]?.held !== set.sessions.length) throw new SessionEnded();
   if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
 }
@@ -83,8 +110,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   for (const use of set.uses) {
     const name = `condition${conditions.push('use')}`;
     parts.push(
-      `${name} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, ${time(now)})
-        WHERE ${where(use)} AND ${isUsable(put(now, 'float8'), put(use.leeway, 'integer'))} RETURNING 1)`,
+      `${name} AS (UPDATE oidc_payload SET consumed_at = ${time(now)} WHERE ${where(use)} AND ${isUnused(put(now, 'float8'))} RETURNING 1)`,
     );
   }
   for (const extension of set.extensions) {

@@ -8,7 +8,7 @@ import { together } from './together.ts';
 
 /** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
 export interface Use extends StoredKey {
-  /** Seconds after the first use during which a further one still succeeds; 0: exactly one succeeds. */
+  /** Seconds after the first use during which a further one replaces what the first was given (refresh-leeway.ts); 0: exactly one succeeds. */
   readonly leeway: number;
 }
 
@@ -50,9 +50,8 @@ export const listed = (row: StoredModel, request?: number): object => ({
   exp_hour: hour(row.expiresAt),
 });
 
-/** A use succeeds once, and again within its leeway. @param now @param leeway placeholders */
-export const isUsable = (now: string, leeway: string): string =>
-  `expires_at > to_timestamp(${now}) AND (consumed_at IS NULL OR (${leeway} > 0 AND consumed_at > to_timestamp(${now} - ${leeway})))`;
+/** @param now placeholder */
+export const isUnused = (now: string): string => `consumed_at IS NULL AND expires_at > to_timestamp(${now})`;
 
 /**
  * Each use by the primary key, in an update of its own.
@@ -61,11 +60,11 @@ export const isUsable = (now: string, leeway: string): string =>
 function using(uses: number, waits: boolean): { readonly name: string; readonly text: string } {
   const numbers = Array.from({ length: uses }, (_, index) => index + 1);
   const updates = numbers.map((number) => {
-    const [id, model, server, leeway] = [0, 1, 2, 3].map((field) => `$${4 * number - 1 + field}`);
+    const [id, model, server] = [0, 1, 2].map((field) => `$${3 * number + field}`);
     const key = `id = ${id}::text AND model = ${model}::smallint AND server_key = ${server}::integer`;
     const free = waits ? '' : `AND EXISTS (SELECT FROM oidc_payload WHERE ${key} FOR UPDATE SKIP LOCKED)`;
-    return `used${number} AS (UPDATE oidc_payload SET consumed_at = coalesce(consumed_at, to_timestamp($2::float8))
-      WHERE ${key} AND ${isUsable('$2::float8', `${leeway}::integer`)} ${free}
+    return `used${number} AS (UPDATE oidc_payload SET consumed_at = to_timestamp($2::float8)
+      WHERE ${key} AND ${isUnused('$2::float8')} ${free}
       RETURNING ${number} AS request)`;
   });
   const used = numbers.map((number) => `SELECT request FROM used${number}`).join(' UNION ALL ');
@@ -85,7 +84,7 @@ async function send(pool: pg.Pool, requests: readonly SharedWrite[], waits = fal
   const uses = requests.flatMap(({ use }) => use ?? []);
   const rows = requests.flatMap(({ inserts, use }) => inserts.map((row) => listed(row, use && uses.indexOf(use) + 1)));
   const [now] = requests.map((request) => request.now);
-  const values = uses.flatMap(({ id, model, serverKey, leeway }) => [id, MODELS[model], serverKey, leeway]);
+  const values = uses.flatMap(({ id, model, serverKey }) => [id, MODELS[model], serverKey]);
   const { rows: met } = await pool.query<{ readonly request: number }>({
     values: [JSON.stringify(rows), ...(uses.length === 0 ? [] : [now, ...values])],
     ...(waits ? WAITING : (SHARED[uses.length] ?? INSERT)),

@@ -162,20 +162,33 @@ for (const model of ['AuthorizationCode', 'RefreshToken'] as const) {
   });
 }
 
-test('a refresh token within its leeway is not consumed yet (RFC 9700 section 4.14.2)', async (t) => {
+test('a refresh token within its leeway is not consumed yet, while its successor is unused (RFC 9700 section 4.14.2)', async (t) => {
   stopClock(t);
   const { first } = await twoServers(t);
   const adapter = adapterFor('RefreshToken', first);
-  await adapter.upsert('value', payloadOf('RefreshToken', 'value'), HOUR);
-  const use = () => inRequest(first, () => adapter.consume('value'), 30);
-  const consumed = () => inRequest(first, async () => (await adapter.find('value'))?.consumed !== undefined, 30);
-  await use();
-  assert.equal(await consumed(), false);
+  await adapter.upsert('value', { ...payloadOf('RefreshToken', 'value'), grantId: 'the family' }, HOUR);
+  const use = (value: string, successor: string) =>
+    inRequest(
+      first,
+      async () => {
+        await adapter.consume(value);
+        await adapter.upsert(successor, { ...payloadOf('RefreshToken', successor), grantId: 'the family' }, HOUR);
+      },
+      30,
+    );
+  const consumed = (value = 'value') => inRequest(first, async () => (await adapter.find(value))?.consumed !== undefined, 30);
+  await use('value', 'first');
+  assert.deepEqual([await consumed(), await consumed('first')], [false, false]);
   moveClock(t, 29);
-  await use();
+  await use('value', 'second');
+  assert.deepEqual([await consumed(), await consumed('first'), await consumed('second')], [false, true, false]);
   moveClock(t, 2);
   assert.equal(await consumed(), true, 'the leeway counts from the first use');
-  await assert.rejects(use(), errors.InvalidGrant);
+  await assert.rejects(use('value', 'third'), errors.InvalidGrant);
+  await use('second', 'fourth');
+  assert.equal(await consumed('second'), false);
+  await use('fourth', 'fifth');
+  assert.equal(await consumed('second'), true, 'its successor was used');
 });
 
 test('a refresh token that does not rotate and is revoked during its use issues nothing (RFC 7009 section 2.1)', async (t) => {

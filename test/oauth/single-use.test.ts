@@ -126,7 +126,41 @@ test('a refresh token without leeway: one of twenty parallel uses succeeds, and 
   }
 });
 
-test('a refresh token used again within its leeway of 10 seconds yields another successor; after it, the family ends (RFC 9700 section 4.14.2)', async (t) => {
+for (const [what, end] of [
+  ['used', (service: Service, client: TestClient, successor: string) => refresh(service, client, successor)],
+  [
+    'revoked',
+    (service: Service, client: TestClient, successor: string) => post(service, 'built-in', 'revoke', client, { token: successor }),
+  ],
+] as const) {
+  test(`once the successor was ${what}, its predecessor is dead within the leeway, and its use ends the family (RFC 9700 section 4.14.2)`, async (t) => {
+    stopClock(t);
+    const { service, client, tokens } = await signedIn(t);
+    const { body: successor } = await refresh(service, client, tokens.refresh_token);
+    const next = await end(service, client, successor.refresh_token);
+    assert.equal(next.status, 200);
+    assert.equal(await isActive(service, client, tokens.refresh_token), false);
+    assert.equal(await isActive(service, client, successor.access_token), true);
+    assertRefused(await refresh(service, client, tokens.refresh_token));
+    const given = [
+      tokens.access_token,
+      successor.access_token,
+      ...(what === 'used' ? [next.body.access_token, next.body.refresh_token] : []),
+    ];
+    for (const token of given) assert.equal(await isActive(service, client, token), false);
+  });
+}
+
+test('the use of a successor that was replaced ends the family: two hold the tokens of one (RFC 9700 section 4.14.2)', async (t) => {
+  stopClock(t);
+  const { service, client, tokens } = await signedIn(t);
+  const first = await refresh(service, client, tokens.refresh_token);
+  const second = await refresh(service, client, tokens.refresh_token);
+  assertRefused(await refresh(service, client, first.body.refresh_token));
+  for (const token of [second.body.access_token, second.body.refresh_token]) assert.equal(await isActive(service, client, token), false);
+});
+
+test('a refresh token used again within its leeway of 10 seconds yields another successor in place of the first; after it, the family ends (RFC 9700 section 4.14.2)', async (t) => {
   stopClock(t);
   const { service, client, tokens } = await signedIn(t);
   const first = await refresh(service, client, tokens.refresh_token);
@@ -134,7 +168,8 @@ test('a refresh token used again within its leeway of 10 seconds yields another 
   const second = await refresh(service, client, tokens.refresh_token);
   assert.deepEqual([first.status, second.status], [200, 200]);
   assert.notEqual(first.body.refresh_token, second.body.refresh_token);
-  assert.equal((await refresh(service, client, first.body.refresh_token)).status, 200, 'each successor works');
+  assert.equal(await isActive(service, client, first.body.refresh_token), false, 'the first one ended');
+  assert.equal(await isActive(service, client, second.body.refresh_token), true);
 
   moveClock(t, 3);
   assertRefused(await refresh(service, client, tokens.refresh_token), 'the leeway counts from the first use');

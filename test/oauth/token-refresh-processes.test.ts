@@ -33,15 +33,18 @@ for (const serverId of ['built-in', 'default']) {
     }
   });
 
-  test(`within the leeway each use at either process yields a successor; a use after it ends all of them at both: ${serverId} server`, async (t) => {
+  test(`within the leeway each use at either process replaces the successor; a use after it ends all of them at both: ${serverId} server`, async (t) => {
     stopClock(t);
     const { first, second, tokens, refresh, activity, atOnce } = await twoProcesses(t, serverId, { refresh_token: { leeway: 60 } });
     const answers = await atOnce(10, tokens.refresh_token);
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
     const successors = answers.map(({ body }) => String(body.refresh_token));
     assert.equal(new Set([tokens.refresh_token, ...successors]).size, 11, 'each its own');
+    const alive = await Promise.all(successors.map(activity));
+    assert.equal(alive.filter(([at]) => at === true).length, 1, 'one chain goes on');
+    for (const [at, elsewhere] of alive) assert.equal(at, elsewhere);
     const given = [...successors, ...answers.map(({ body }) => String(body.access_token))];
-    for (const token of given) assert.deepEqual(await activity(token), [true, true]);
+    for (const { body } of answers) assert.deepEqual(await activity(String(body.access_token)), [true, true]);
 
     moveClock(t, 58);
     assert.equal((await refresh(second, tokens.refresh_token)).status, 200, 'the leeway of the application, at the other process');

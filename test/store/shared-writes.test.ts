@@ -95,15 +95,31 @@ test('of uses that travel together each succeeds or fails by itself, and its row
   }
 });
 
-test('of twenty uses of one value at once one succeeds; within its leeway all do (RFC 9700 section 4.14.2)', async (t) => {
-  const { pool } = await opened(t);
+test('of twenty uses of one value at once one succeeds; within its leeway all do, and one successor is left (RFC 9700 section 4.14.2)', async (t) => {
+  const { pool, find } = await opened(t);
   await write(pool, { ...NOTHING, inserts: [row('once', 'user'), row('leeway', 'user')] }, NOW);
+  const successor = (of: string, id: string): StoredModel => ({ ...row(id, 'user', { predecessor: of }), grantId: `grant of ${of}` });
+  const rotate = (of: string, id: string, leeway: number, now = NOW) =>
+    write(pool, { ...NOTHING, inserts: [successor(of, id)], uses: [use(of, leeway)] }, now);
   const succeeding = async (id: string, leeway: number) => {
-    const all = numbers(20).map((n) => write(pool, { ...NOTHING, inserts: [row(`${id} ${n}`, 'user')], uses: [use(id, leeway)] }, NOW));
-    return (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled').length;
+    const all = await Promise.allSettled(numbers(20).map((n) => rotate(id, `${id} ${n}`, leeway)));
+    const successors = await Promise.all(numbers(20).map((n) => find(`${id} ${n}`)));
+    return {
+      succeeded: all.filter(({ status }) => status === 'fulfilled').length,
+      left: successors.filter((found) => found !== undefined && found.consumedAt === undefined).length,
+    };
   };
-  assert.equal(await succeeding('once', 0), 1);
-  assert.equal(await succeeding('leeway', 30), 20);
+  assert.deepEqual(await succeeding('once', 0), { succeeded: 1, left: 1 });
+  assert.deepEqual(await succeeding('leeway', 30), { succeeded: 20, left: 1 });
+
+  // The successor and its predecessor at once: one of them goes on, never both.
+  for (const n of numbers(20)) {
+    const [token, first, again, next] = [`token ${n}`, `first ${n}`, `again ${n}`, `next ${n}`];
+    await write(pool, { ...NOTHING, inserts: [row(token, 'user')] }, NOW);
+    await rotate(token, first, 30);
+    const both = await Promise.allSettled([rotate(token, again, 30, NOW + 1), rotate(first, next, 0, NOW + 1)]);
+    assert.equal(both.filter(({ status }) => status === 'fulfilled').length, 1, String(n));
+  }
 });
 
 test('uses that travel together wait for no row that somebody removes with many others, in whatever order he does', async (t) => {

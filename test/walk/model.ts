@@ -53,7 +53,7 @@ export class Model {
   isActive(token: Token, asker?: string): boolean {
     const { user, app, server } = token.family;
     const leeway = asker === app ? (this.app(app).leeway ?? 0) : 0;
-    const isSpent = token.usedAt !== undefined && this.now >= token.usedAt + leeway;
+    const isSpent = token.usedAt !== undefined && !this.#mayBeUsedAgain(token, leeway);
     const isOpen = this.user(user).status === 'ACTIVE' && this.app(app).active && this.server(server).active;
     return isOpen && this.stands(token.family) && !token.ended && !isSpent && this.now < token.expires;
   }
@@ -107,9 +107,23 @@ export class Model {
     if (!this.stands(family) || token.ended || this.now >= token.expires) return 'refused';
     const { leeway } = this.app(family.app);
     if (leeway === undefined) token.expires = this.#refreshTokenEnd(family);
-    else if (token.usedAt !== undefined && this.now >= token.usedAt + leeway) return this.#endFamily(family);
+    else if (token.usedAt !== undefined && !this.#mayBeUsedAgain(token, leeway)) return this.#endFamily(family);
     else token.usedAt ??= this.now;
-    return this.#issue(family, scopes, leeway !== undefined);
+    if (token.successor !== undefined) token.successor.usedAt = Number.NEGATIVE_INFINITY;
+    const issued = this.#issue(family, scopes, leeway !== undefined);
+    if (leeway !== undefined) token.successor = issued.find(({ kind }) => kind === 'refresh');
+    return issued;
+  }
+
+  /** Within its leeway, while what it was given for it was neither used nor revoked. */
+  #mayBeUsedAgain({ usedAt = 0, successor }: Token, leeway: number): boolean {
+    return (
+      this.now < usedAt + leeway &&
+      successor !== undefined &&
+      !successor.ended &&
+      successor.usedAt === undefined &&
+      this.now < successor.expires
+    );
   }
 
   /** @param app that asks for it */
@@ -156,7 +170,16 @@ export class Model {
 
   #issue(family: Family, scopes: readonly string[], refreshable: boolean): readonly Token[] {
     const make = (kind: Token['kind'], of: readonly string[], expires: number): Token => {
-      const token = { name: `${kind}${this.tokens.length}`, kind, family, scopes: of, expires, ended: false, usedAt: undefined };
+      const token = {
+        name: `${kind}${this.tokens.length}`,
+        kind,
+        family,
+        scopes: of,
+        expires,
+        ended: false,
+        usedAt: undefined,
+        successor: undefined,
+      };
       this.tokens.push(token);
       return token;
     };

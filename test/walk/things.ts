@@ -49,6 +49,8 @@ export interface Token {
   expires: number;
   ended: boolean;
   usedAt: number | undefined;
+  /** The refresh token that it was last given for. */
+  successor: Token | undefined;
 }
 
 export interface Session {

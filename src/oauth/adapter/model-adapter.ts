@@ -6,6 +6,7 @@
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import { epochSeconds } from '../../clock.ts';
 import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from '../../store/protocol-state.ts';
+import { hasUnusedSuccessor } from '../../store/refresh-leeway.ts';
 import { freshDeviceId } from '../device.ts';
 import { scopeAtUserinfo } from '../tokens/account.ts';
 import { NoAdapter } from './no-adapter.ts';
@@ -51,7 +52,7 @@ export class ModelAdapter extends NoAdapter {
       return;
     }
     await this.server.write((request) => {
-      Object.assign(row.payload, this.#device(request));
+      Object.assign(row.payload, this.#device(request), this.#predecessor(request));
       request.writes.insert(row);
     });
   }
@@ -64,7 +65,17 @@ export class ModelAdapter extends NoAdapter {
     const found = await pending;
     if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);
-    return this.#present(id, found);
+    return this.#present(id, found, await this.#isConsumed(key, found));
+  }
+
+  /** A refresh token that was used counts as consumed once its leeway is over, or its successor was used or revoked. */
+  async #isConsumed(id: string, { payload, consumedAt }: FoundModel): Promise<boolean> {
+    if (consumedAt === undefined || this.model !== 'RefreshToken') return consumedAt !== undefined;
+    const [now, grantId] = [epochSeconds(), text(payload.grantId)];
+    if (grantId === undefined || consumedAt + this.server.refreshTokenLeeway(payload.clientId) <= now) return true;
+    return !(await this.server.read((pool) =>
+      hasUnusedSuccessor(pool, { model: this.model, id, serverKey: this.server.key }, grantId, now),
+    ));
   }
 
   /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
@@ -92,14 +103,17 @@ export class ModelAdapter extends NoAdapter {
     return { model: this.model, id: rowKey(id), serverKey: this.server.key };
   }
 
-  #present(id: string, found: FoundModel): AdapterPayload {
+  /** What a refresh token keeps of the one that it was given for (store/refresh-leeway.ts). */
+  #predecessor({ writes }: RequestState): { readonly predecessor?: string } {
+    const use = this.model === 'RefreshToken' ? writes.uses.find(({ model }) => model === 'RefreshToken') : undefined;
+    return use === undefined ? {} : { predecessor: use.id };
+  }
+
+  #present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
     if (this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo') payload.scope = scopeAtUserinfo(payload.scope ?? '');
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
-    if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined) {
-      const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(payload.clientId) : 0;
-      if (found.consumedAt + leeway <= epochSeconds() || leeway === 0) payload.consumed = Math.floor(found.consumedAt);
-    }
+    if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
     return payload;
   }
 }
