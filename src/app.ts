@@ -9,7 +9,7 @@ import { createHouse } from './hosted/house.ts';
 import { health } from './http/health.ts';
 import { createOutbound } from './http/outbound.ts';
 import { createPages } from './http/pages.ts';
-import { clientAddress, observeRequests, requestId } from './http/requests.ts';
+import { clientAddress, logRefusal, observeRequests, requestId } from './http/requests.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { generatedStylesheets, publicFiles } from './http/static.ts';
 import { errorPage } from './interaction/error-page.ts';
@@ -96,6 +96,13 @@ export function createApp(services: Services): App {
       ),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
+    reject(reason, rejected, req) {
+      logRefusal(req, reason);
+      if (rejected === undefined) return;
+      refusedRequests.reject({ ...rejected, ...reason }, describe(req)).catch((error: unknown) => {
+        log.warn({ err: error, requestId: requestId(req) }, 'a refused request could not be noted in the audit log');
+      });
+    },
     async endSession({ uid, userId }, req) {
       const login = (await findUserById(database.knex, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });

@@ -97,6 +97,7 @@ export const app = z.object({
       allowed_origins: z.array(z.string()),
       id_token_claims: z.array(z.string()).optional(),
       id_token_signed_response_alg: z.string().optional(),
+      profile: z.enum(['service', 'openid']).nullable(),
       identity_providers: z.array(z.string()).optional(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
@@ -213,7 +214,7 @@ export function presentApp(
   { secret, ...caller }: Caller & { readonly secret?: string | undefined } = {},
 ): z.input<typeof app> {
   const { token_endpoint_auth_method, pkce_required, ...stored } = application.settings;
-  const settings = { ...stored, response_types: responseTypesFor(caller, stored.response_types) };
+  const settings = { ...stored, profile: stored.profile ?? null, response_types: responseTypesFor(caller, stored.response_types) };
   return {
     id: application.id,
     name: 'oidc_client',

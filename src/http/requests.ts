@@ -71,6 +71,24 @@ function family(path: string, apiResources: ReadonlySet<string>): string {
 /** Everything after these is a secret or names a sign-in under way, in any spelling: the router is not strict either. */
 const withoutToken = (path: string): string => path.replace(/(\/(?:choose-password|verify-email|interaction))\/.*/is, '$1/...');
 
+/** Why a request was refused, in the words of its answer. */
+export interface Refusal {
+  readonly error: string;
+  readonly description: string;
+}
+
+const refusals = new WeakMap<IncomingMessage, Refusal>();
+/** Characters of a description in the log. */
+const LONGEST_REASON = 200;
+
+/** Adds the reason to the request's line of the log, where the request id finds it. */
+export const logRefusal = (req: IncomingMessage, refusal: Refusal): void => void refusals.set(req, refusal);
+
+function refusalOf(req: IncomingMessage): { readonly error?: string; readonly reason?: string } {
+  const refusal = refusals.get(req);
+  return refusal === undefined ? {} : { error: refusal.error, reason: refusal.description.slice(0, LONGEST_REASON) };
+}
+
 export interface RequestObserver {
   readonly registry: Registry;
   /** Call first for each request. */
@@ -129,7 +147,8 @@ export function observeRequests(
         const label = family(path, apiResources);
         total.inc({ method: METHODS.has(method) ? method : 'other', family: label, status: res.statusCode });
         seconds.observe({ family: label }, elapsed / 1000);
-        const line = { requestId: id, method, path: withoutToken(path), status: res.statusCode, ms: Math.round(elapsed * 10) / 10 };
+        const ms = Math.round(elapsed * 10) / 10;
+        const line = { requestId: id, method, path: withoutToken(path), status: res.statusCode, ms, ...refusalOf(req) };
         if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');
         else if (res.statusCode >= 500) log.error(line, 'request');
         else log.info(line, 'request');

@@ -1,5 +1,7 @@
 /** What an application sets beyond the registered client metadata (RFC 7591); it rides on oidc-provider's client as one property. */
 
+import type { Profile } from '../policy/application-settings.ts';
+
 /** The name of the property among the client's metadata. */
 export const CLIENT_SETTINGS = 'gatehouse';
 
@@ -14,6 +16,8 @@ export interface ClientSettings {
   readonly allowedOrigins: readonly string[];
   /** undefined: the claims of the granted scopes. */
   readonly idTokenClaims: readonly string[] | undefined;
+  /** undefined: the authorization server's. */
+  readonly profile: Profile | undefined;
   /** The external providers that its sign-in page offers; undefined: all. */
   readonly identityProviders: readonly string[] | undefined;
   /** Of its pages. */
@@ -32,3 +36,7 @@ export interface ClientSettings {
 export function clientSettings(client: object): ClientSettings {
   return (client as Record<typeof CLIENT_SETTINGS, ClientSettings>)[CLIENT_SETTINGS];
 }
+
+/** Whose rules count for a client's requests. @param client absent: not known yet */
+export const profileOf = (client: object | undefined, server: { readonly profile: Profile }): Profile =>
+  (client && clientSettings(client).profile) ?? server.profile;

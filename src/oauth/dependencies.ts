@@ -4,13 +4,16 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Outbound } from '../http/outbound.ts';
 import type { Keyring } from '../secrets.ts';
-import type { RefusedRequest } from '../services/refused-requests.ts';
+import type { RefusedRequest, RejectedRequest } from '../services/refused-requests.ts';
 import type { Credentials, SignedInUser } from '../services/sign-in.ts';
 import type { Database } from '../store/database.ts';
 import type { ClientDirectory } from './adapter/clients.ts';
 import type { UnansweredRequests } from './authorize/unanswered.ts';
 import type { ProtocolPages } from './pages.ts';
 import type { WrongSecrets } from './wrong-secrets.ts';
+
+/** Whose request was rejected, and where. */
+export type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
 
 export interface ProviderParts {
   readonly config: Config;
@@ -31,6 +34,11 @@ export interface ProviderParts {
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Notes a refusal in the audit log, with what decided. */
   refuse(refusal: RefusedRequest, req: IncomingMessage): Promise<void>;
+  /**
+   * Notes why a request is answered with an error: in the request's line of the log, and of a known application in the audit log.
+   * @param rejected absent: the application is not known
+   */
+  reject(reason: { readonly error: string; readonly description: string }, rejected: Rejected | undefined, req: IncomingMessage): void;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** Where a request comes from. */

@@ -260,14 +260,14 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     setting: 'extraParams with validators for standard parameters',
     default: 'state optional, nonce for ID tokens, unknown scopes dropped, offline_access only with prompt=consent',
-    ours: 'state required, nonce in implicit and hybrid flows, unknown scopes an error, offline_access as any scope',
+    ours: 'state required on profile service, nonce in implicit and hybrid flows, unknown scopes an error, offline_access as any scope',
     why: 'the specification’s rules',
     test: 'oauth/authorize-response.test.ts',
   },
   {
     setting: 'clientBasedCORS, and the CORS headers of every answer',
     default: 'no origin of a known client; every origin where no client is known: preflights, early errors',
-    ours: 'the allowed_origins of the application; where none is known, those of any active application',
+    ours: 'any origin is carried out; the allowed_origins of the application may read the answer, where none is known those of any active application',
     why: 'an origin that nobody registered may read nothing, and a single-page application reads its errors too',
     test: 'oauth/cors.test.ts',
   },

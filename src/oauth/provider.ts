@@ -39,14 +39,14 @@ import { checkScope, words } from './authorize/scope.ts';
 import { signInBySessionToken } from './authorize/session-token.ts';
 import { checkState } from './authorize/state.ts';
 import { checkAssertion } from './client-assertion.ts';
-import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
+import { CLIENT_SETTINGS, clientSettings, profileOf } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
-import { noteRefusals } from './refusals.ts';
+import { noteError, noteRefusals } from './refusals.ts';
 import { sharePrototypes } from './request-prototypes.ts';
 import type { ShortPathParts } from './short-path.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
@@ -108,7 +108,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     refused,
   );
   const announced = announcedClaims(parts.claims);
-  const accounts = findAccount(server.profile, readAccount, claims);
+  const accounts = findAccount(server, readAccount, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server, access, signIn);
   const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
@@ -175,8 +175,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     findAccount: accounts,
     discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
     extraParams: {
-      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, server.profile)),
-      nonce: (ctx) => onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, server.profile)),
+      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, profileOf(ctx.oidc.client, server))),
+      nonce: (ctx) =>
+        onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, profileOf(ctx.oidc.client, server))),
       scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
       idp: (ctx) => onAuthorize(ctx, () => checkIdp(ctx, (id) => state.read(() => findIdentityProvider(database.knex, id)))),
       idp_scope: (ctx) => onAuthorize(ctx, () => checkIdpScope(ctx)),
@@ -190,7 +191,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     revokeGrantPolicy: () => true,
     assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, { typ }) => checkAssertion(issuer, `${issuer}/token`, aud, typ),
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
-    clientBasedCORS: (_ctx, origin, client) => clientSettings(client).allowedOrigins.includes(origin),
+    // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
+    clientBasedCORS: () => true,
     renderError: (ctx, out, cause) =>
       showProtocolError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '', cause }),
   };
@@ -216,6 +218,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, denied, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
+  provider.on('authorization.error', (ctx, error) => noteError({ server, ...deps }, ctx, error));
   provider.on('authorization.success', answersBySession);
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 

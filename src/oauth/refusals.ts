@@ -1,4 +1,5 @@
 /** What the authorization server refuses to a user who has signed in, or to an application that has proved itself, is noted in the audit log with what decided. */
+import type { IncomingMessage } from 'node:http';
 import { type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { AccessGrantType } from '../policy/access-policy.ts';
 import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../policy/decisions.ts';
@@ -59,6 +60,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       ...(typeof prompt === 'string' && { prompt }),
     };
     const endpoint = ctx.path === ROUTES.token ? 'token' : 'authorize';
+    noted.add(ctx.req);
     await state.read(() => refuse({ endpoint, userId, server: { id, name }, decision: { ...why, request } as RequestRefused }, ctx.req));
   }
 
@@ -75,6 +77,35 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       await note(ctx, { clientId: client.clientId, userId, grantType, scopes: words(params?.scope) }, why);
     },
   };
+}
+
+/** What an application has to reckon with, or what is noted with what decided. */
+const ROUTINE = new Set([
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'access_denied',
+  'temporarily_unavailable',
+  'server_error',
+]);
+
+const noted = new WeakSet<IncomingMessage>();
+
+/** Notes an error that a request is answered with. Nothing waits for it. */
+export function noteError(
+  { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },
+  ctx: KoaContextWithOIDC,
+  { error, error_description: description = '' }: { readonly error: string; readonly error_description?: string | undefined },
+): void {
+  if (noted.has(ctx.req)) return;
+  noted.add(ctx.req);
+  // Absent where the request was refused before the library's own route was entered.
+  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
+  const clientId = oidc?.client?.clientId;
+  const endpoint = ctx.path === ROUTES.authorization ? 'authorize' : 'token';
+  // Of the other endpoints only that the application did not prove itself.
+  const isTold = !ROUTINE.has(error) && (endpoint === 'authorize' || ctx.path === ROUTES.token || error === 'invalid_client');
+  reject({ error, description }, isTold && clientId !== undefined ? { endpoint, clientId, server: { id, name } } : undefined, ctx.req);
 }
 
 type WithoutRequest<D> = D extends RequestRefused ? Omit<D, 'request'> : never;

@@ -15,6 +15,7 @@ import { noteFailure, noteLook } from './adapter/request-state.ts';
 import { rowKey } from './adapter/row-keys.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { words } from './authorize/scope.ts';
+import { profileOf } from './client-settings.ts';
 import { ROUTES } from './endpoints.ts';
 import { isPlainForm, noteForm, readText } from './form.ts';
 import { type AccessTokenFormat, looksLikeJwt } from './tokens/access-token-format.ts';
@@ -86,8 +87,9 @@ async function userinfo(
   const { account } = found ?? {};
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const { aud, claims: requested, clientId, scope } = found.payload;
-  if (aud !== undefined || requested !== undefined || !opensUserinfo(server.profile, new Set(words(scope)))) return undefined;
-  if ((await provider.Client.find(String(clientId))) === undefined) return undefined;
+  const client = await provider.Client.find(String(clientId));
+  if (client === undefined) return undefined;
+  if (aud !== undefined || requested !== undefined || !opensUserinfo(profileOf(client, server), new Set(words(scope)))) return undefined;
   const told = await claims.forUserinfo(account, userClaims(account), String(scope));
   return Object.fromEntries(userinfoClaims.filter((name) => name in told).map((name) => [name, told[name]]));
 }

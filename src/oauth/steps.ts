@@ -14,17 +14,18 @@ import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts
 import { askAgain } from './authorize/ended-session.ts';
 import { prepareAuthorization } from './authorize/request.ts';
 import { requestObjects } from './authorize/request-object.ts';
+import { prepareBasic } from './basic-credentials.ts';
 import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { noteDevice } from './device.ts';
 import { withholdScopes } from './discovery.ts';
-import { fillEmptySecret } from './empty-secret.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { isPlainForm, readForm } from './form.ts';
 import { withholdUnpublished } from './keys.ts';
 import { answerLogout } from './logout.ts';
 import { showError } from './pages.ts';
+import { noteError } from './refusals.ts';
 import type { AccessTokenFormat } from './tokens/access-token-format.ts';
 import { completeIntrospection } from './tokens/introspection.ts';
 import { clientInHeader, clientInQuery, handOver, prepareBearer, prepareTokenForm } from './tokens/presented-token.ts';
@@ -56,14 +57,15 @@ export function stepsAround(parts: StepsParts): Middleware {
 const told = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
 
 /** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
-function programEndpoint({ state, format, claims, log, database, wrongSecrets }: StepsParts) {
+function programEndpoint(parts: StepsParts) {
+  const { state, format, claims, log, database, wrongSecrets } = parts;
   const findUser = (id: string) => state.read(() => findUserById(database.knex, id));
 
   /** @returns the presented token when it may be an ID token */
   async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
     ctx.req.headers.accept = 'application/json';
-    if (ctx.path !== ROUTES.userinfo) fillEmptySecret(ctx);
+    if (ctx.path !== ROUTES.userinfo) prepareBasic(ctx);
     if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
     // oidc-provider would read it piece by piece, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readForm(ctx));
@@ -90,13 +92,14 @@ function programEndpoint({ state, format, claims, log, database, wrongSecrets }:
       answerWithError(ctx, error);
     }
     finishProgramAnswer(ctx);
+    if (ctx.status >= 400) noteError(parts, ctx, ctx.body as { readonly error: string; readonly error_description?: string });
     await shareWithOrigin(ctx, (origin) => isOriginRegistered(database.knex, origin));
   };
 }
 
 /** authorize, logout, discovery and keys. */
 function browserEndpoint(parts: StepsParts) {
-  const { server, scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
+  const { scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
   const mergeRequestObject = requestObjects({
     issuer: state.issuer,
     outbound,
@@ -111,7 +114,7 @@ function browserEndpoint(parts: StepsParts) {
           before: (clientId: string) => wrongSecrets.refuseBarred(ctx, clientId),
           failed: (clientId: string) => state.read(() => wrongSecrets.note(ctx, clientId)),
         };
-        await prepareAuthorization(ctx, scopes, server.profile, (query) => mergeRequestObject(query, guard));
+        await prepareAuthorization(ctx, scopes, (query) => mergeRequestObject(query, guard));
       }
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
@@ -130,6 +133,7 @@ function browserEndpoint(parts: StepsParts) {
       }
       if (error instanceof errors.OIDCProviderError && error.expose) {
         const { statusCode: status, error: code, error_description: description = '' } = error;
+        noteError(parts, ctx, error);
         await showError(pages, ctx, { status, code, description, cause: error });
         return;
       }

@@ -10,6 +10,7 @@ import Router from 'oidc-provider/lib/helpers/router.js';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { sameSecret } from '../secrets.ts';
 import { withMinute } from './adapter/row-keys.ts';
+import { literalSecret } from './basic-credentials.ts';
 import { clientSettings } from './client-settings.ts';
 import { SESSION_DEVICE } from './session-device.ts';
 import { SESSION_PROVIDER } from './session-provider.ts';
@@ -135,7 +136,10 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
   const { compareClientSecret } = Client.prototype;
   Client.prototype.compareClientSecret = function compareEach(actual) {
     beforeSecret(this.clientId);
-    return compareClientSecret.call(this, actual) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, actual));
+    const literal = Provider.ctx === undefined ? undefined : literalSecret(Provider.ctx.req);
+    return [actual, ...(literal === undefined ? [] : [literal])].some(
+      (given) => compareClientSecret.call(this, given) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, given)),
+    );
   };
 
   if (knownClients.has(Client)) throw new Error('a provider is touched once');

@@ -12,6 +12,12 @@ export type ApplicationType = 'web' | 'native' | 'browser' | 'service';
 export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'client_secret_jwt' | 'private_key_jwt' | 'none';
 export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client_credentials' | 'refresh_token';
 
+/**
+ * Whose rules count where the two differ: the service's specification (state required and of few characters, nonce with every token of the
+ * authorize endpoint, userinfo for profile, email, address or phone), or OpenID Connect Core.
+ */
+export type Profile = 'service' | 'openid';
+
 /** In the API's own names, as stored. */
 export interface ApplicationSettings {
   readonly token_endpoint_auth_method: TokenEndpointAuthMethod;
@@ -40,6 +46,8 @@ export interface ApplicationSettings {
   readonly id_token_claims?: string[] | undefined;
   /** Absent: the authorization server's. */
   readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | undefined;
+  /** Absent: the authorization server's. */
+  readonly profile?: Profile | null | undefined;
   /** The ids of the external providers that its sign-in page offers; absent: all that are active. Ours: Okta has routing rules. */
   readonly identity_providers?: string[] | undefined;
   /** May it introspect other applications' tokens? */
@@ -88,7 +96,8 @@ export function completeSettings(given: GivenSettings): ApplicationSettings {
     consent_method: given.consent_method ?? 'TRUSTED',
     assignment: given.assignment ?? 'EVERYONE',
     backchannel_logout_session_required: given.backchannel_logout_session_required ?? false,
-    allowed_origins: unique(given.allowed_origins ?? []),
+    // The pages that a single-page application returns to are those that call the token endpoint.
+    allowed_origins: unique(given.allowed_origins ?? (application_type === 'browser' ? originsOf(given.redirect_uris ?? []) : [])),
     introspect_any: given.introspect_any ?? true,
     refresh_token: { rotation_type: given.refresh_token?.rotation_type ?? 'ROTATE', leeway: given.refresh_token?.leeway ?? DEFAULT_LEEWAY },
   };
@@ -149,5 +158,7 @@ function isNativeUri(uri: string): boolean {
 
 /** Does the application prove itself by a secret? */
 export const usesSecret = (settings: ApplicationSettings): boolean => settings.token_endpoint_auth_method.startsWith('client_secret_');
+
+const originsOf = (uris: readonly string[]): string[] => uris.map((uri) => new URL(uri).origin).filter((origin) => origin !== 'null');
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];

@@ -132,6 +132,10 @@ export const clientFields = {
     .max(100)
     .optional(),
   id_token_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
+  profile: z.enum(['service', 'openid']).nullable().optional().meta({
+    description:
+      "Whose rules count for this application's requests: service, or openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need; null: the authorization server's",
+  }),
   identity_providers: z
     .array(text({ least: 1 }))
     .max(50)

@@ -120,7 +120,7 @@ export const listAuthorizationServers = (services: Services): Promise<Authorizat
 
 /**
  * Replaces a server's settings; those not given return to their defaults, but for the audience and whether its keys are rotated by themselves.
- * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server changes its lifetimes, its algorithm and the rotation of its keys only
+ * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
  */
 export async function updateAuthorizationServer(
   services: Services,
@@ -213,7 +213,7 @@ async function change(
 }
 
 function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): void {
-  const fixed = ['name', 'description', 'audience', 'profile', 'accessTokenFormat'] as const;
+  const fixed = ['name', 'description', 'audience', 'accessTokenFormat'] as const;
   const changed = fixed.filter((field) => wanted[field] !== before[field]);
   if (changed.length > 0) throw wrongState(`the built-in authorization server keeps its ${changed.join(', ')}`);
 }

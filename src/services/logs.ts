@@ -9,6 +9,7 @@ import {
   findAuditEvent,
   listAuditEvents,
   listEventsOfRequest,
+  listRefusals as refusalsOf,
   type StoredEvent,
 } from '../store/audit.ts';
 import { isTimeout } from '../store/failures.ts';
@@ -67,6 +68,10 @@ export async function readLogEvent(
   const all = event.transactionId === null ? [] : await listEventsOfRequest(knex, event, span, MOST_OF_REQUEST);
   return { event, others: all.filter((one) => one.uuid !== event.uuid) };
 }
+
+/** The newest refused requests of an application. */
+export const listRefusals = ({ database: { knex } }: Services, applicationId: string, limit: number): Promise<readonly StoredEvent[]> =>
+  refusalsOf(knex, applicationId, limit);
 
 let searching = 0;
 

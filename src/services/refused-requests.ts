@@ -1,6 +1,6 @@
 /**
- * Requests for tokens that are refused to a user or an application that has proved who it is, in the audit log with what decided. Whoever asks again and
- * again is told of once a minute: a loop of requests must not fill the log. Of requests that are carried out nothing is written.
+ * Refused requests of applications, in the audit log: what a rule decided about a user or an application, and what breaks the protocol. The same is
+ * written once a minute, so a loop of requests does not fill the log. Of requests that are carried out nothing is written.
  */
 import { LRUCache } from 'lru-cache';
 import type { RequestRefused } from '../policy/decisions.ts';
@@ -28,6 +28,24 @@ export interface RefusedRequest {
   readonly decision: RequestRefused;
 }
 
+/** A request of a known application that breaks a rule of the protocol. */
+export interface RejectedRequest {
+  readonly endpoint: 'authorize' | 'token';
+  readonly clientId: string;
+  readonly server: { readonly id: string; readonly name: string };
+  /** The error code that the application was answered. */
+  readonly error: string;
+  readonly description: string;
+}
+
+/** Characters of a description that are kept. */
+const LONGEST_REASON = 200;
+
+const EVENTS = {
+  authorize: { eventType: 'app.oauth2.as.authorize', displayMessage: 'OAuth2 authorization request' },
+  token: { eventType: 'app.oauth2.as.token.grant', displayMessage: 'OAuth2 token request' },
+} as const;
+
 type Connection = Omit<RequestContext, 'actor' | 'roles'>;
 
 export class RefusedRequests {
@@ -40,11 +58,36 @@ export class RefusedRequests {
     const { endpoint, userId, server, decision } = refused;
     // Not the scopes: whoever asks decides which, in which order and how often, and so would decide how much is written.
     const { clientId, grantType } = decision.request;
-    const same = JSON.stringify([endpoint, userId, server.id, decision.kind, clientId, grantType]);
+    await this.#once([endpoint, userId, server.id, decision.kind, clientId, grantType], () => this.#write(refused, request));
+  }
+
+  /** @param request who made it, as far as the connection tells */
+  async reject(rejected: RejectedRequest, request: Connection): Promise<void> {
+    const { endpoint, clientId, server, error, description } = rejected;
+    await this.#once([endpoint, server.id, clientId, error], async () => {
+      const { knex } = this.services.database;
+      const application = await findApplicationById(knex, clientId);
+      if (application === undefined) return;
+      const { id, label } = application;
+      await recordEvent(knex, {
+        ...EVENTS[endpoint],
+        request: { ...request, actor: { id, type: 'PublicClientApp', displayName: label } },
+        targets: [
+          { id, type: 'AppInstance', displayName: label },
+          { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+        ],
+        failure: `${error}: ${description}`.slice(0, LONGEST_REASON),
+      });
+    });
+  }
+
+  /** Nothing where the same was written within the last minute. */
+  async #once(what: readonly unknown[], write: () => Promise<void>): Promise<void> {
+    const same = JSON.stringify(what);
     if (this.#told.has(same)) return;
     this.#told.set(same, true);
     try {
-      await this.#write(refused, request);
+      await write();
     } catch (error) {
       this.#told.delete(same);
       throw error;
@@ -62,8 +105,7 @@ export class RefusedRequests {
         ? { id: clientId, type: 'PublicClientApp', displayName: label }
         : { id: userId, type: 'User', displayName: user?.login ?? userId };
     await recordEvent(knex, {
-      eventType: endpoint === 'authorize' ? 'app.oauth2.as.authorize' : 'app.oauth2.as.token.grant',
-      displayMessage: endpoint === 'authorize' ? 'OAuth2 authorization request' : 'OAuth2 token request',
+      ...EVENTS[endpoint],
       request: { ...request, actor },
       targets: [
         { id: clientId, type: 'AppInstance', displayName: label },

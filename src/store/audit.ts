@@ -153,6 +153,21 @@ export async function countFailures(executor: Executor, type: EventType, since: 
   return rows[0];
 }
 
+/** The newest refusals of an application's requests; among the newest of all, so that one index finds them however many events there are. */
+export async function listRefusals(executor: Executor, applicationId: string, limit: number): Promise<StoredEvent[]> {
+  const newest = executor('audit_events')
+    .whereIn('event_type', ['app.oauth2.as.authorize', 'app.oauth2.as.token.grant'])
+    .orderBy('seq', 'desc')
+    .limit(AMONG_REFUSALS);
+  return executor(newest.as('newest'))
+    .whereRaw("outcome->>'result' = 'FAILURE' AND target @> ?::jsonb", [JSON.stringify([{ id: applicationId, type: 'AppInstance' }])])
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .select<StoredEvent[]>(EVENT);
+}
+
+const AMONG_REFUSALS = 2000;
+
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
 const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
 

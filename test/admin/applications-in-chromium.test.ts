@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { inBrowser } from '../support/browser.ts';
+import { freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
 import { SUPER } from './administrators.ts';
-import { freePort, layDown, run } from './applications.ts';
+import { layDown, run } from './applications.ts';
 
 const fact = (page: Page, label: string): Promise<string | null> => page.textContent(`dt:text-is("${label}") + dd code`);
 

@@ -172,8 +172,15 @@ test('every setting that the API takes is edited on a form, which leaves all oth
         },
       ],
       'sign-in': [
-        { assignment: 'ASSIGNED', consent_method: 'REQUIRED', mfa_required: 'true', providers: 'some', identity_providers: [provider.id] },
-        { assignment: 'ASSIGNED', consent_method: 'REQUIRED', mfa_required: true, identity_providers: [provider.id] },
+        {
+          assignment: 'ASSIGNED',
+          consent_method: 'REQUIRED',
+          mfa_required: 'true',
+          profile: 'openid',
+          providers: 'some',
+          identity_providers: [provider.id],
+        },
+        { assignment: 'ASSIGNED', consent_method: 'REQUIRED', mfa_required: true, profile: 'openid', identity_providers: [provider.id] },
       ],
       tokens: [
         {
@@ -445,7 +452,7 @@ test('Connect warns of a single-page application whose pages may not call the to
   const service = await startService(t);
   const { agent } = await enter(service);
   const page = { application_type: 'browser', redirect_uris: ['http://localhost:8080/callback'] };
-  const { clientId: closed } = await service.createApp(page);
+  const { clientId: closed } = await service.createApp({ ...page, allowed_origins: [] });
   assert.match(wordsOf(await agent.visit(`${HOME}/${closed}`)), /Pages of http:\/\/localhost:8080 may not call the token endpoint/);
   const { id: open } = await createApplication(agent, 'browser', { label: 'Open', redirect_uris: 'http://localhost:8080/callback' });
   assert.doesNotMatch(wordsOf(await agent.visit(`${HOME}/${open}`)), /may not call/);

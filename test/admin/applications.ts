@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
@@ -45,16 +44,6 @@ export async function createApplication(agent: UserAgent, kind: string, typed: R
 export function filesIn({ text }: Page): ReadonlyMap<string, string> {
   const files = text.matchAll(/<pre id="[\w-]+-\d+"[^>]*aria-label="Content of ([^"]*)">([\s\S]*?)<\/pre>/g);
   return new Map([...files].map(([, name = '', content = '']) => [name, plain(content)]));
-}
-
-/** A port that nobody listens at just now: a redirect URI names it before its application runs. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  assert(address !== null && typeof address === 'object');
-  await new Promise((resolve) => server.close(resolve));
-  return address.port;
 }
 
 /** Lays files into a directory of their own, beside this project's packages. */

@@ -123,18 +123,22 @@ test('without an id one is made up, and the audience with it; of lists there are
   assert.match((await agent.visit(`${HOME}/orders/scopes?q=S15`)).text, />s15</);
 });
 
-test('of the built-in server only lifetimes and keys are offered, and nothing else is taken', async (t) => {
+test('of the built-in server only its profile, lifetimes and keys are offered, and nothing else is taken', async (t) => {
   const service = await startService(t);
   const { agent } = await enter(service);
   const home = `${HOME}/built-in`;
   assert.doesNotMatch((await agent.visit(home)).text, /life-cycle/);
   const before = await service.api('GET', '/authorizationServers/built-in');
   const form = await agent.visit(`${home}/edit`);
-  for (const name of ['name', 'audience', 'profile', 'accessTokenFormat']) assert.doesNotMatch(form.text, new RegExp(`name="${name}"`));
-  const changed = await agent.submit(form, 'console-form', { accessTokenLifetimeMinutes: '30', audience: 'api://other' });
+  for (const name of ['name', 'audience', 'accessTokenFormat']) assert.doesNotMatch(form.text, new RegExp(`name="${name}"`));
+  const changed = await agent.submit(form, 'console-form', {
+    accessTokenLifetimeMinutes: '30',
+    profile: 'openid',
+    audience: 'api://other',
+  });
   assert.match(wordsOf(changed), /live for 30 minutes/);
   const { body } = await service.api('GET', '/authorizationServers/built-in');
-  assert.deepEqual([body.accessTokenLifetimeMinutes, body.audiences], [30, before.body.audiences]);
+  assert.deepEqual([body.accessTokenLifetimeMinutes, body.profile, body.audiences], [30, 'openid', before.body.audiences]);
   for (const path of ['scopes', 'claims', 'policies']) {
     const page = await agent.visit(`${home}/${path}`);
     assert.equal(page.status, 200, path);

@@ -6,11 +6,12 @@ import type { Facts } from '../../src/admin/snippets/snippet.ts';
 import { snippetsFor } from '../../src/admin/snippets/snippets.ts';
 import { inBrowser } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
+import { freePort } from '../support/process.ts';
 import { type ServiceCalls, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { openWindow, signIn } from '../support/watched-page.ts';
 import { enter } from './administrators.ts';
-import { createApplication, filesIn, freePort, layDown, run } from './applications.ts';
+import { createApplication, filesIn, layDown, run } from './applications.ts';
 
 /** Goes from an application on another port to the service, signs in, and comes back. */
 async function signInBehind(start: string, service: ServiceCalls, user: { login: string; password: string }) {

@@ -48,6 +48,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       backchannel_logout_session_required: false,
       allowed_origins: [],
       introspect_any: true,
+      profile: null,
       refresh_token: { rotation_type: 'ROTATE', leeway: 10 },
     });
   });
@@ -289,6 +290,19 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       assert.deepEqual([answer.status, answer.body.errorCode], [409, 'E0000014']);
     });
   }
+
+  it('lets a single-page application call from the origins of its redirect URIs unless it names others', async () => {
+    const redirect_uris = ['https://app.example/a', 'https://app.example/b', 'http://localhost:8080/'];
+    for (const [given, expected] of [
+      [{}, ['https://app.example', 'http://localhost:8080']],
+      [{ allowed_origins: [] }, []],
+      [{ allowed_origins: ['https://other.example'] }, ['https://other.example']],
+    ] as const) {
+      const settings = { application_type: 'browser', redirect_uris, ...given };
+      const { status, body } = await api.call<App>('POST', '/apps', withSettings(settings, { token_endpoint_auth_method: 'none' }));
+      assert.deepEqual([status, body.settings.oauthClient.allowed_origins], [200, expected]);
+    }
+  });
 
   it('lets one of twenty have a client_id and tells the others 409', async () => {
     const body = withSettings({}, { client_id: 'wanted' });

@@ -10,7 +10,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { inBrowser } from '../support/browser.ts';
 import { onServer } from '../support/database.ts';
 import { eventually } from '../support/process.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type Service, STARTED, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { openWindow } from '../support/watched-page.ts';
 
@@ -59,7 +59,7 @@ test('the dev inbox is not there behind a proxy, under another name (DNS rebindi
   const href = await firstMail(service);
   const smtp = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'id@gatehouse.example' };
   const withServer = await startService(t, {
-    beside: { database: service.database, secretKey: Buffer.alloc(32, 'the key of all test services').toString('base64url') },
+    beside: { database: service.database, secretKey: STARTED.SECRET_KEY },
     env: smtp,
   });
   const statusOf = (base: string, path: string, headers: Record<string, string>) =>

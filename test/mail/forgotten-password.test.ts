@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { onServer } from '../support/database.ts';
 import { startMailServer } from '../support/mail.ts';
 import { eventually } from '../support/process.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type Service, STARTED, startService } from '../support/service.ts';
 import { createIdp, idpBody, startUpstream } from '../support/upstream.ts';
 import { type Page, UserAgent } from '../support/user-agent.ts';
 
@@ -39,7 +39,7 @@ test('the same answer for everybody, and nothing is looked up in the request; a 
   assert.equal(notes.length, names.length);
   assert.ok(!JSON.stringify(notes).includes('bob@example.com') && !JSON.stringify(notes).includes(byAddress.login));
 
-  const beside = { database: quiet.database, secretKey: Buffer.alloc(32, 'the key of all test services').toString('base64url') };
+  const beside = { database: quiet.database, secretKey: STARTED.SECRET_KEY };
   const service = await startService(t, { beside, env: { ...server.env, BASE_URL: quiet.baseUrl }, sendsOutbox: true });
   await server.mail('ada@example.com');
   await eventually(async () => (await waiting(service)) === 0, 'all are answered');

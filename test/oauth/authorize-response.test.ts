@@ -170,9 +170,14 @@ test('each error stands in the place of the response mode, with error_descriptio
     const answer = delivered(await new UserAgent(service.baseUrl).visit(request));
     assert.deepEqual([answer.fields.error, answer.fields.state, answer.place], [error, 'some-state', place], String(type));
   }
-  const twofold = authorizeUrl(service, 'built-in', { client_id: narrow.clientId, response_type: 'nonsense', state: 'a b' });
-  const { fields } = delivered(await new UserAgent(service.baseUrl).visit(twofold));
-  assert.deepEqual([fields.error, fields.state], ['unsupported_response_type', undefined], 'a state that is wrong never comes back');
+  for (const [state, returned] of [
+    ['a b', 'a b'],
+    ['ä', undefined],
+  ] as const) {
+    const twofold = authorizeUrl(service, 'built-in', { client_id: narrow.clientId, response_type: 'nonsense', state });
+    const { fields } = delivered(await new UserAgent(service.baseUrl).visit(twofold));
+    assert.deepEqual([fields.error, fields.state], ['unsupported_response_type', returned], state);
+  }
 });
 
 test('nonce is required in the implicit and hybrid flows, optional in the code flow, and returned in the ID token', async (t) => {
@@ -244,4 +249,24 @@ test('the profile openid of a server relaxes three rules: state, nonce, and user
   }
   await setProfile('openid');
   assert.equal((await ask({ state: undefined }, 'built-in')).error, 'invalid_request', 'a switch of that server alone');
+  const { body: builtIn } = await service.api('GET', '/authorizationServers/built-in');
+  const { body: changed } = await service.api('PUT', '/authorizationServers/built-in', { ...builtIn, profile: 'openid' });
+  assert.equal(changed.profile, 'openid');
+  assert.equal((await ask({ state: undefined }, 'built-in')).error, undefined, 'the built-in server has one, too');
+
+  // What the application chooses counts above what its server says.
+  const { body: app } = await service.api('GET', `/apps/${clientId}`);
+  assert.equal(app.settings.oauthClient.profile, null);
+  for (const [own, servers, isStrict] of [
+    ['service', 'openid', true],
+    ['openid', 'service', false],
+    [null, 'service', true],
+  ] as const) {
+    await setProfile(servers);
+    app.settings.oauthClient.profile = own;
+    assert.equal((await service.api('PUT', `/apps/${clientId}`, app)).body.settings.oauthClient.profile, own);
+    const title = `${own} on a server of profile ${servers}`;
+    for (const [, parameters] of relaxed) assert.equal((await ask(parameters)).error, isStrict ? 'invalid_request' : undefined, title);
+    assert.equal(await userinfoStatus((await ask({})).access_token), isStrict ? 403 : 200, title);
+  }
 });

@@ -90,33 +90,25 @@ for (const serverId of ['built-in', 'default']) {
     }
   });
 
-  test(`other origins are refused before anything is done, and may read nothing: ${serverId} server`, async (t) => {
+  test(`requests from other origins are carried out as from no page, and may be read by none: ${serverId} server`, async (t) => {
     const service = await startService(t);
     const { client, accessToken, refreshToken } = await singlePage(service, serverId);
     const bearer = { headers: { authorization: `Bearer ${accessToken}` } };
+    let token = refreshToken;
     for (const origin of [ANOTHERS, ...STRANGERS]) {
       for (const [endpoint, init] of [
-        ['token', form(client, { grant_type: 'refresh_token', refresh_token: refreshToken })],
+        ['token', form(client, { grant_type: 'refresh_token', refresh_token: token })],
         ['introspect', form(client, { token: accessToken })],
-        ['revoke', form(client, { token: accessToken })],
+        ['revoke', form(client, { token: 'gone' })],
         ['userinfo', bearer],
       ] as const) {
         const answer = await asked(service, serverId, endpoint, origin, init);
-        assert.equal(answer.status, 400, `${endpoint} from ${origin}`);
-        assert.equal(((await answer.json()) as { error: string }).error, 'invalid_request');
+        assert.equal(answer.status, 200, `${endpoint} from ${origin}`);
+        if (endpoint === 'token') token = ((await answer.json()) as { refresh_token: string }).refresh_token;
         assert.deepEqual(corsHeaders(answer), [], `${endpoint} from ${origin}`);
         assert(variesByOrigin(answer));
       }
     }
-    assert.equal((await asked(service, serverId, 'userinfo', OURS, bearer)).status, 200, 'nothing was revoked');
-    const refreshed = await asked(
-      service,
-      serverId,
-      'token',
-      OURS,
-      form(client, { grant_type: 'refresh_token', refresh_token: refreshToken }),
-    );
-    assert.equal(refreshed.status, 200, 'the refresh token was not used up');
   });
 }
 
@@ -195,7 +187,6 @@ test('an origin counts from the moment it is registered, and no longer than its 
     });
     return [allowedTo(answer), allowedTo(preflight)];
   };
-  assert.deepEqual(await read(), [null, null], 'the origins of redirect URIs are not meant: allowed_origins alone decides');
   const { body: app } = await service.api('GET', `/apps/${clientId}`);
   app.settings.oauthClient.allowed_origins = [OURS];
   const changed = await service.api('PUT', `/apps/${clientId}`, app);

@@ -55,7 +55,7 @@ test('an id without a secret in a Basic header is 401 invalid_client with a chal
   const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
   for (const serverId of ['built-in', 'default']) {
     for (const endpoint of ['token', 'introspect', 'revoke']) {
-      for (const id of [client.clientId, 'nobody', ...(spa === undefined ? [] : [spa.clientId])]) {
+      for (const id of [client.clientId, 'nobody', '%zz', ...(spa === undefined ? [] : [spa.clientId])]) {
         for (const header of [basic(`${id}:`), basic(`${id}:`).replace(/=+$/, '').replace('Basic', 'basic')]) {
           const { status, error, challenge } = await post(serverId, endpoint, header);
           assert.deepEqual([status, error], [401, 'invalid_client'], `${endpoint} ${id}`);
@@ -68,7 +68,6 @@ test('an id without a secret in a Basic header is 401 invalid_client with a chal
         basic('no-colon'),
         basic(':'),
         basic(''),
-        basic('%zz:'),
         `${basic(`${client.clientId}:`)} x`,
         // No base64 in its one form: bits that mean nothing, padding where none belongs, a blank (RFC 4648 sections 3.2 and 3.5).
         'Basic YTp=',
@@ -76,7 +75,9 @@ test('an id without a secret in a Basic header is 401 invalid_client with a chal
         'Basic YT o=',
       ]) {
         const { status, error } = await post(serverId, endpoint, header);
-        assert.deepEqual([status, error], [400, 'invalid_request'], `${endpoint} ${header}`);
+        // Okta's libraries name a public application by its id alone when they revoke.
+        const expected = header === basic('no-colon') && endpoint === 'revoke' ? [401, 'invalid_client'] : [400, 'invalid_request'];
+        assert.deepEqual([status, error], expected, `${endpoint} ${header}`);
       }
       const twice = await post(serverId, endpoint, basic(`${client.clientId}:`), { client_secret: client.clientSecret ?? '' });
       assert.deepEqual([twice.status, twice.error], [400, 'invalid_request'], 'header and form');

@@ -20,8 +20,8 @@ import { requestedAcr } from '../../src/oauth/authorize/acr.ts';
 import { checkClaims } from '../../src/oauth/authorize/claims.ts';
 import { checkNonce } from '../../src/oauth/authorize/nonce.ts';
 import { words } from '../../src/oauth/authorize/scope.ts';
-import { checkState, isStateAllowed } from '../../src/oauth/authorize/state.ts';
-import { fillEmptySecret } from '../../src/oauth/empty-secret.ts';
+import { checkState, isReturnable } from '../../src/oauth/authorize/state.ts';
+import { literalSecret, prepareBasic } from '../../src/oauth/basic-credentials.ts';
 import { readText } from '../../src/oauth/form.ts';
 import { browserName } from '../../src/policy/browser-name.ts';
 import { serverIdProblem } from '../../src/policy/server-id.ts';
@@ -195,12 +195,11 @@ test('scopes, states and ids are of their alphabets (RFC 6749 sections 3.3 and 1
         assert.equal(words(value).join(' '), value.split(' ').filter(Boolean).join(' '));
         assert.ok(areScopes(scopes.join(' ')));
         if (areScopes(value)) assert.ok(!/[^\x20-\x7e]|["\\]/.test(value));
-        const isAllowed = isStateAllowed(value, profile);
-        if (isAllowed) assert.ok(isStateAllowed(value, 'openid') && value !== '' && !/[^\x20-\x7e]/.test(value));
-        assert.equal(
-          refused(() => checkState(value, profile)),
-          !(isAllowed || (value === '' && profile === 'openid')),
-        );
+        const isAllowed = !refused(() => checkState(value, profile));
+        if (isAllowed && value !== '') assert.ok(isReturnable(value));
+        if (isAllowed && profile === 'service') assert.match(value, /^[A-Za-z0-9,._-]+$/);
+        assert.equal(isReturnable(value), value !== '' && !/[^\x20-\x7e]/.test(value));
+        if (profile === 'openid') assert.equal(isAllowed, value === '' || isReturnable(value));
         assert.ok(refused(() => checkState(undefined, 'service')) && !refused(() => checkState(undefined, 'openid')));
         if (serverIdProblem(value) === undefined)
           assert.equal(new URL(`https://id.example/oauth/v1/${value}`).pathname, `/oauth/v1/${value}`);
@@ -264,7 +263,7 @@ test('the claims parameter is read or refused, whatever stands in it (OpenID Con
   );
 });
 
-test('a Basic header without a secret gets one that nobody has, and every other header stays as it is', () => {
+test('a Basic header is read in both ways; without a secret it gets one that nobody has, and no other header changes (RFC 6749 section 2.3.1)', () => {
   const header = fc.oneof(
     anyText,
     fc
@@ -273,7 +272,7 @@ test('a Basic header without a secret gets one that nobody has, and every other 
         fc.oneof(
           anyText,
           fc
-            .tuple(anyText, fc.constantFrom(':', ':', '', ':secret', 'a:b:'))
+            .tuple(anyText, fc.constantFrom(':', ':', '', ':secret', 'a:b:', ':a+b', ':a%2Bb', ':100%', '%:x'))
             .map((parts) => Buffer.from(parts.join('')).toString('base64')),
         ),
       )
@@ -281,21 +280,27 @@ test('a Basic header without a secret gets one that nobody has, and every other 
   );
   fc.assert(
     fc.property(header, (authorization) => {
-      const req = { headers: { authorization } };
-      fillEmptySecret({ req } as unknown as KoaContextWithOIDC);
-      const after = req.headers.authorization;
+      const req = { headers: { authorization } } as unknown as KoaContextWithOIDC['req'];
+      prepareBasic({ req });
+      const after = String(req.headers.authorization);
       const decoded = (value: string) => Buffer.from(value.slice('basic '.length), 'base64').toString('utf8');
       const canonical = Buffer.from(decoded(authorization)).toString('base64');
-      const isMeant =
-        /^basic \S+$/i.test(authorization) &&
-        authorization.slice('basic '.length) === canonical &&
-        /^[^:]+:$/s.test(decoded(authorization));
-      if (isMeant) assert.notEqual(after, authorization);
-      if (after === authorization) return;
-      assert.match(authorization, /^basic \S+$/i);
-      assert.match(decoded(authorization), /^[^:]+:$/s);
-      const [before, now] = [decoded(authorization), decoded(after)];
-      assert.ok(before.endsWith(':') && now.startsWith(before) && now.length === before.length + 43);
+      const isBasic = /^basic \S+$/i.test(authorization) && authorization.slice('basic '.length) === canonical;
+      const [, id, secret] = (isBasic && /^([^:]+):(.*)$/s.exec(decoded(authorization))) || [];
+      if (id === undefined || secret === undefined) {
+        assert.ok(after === authorization || !isBasic);
+        assert.equal(literalSecret(req), undefined);
+        return;
+      }
+      const [idAfter = '', secretAfter = ''] = /^([^:]+):(.*)$/s.exec(decoded(after))?.slice(1).map(decodeURIComponent) ?? [];
+      for (const [was, is] of [
+        [id, idAfter],
+        [secret, secretAfter],
+      ] as const) {
+        if (was === '') assert.equal(is.length, 43, 'nobody has it');
+        else assert.ok(is === was || is === decodeURIComponent(was), `${was} ${is}`);
+      }
+      if (secret !== '' && secret !== secretAfter) assert.equal(literalSecret(req), secret);
     }),
     tried(500),
   );

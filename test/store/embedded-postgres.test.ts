@@ -66,7 +66,7 @@ const works = (connection: pg.ClientConfig) =>
     .then(() => true)
     .catch(() => false);
 
-const until = (condition: () => boolean | Promise<boolean>): Promise<void> => eventually(condition, 'the condition is met');
+const until = (condition: () => boolean | Promise<boolean>): Promise<boolean> => eventually(condition, 'the condition is met');
 
 const postmaster = (directory: string) => Number(readFileSync(path.join(directory, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
 

@@ -111,5 +111,5 @@ export const waitingNews = ({ url }: TestDatabase): Promise<WaitingNews[]> =>
     return rows;
   });
 
-export const nothingWaits = (database: TestDatabase): Promise<void> =>
+export const nothingWaits = (database: TestDatabase): Promise<boolean> =>
   eventually(async () => (await waitingNews(database)).length === 0, 'nothing waits');

@@ -1,6 +1,7 @@
 /** The service as an operator runs it: the real command in a process of its own, told by environment and signals alone. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -100,14 +101,20 @@ export async function runService(t: TestContext, env: Readonly<Record<string, st
   return { ...command, ...callsTo(`http://localhost:${port}`) };
 }
 
+/** A port that nobody listens at, of those that the system gives to no connection meanwhile (it takes them from 32768 up). */
 export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  server.close();
-  await once(server, 'close');
-  return String(address.port);
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return String(port);
+  }
 }
 
 /** A DATA_DIR of its own, removed with the test; a server that a killed service left behind ends before. */
@@ -142,9 +149,11 @@ export async function gone(pid: number): Promise<void> {
   }, `process ${pid} ends`);
 }
 
-/** Asks again and again until it is so, at most a minute by a clock that no test moves. */
-export async function eventually(isSo: () => unknown, what: string): Promise<void> {
-  for (const end = process.hrtime.bigint() + 60_000_000_000n; !(await isSo()); ) {
+/** Asks again and again until the answer is truthy, at most a minute by a clock that no test moves. @returns that answer */
+export async function eventually<T>(ask: () => T, what: string): Promise<NonNullable<Awaited<T>>> {
+  for (const end = process.hrtime.bigint() + 60_000_000_000n; ; ) {
+    const answer = await ask();
+    if (answer) return answer;
     assert.ok(process.hrtime.bigint() < end, `not within a minute: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -60,6 +60,8 @@ export interface ServiceOptions {
   readonly sendsOutbox?: boolean;
   /** A process beside another one: the same database and the same secrets. */
   readonly beside?: { readonly database: TestDatabase; readonly secretKey: string };
+  /** Gets each line of the log; LOG_LEVEL decides which. */
+  readonly onLog?: (line: string) => void;
 }
 
 export const newSecretKey = (): string => randomBytes(32).toString('base64url');
@@ -73,7 +75,10 @@ function pooled(direct: string): Connection {
 }
 
 /** Starts a service that ends with the test. */
-export async function startService(t: TestContext, { env = {}, sendsOutbox = false, beside }: ServiceOptions = {}): Promise<Service> {
+export async function startService(
+  t: TestContext,
+  { env = {}, sendsOutbox = false, beside, onLog }: ServiceOptions = {},
+): Promise<Service> {
   const isOrdinary = Object.keys(env).every((name) => !(name in STARTED) && name !== 'ADMIN_USERNAME');
   const database = beside?.database ?? (await (isOrdinary ? startedDatabase() : testDatabase()));
   if (beside === undefined) afterwards(t, () => database.drop());
@@ -96,7 +101,7 @@ export async function startService(t: TestContext, { env = {}, sendsOutbox = fal
     LOG_LEVEL: 'silent',
     ...env,
   });
-  const log = pino({ level: config.logLevel });
+  const log = pino({ level: config.logLevel }, ...(onLog === undefined ? [] : [{ write: onLog }]));
   const connection = { connectionString: database.url };
   const opened = await openDatabase({ connection: pooled(database.url), onError: () => {} });
   afterwards(t, () => opened.close());

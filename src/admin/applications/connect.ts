@@ -3,12 +3,14 @@ import { usesSecret } from '../../policy/application-settings.ts';
 import { DEFAULT, issuerOf } from '../../policy/server-id.ts';
 import { listServerScopes } from '../../services/authorization-server-scopes.ts';
 import { listAuthorizationServers } from '../../services/authorization-servers.ts';
+import { listRefusals } from '../../services/logs.ts';
 import type { Application } from '../../store/applications.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
 import type { ConsolePage, Visit } from '../page.ts';
 import { type Fact, type FactsPart, type Part, sheetPage } from '../sheet.ts';
 import { type Facts, factsOf, isMachine, type Snippet, signsIn } from '../snippets/snippet.ts';
 import { snippetsFor } from '../snippets/snippets.ts';
+import { momentOf } from '../times.ts';
 import { applicationIn, headOf, mayChange, tabsOf, warningsOf } from './application.ts';
 
 /** More scopes than a server may have. */
@@ -33,8 +35,9 @@ function secretFact({ id, settings, system }: Application): Fact {
   };
 }
 
-/** What servers of the profile `service` ask of it; most libraries keep to that by themselves. */
-const STATE = 'Required; letters, digits, comma, period, underscore and hyphen only';
+/** What the profile `service` asks of it. */
+const STATE =
+  'Required; letters, digits, comma, period, underscore and hyphen only. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect send others: choose the protocol profile OpenID Connect under Settings.';
 
 const identity = (application: Application, facts: Facts, { profile }: AuthorizationServer): FactsPart => ({
   kind: 'facts',
@@ -48,7 +51,7 @@ const identity = (application: Application, facts: Facts, { profile }: Authoriza
     ...(signsIn(facts)
       ? [
           { label: 'Scopes', value: facts.scope, copy: true },
-          { label: 'The parameter state', value: profile === 'openid' ? 'May be left out' : STATE },
+          { label: 'The parameter state', value: (application.settings.profile ?? profile) === 'openid' ? 'May be left out' : STATE },
         ]
       : []),
   ],
@@ -119,6 +122,32 @@ function noSnippet(visit: Visit, application: Application, facts: Facts): readon
   ];
 }
 
+const REFUSALS = 5;
+
+/** The latest requests of the application that were refused, where there are any. */
+async function refusedParts({ services }: Visit, { id }: Application): Promise<readonly Part[]> {
+  const refused = await listRefusals(services, id, REFUSALS);
+  if (refused.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Refused requests',
+      lead: 'The latest, each kind once a minute.',
+      name: 'Refused requests',
+      columns: ['When', 'Request', 'Reason', 'Request ID'],
+      rows: refused.map(({ uuid, published, displayMessage, outcome, transactionId }) => ({
+        cells: [
+          { moment: momentOf(published) },
+          { text: displayMessage, href: `/admin/reports/log/${uuid}` },
+          outcome.reason ?? '',
+          { text: transactionId ?? '', code: true },
+        ],
+      })),
+      empty: '',
+    },
+  ];
+}
+
 export const connect: ConsolePage = {
   path: '/applications/:id',
   access: 'service',
@@ -127,7 +156,8 @@ export const connect: ConsolePage = {
     const servers = (await listAuthorizationServers(visit.services)).filter(({ status }) => status === 'ACTIVE');
     const server = chosenServer(servers, visit);
     const head = headOf(application);
-    if (server === undefined) return sheetPage({ ...head, parts: warningsOf(application) });
+    const refused = await refusedParts(visit, application);
+    if (server === undefined) return sheetPage({ ...head, parts: [...warningsOf(application), ...refused] });
     const { items: scopes } = await listServerScopes(visit.services, server.id, undefined, { limit: ALL_SCOPES, after: undefined });
     const facts = factsOf(application, { issuer: issuerOf(visit.services.config.baseUrl, server.id), scopes });
     // The service's own applications run already.
@@ -155,6 +185,7 @@ export const connect: ConsolePage = {
       ...head,
       parts: [
         ...warningsOf(application),
+        ...refused,
         choose,
         identity(application, facts, server),
         ...originWarning(application, facts),

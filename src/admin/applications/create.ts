@@ -98,7 +98,6 @@ function settingsFor(kind: ApplicationType, values: unknown): { readonly label: 
     response_types: ['code'],
     pkce_required: true,
     introspect_any: false,
-    ...(kind === 'browser' && { allowed_origins: [...new Set(addresses.redirect_uris.map((uri) => new URL(uri).origin))] }),
   };
   return { label, settings };
 }

@@ -24,6 +24,7 @@ export function changesIn(fields: readonly Field[], form: URLSearchParams): Chan
   if ('label' in given) given.label = typed.label;
   // What the form has in more than one field.
   if ('mfa_required' in given) given.mfa_required = given.mfa_required === 'true' ? true : undefined;
+  if ('profile' in given && given.profile === undefined) given.profile = null;
   if (given.providers === 'all') given.identity_providers = undefined;
   if (given.claims === 'all') given.id_token_claims = undefined;
   if ('leeway' in given) given.refresh_token = { rotation_type: given.rotation_type, leeway: given.leeway };

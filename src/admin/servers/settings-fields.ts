@@ -1,12 +1,34 @@
 /** The settings of an authorization server as fields of a form, each with what it does and what is safe. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServer } from '../../store/authorization-servers.ts';
-import type { Field } from '../form.ts';
+import type { Field, Option } from '../form.ts';
 
 /** undefined: of a server to be made. */
 type Now = AuthorizationServer | undefined;
 
 export const NAME: Field = { name: 'name', label: 'Name', hint: 'Administrators know it by this name.', required: true };
+
+export const PROFILES: readonly Option[] = [
+  {
+    value: 'service',
+    label: 'Service',
+    hint: 'A state is required, of letters, digits and , . _ -; userinfo answers to tokens with profile, email, address or phone.',
+  },
+  {
+    value: 'openid',
+    label: 'OpenID Connect',
+    hint: 'A state may be absent, or any printable ASCII; userinfo answers to any token with openid. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need it. An application can choose for itself.',
+  },
+];
+
+export const fieldOfProfile = (now: Now): Field => ({
+  name: 'profile',
+  label: 'Protocol profile',
+  group: 'Tokens',
+  kind: 'radios',
+  value: now?.profile ?? 'service',
+  options: PROFILES,
+});
 
 export const fieldsOfTokens = (now: Now): readonly Field[] => [
   {
@@ -37,17 +59,7 @@ export const fieldsOfTokens = (now: Now): readonly Field[] => [
       },
     ],
   },
-  {
-    name: 'profile',
-    label: 'Userinfo answers to',
-    group: 'Tokens',
-    kind: 'radios',
-    value: now?.profile ?? 'service',
-    options: [
-      { value: 'service', label: 'Tokens with profile, email, address or phone', hint: 'The service’s own rule, and the safe one.' },
-      { value: 'openid', label: 'Any token with openid', hint: 'As OpenID Connect Core says; for applications that insist on it.' },
-    ],
-  },
+  fieldOfProfile(now),
 ];
 
 const AUDIENCE_OF_NEW =

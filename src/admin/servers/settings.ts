@@ -11,7 +11,7 @@ import type { Fact } from '../sheet.ts';
 import { momentOf } from '../times.ts';
 import { durationOf } from './lifetimes.ts';
 import { crumbsBelow, type Subject, serverPage, serverStatus, subjectOf } from './server.ts';
-import { fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, settingsIn } from './settings-fields.ts';
+import { fieldOfProfile, fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, PROFILES, settingsIn } from './settings-fields.ts';
 
 /** Below the issuer; discovery tells them too. */
 const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
@@ -71,8 +71,8 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
     value: `Live for ${durationOf(server.refreshTokenSeconds)} from the sign-in on, and for ${durationOf(server.refreshTokenWindowSeconds)} without being used`,
   },
   {
-    label: 'Userinfo answers to',
-    value: server.profile === 'openid' ? 'Any token with openid' : 'Tokens with profile, email, address or phone',
+    label: 'Protocol profile',
+    value: PROFILES.find(({ value }) => value === server.profile)?.label ?? server.profile,
   },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
   { label: 'Rotation of the keys', value: server.rotationMode === 'AUTO' ? 'By itself' : 'By hand' },
@@ -84,7 +84,7 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
 /** Of the built-in one only what may be changed. */
 const fieldsFor = ({ server, isBuiltIn }: Subject): readonly Field[] => [
   ...(isBuiltIn
-    ? []
+    ? [fieldOfProfile(server)]
     : [
         { ...NAME, value: server.name } as Field,
         {
@@ -107,7 +107,7 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectOf(visit);
     const facts = subject.isBuiltIn
-      ? ['Of the built-in authorization server, lifetimes and keys can be changed; the rest is fixed.']
+      ? ['Of the built-in authorization server, its profile, lifetimes and keys can be changed; the rest is fixed.']
       : ['A change holds for tokens issued from now on. Those that are out keep what they say.'];
     const page = { title: 'Change settings', crumbs: crumbsBelow(subject), facts, fields: fieldsFor(subject) };
     return formPage({ ...page, submit: 'Save', cancel: subject.home }, typed);

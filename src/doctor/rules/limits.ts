@@ -6,6 +6,9 @@ import { challengeOf, type Visit } from '../visit.ts';
 /** Printable, blank and beyond ASCII: letters and digits of other scripts, and what turns the direction of writing. */
 const REFUSED_STATES = [' ', 'a b', 'a+b', 'a/b', 'a=b', 'a&b', 'a"b', '<b>', 'a:b', 'a~b', '%', 'ä', '\u0430', '\u{1d7d8}', '\u202e'];
 
+/** A client finds its request by the state, also where that is refused (RFC 6749 section 4.1.2.1). */
+const isPrintable = (state: string): boolean => /^[\x20-\x7e]+$/.test(state);
+
 export const limits: readonly Rule<Visit>[] = section('Limits', [
   {
     id: 'limits.code',
@@ -37,7 +40,7 @@ export const limits: readonly Rule<Visit>[] = section('Limits', [
       for (const state of REFUSED_STATES) {
         const { fields } = await visit.authorize({ state });
         mustEqual(fields.error, 'invalid_request', `error of state ${state}`);
-        mustEqual(fields.state, undefined, `state in the answer to state ${state}`);
+        mustEqual(fields.state, isPrintable(state) ? state : undefined, `state in the answer to state ${state}`);
         mustMatch(fields.error_description, /\bstate\b/, `error_description of state ${state}`);
       }
       for (const state of ['azAZ09', ',', '.', '_', '-', 'x'.repeat(2000)]) {

@@ -68,6 +68,7 @@ export class ClientDirectory {
       pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
       allowedOrigins: settings.allowed_origins,
       idTokenClaims: settings.id_token_claims,
+      profile: settings.profile ?? undefined,
       identityProviders: settings.identity_providers,
       brandColor: settings.brand_color,
       introspectAny: settings.introspect_any,

@@ -1,5 +1,6 @@
 /** The nonce parameter: required in the implicit and hybrid flows (OpenID Connect Core sections 3.2.2.1 and 3.3.2.11). */
 import { errors } from 'oidc-provider';
+import type { Profile } from '../../policy/application-settings.ts';
 import { words } from './scope.ts';
 
 /** Does the authorize endpoint itself deliver a token? */
@@ -11,6 +12,6 @@ export const deliversToken = (responseType: unknown): boolean =>
  * @param profile `openid`: only where an ID token comes from the authorize endpoint, which oidc-provider demands itself
  * @throws {errors.InvalidRequest}
  */
-export function checkNonce(nonce: unknown, responseType: unknown, profile: 'service' | 'openid'): void {
+export function checkNonce(nonce: unknown, responseType: unknown, profile: Profile): void {
   if (profile === 'service' && deliversToken(responseType) && !nonce) throw new errors.InvalidRequest('missing required parameter nonce');
 }

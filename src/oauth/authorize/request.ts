@@ -10,7 +10,7 @@ import { readForm } from '../form.ts';
 import { deliversToken } from './nonce.ts';
 import type { Merged, Parameters } from './request-object.ts';
 import { defaultScopes, words } from './scope.ts';
-import { isStateAllowed, type Profile } from './state.ts';
+import { isReturnable } from './state.ts';
 
 export interface AsRequested {
   readonly scope: string | undefined;
@@ -28,7 +28,7 @@ export const asRequested = (ctx: Context): AsRequested =>
   ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined, refusal: undefined };
 
 /** The parameters with the service's defaults in place. */
-function withDefaults(parameters: Parameters, scopes: readonly Scope[], profile: Profile): Parameters {
+function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Parameters {
   // RFC 6749 section 3.1: a parameter without a value is treated as if it were omitted.
   const prepared: Parameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
   // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
@@ -39,8 +39,8 @@ function withDefaults(parameters: Parameters, scopes: readonly Scope[], profile:
   // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
   if (!words(single(prepared.scope)).includes('openid') && !words(single(prepared.response_type)).includes('id_token'))
     prepared.nonce = undefined;
-  // Whatever error comes first, a state that breaks the rule is not sent back.
-  if (typeof prepared.state === 'string' && !isStateAllowed(prepared.state, profile)) prepared.state = undefined;
+  // Whatever error comes first, a state that no parameter may be is not sent back.
+  if (typeof prepared.state === 'string' && !isReturnable(prepared.state)) prepared.state = undefined;
   return prepared;
 }
 
@@ -114,7 +114,6 @@ function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | unde
 export async function prepareAuthorization(
   ctx: Context,
   scopes: readonly Scope[],
-  profile: Profile,
   merge: (query: Parameters) => Promise<Merged>,
 ): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
@@ -124,7 +123,7 @@ export async function prepareAuthorization(
   // Each is asked, for each also takes out what the library must not see; the first is told.
   const refusals = [unprintable, refused, takeUnprintable(parameters), takeTooLong(parameters), takeNotOffered(parameters)];
   const refusal = refusals.find((found) => found !== undefined);
-  const prepared = withDefaults(parameters, scopes, profile);
+  const prepared = withDefaults(parameters, scopes);
   const { nonce, state } = parameters;
   ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal } satisfies AsRequested;
   ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;

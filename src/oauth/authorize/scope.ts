@@ -18,6 +18,9 @@ export function defaultScopes(scopes: readonly Scope[]): string | undefined {
 /** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
 const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
 
+/** Short, and of the characters of a scope that a description may hold (RFC 6749 sections 3.3 and 4.1.2.1). */
+const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope);
+
 /**
  * @param requested the parameter as it came, before oidc-provider filtered it
  * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
@@ -28,6 +31,11 @@ export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefine
   const refreshable = words(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
   const { requested: asked, refused, granted } = authorizationScopes(words(requested), scopes, { refreshable });
   if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
-  if (refused.length > 0) throw invalidScope('a requested scope is unknown to the authorization server');
+  const [unknown] = refused;
+  if (unknown !== undefined) {
+    throw invalidScope(
+      `the authorization server has no scope ${isNameable(unknown) ? unknown : 'of a requested name'}: add it there, or ask for less`,
+    );
+  }
   params.scope = granted.join(' ') || undefined;
 }

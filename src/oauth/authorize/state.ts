@@ -1,13 +1,12 @@
 /** The state parameter: required on every request, of letters, digits, comma, period, underscore and hyphen (RFC 6749 section 10.12). */
 import { errors } from 'oidc-provider';
+import type { Profile } from '../../policy/application-settings.ts';
 
-/** A server's profile: `openid` relaxes the rule to OpenID Connect Core's, optional and any VSCHAR (RFC 6749 appendix A.5). */
-export type Profile = 'service' | 'openid';
-
+/** What a profile accepts; `openid` takes what RFC 6749 appendix A.5 allows, and needs none. */
 const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: /^[\x20-\x7e]+$/ };
 
-/** May a request carry this state, and an answer bring it back? */
-export const isStateAllowed = (state: string, profile: Profile): boolean => ALLOWED[profile].test(state);
+/** May an error bring this state back? Also one that is refused: clients find their request by it (RFC 6749 section 4.1.2.1). */
+export const isReturnable = (state: string): boolean => ALLOWED.openid.test(state);
 
 /**
  * @param state as it came
@@ -16,7 +15,12 @@ export const isStateAllowed = (state: string, profile: Profile): boolean => ALLO
 export function checkState(state: string | undefined, profile: Profile): void {
   if (state === undefined || state === '') {
     if (profile === 'openid') return;
-    throw new errors.InvalidRequest('missing required parameter state');
+    throw new errors.InvalidRequest(`missing required parameter state${NEEDS_OPENID}`);
   }
-  if (!isStateAllowed(state, profile)) throw new errors.InvalidRequest('the parameter state contains characters that are not allowed');
+  if (!ALLOWED[profile].test(state))
+    throw new errors.InvalidRequest(
+      `the parameter state contains characters that are not allowed${profile === 'service' && isReturnable(state) ? NEEDS_OPENID : ''}`,
+    );
 }
+
+const NEEDS_OPENID = ' (profile openid of the application or the authorization server accepts this client)';

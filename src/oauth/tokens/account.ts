@@ -3,11 +3,12 @@
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
 import { type Configuration, errors } from 'oidc-provider';
+import type { Profile } from '../../policy/application-settings.ts';
 import { idTokenClaims, USER_CLAIMS, userClaims } from '../../policy/claims.ts';
 import { opensUserinfo, USERINFO_SCOPES } from '../../policy/token-claims.ts';
 import type { Account } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
-import { clientSettings } from '../client-settings.ts';
+import { clientSettings, profileOf } from '../client-settings.ts';
 import type { ServerClaims } from './server-claims.ts';
 
 /**
@@ -35,12 +36,12 @@ export const isActive = (account: Pick<Account, 'status'>): boolean => account.s
  * @param own the claims that the server adds by itself
  */
 export function findAccount(
-  profile: 'service' | 'openid',
+  server: { readonly profile: Profile },
   load: (id: string) => Promise<Account | undefined>,
   own: ServerClaims,
 ): NonNullable<Configuration['findAccount']> {
   return async (ctx, sub, token) => {
-    if (ctx.oidc.route === 'userinfo' && token !== undefined) requireUserinfoScope(profile, token.scopes);
+    if (ctx.oidc.route === 'userinfo' && token !== undefined) requireUserinfoScope(profileOf(ctx.oidc.client, server), token.scopes);
     const account = currentRequest()?.accounts.get(sub) ?? (await load(sub));
     if (account === undefined || !isActive(account)) return undefined;
     return {
@@ -59,7 +60,7 @@ export function findAccount(
 }
 
 /** @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has none of the scopes that userinfo serves */
-function requireUserinfoScope(profile: 'service' | 'openid', scopes: ReadonlySet<string>): void {
+function requireUserinfoScope(profile: Profile, scopes: ReadonlySet<string>): void {
   if (opensUserinfo(profile, scopes)) return;
   throw new errors.InsufficientScope(
     'the access token lacks all of the scopes profile, email, address and phone',

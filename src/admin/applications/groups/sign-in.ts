@@ -19,6 +19,11 @@ const FACTORS: readonly Option[] = [
   { value: '', label: 'As the sign-in policy says' },
   { value: 'true', label: 'Always, for everyone' },
 ];
+const PROFILES: readonly Option[] = [
+  { value: '', label: 'As the authorization server says' },
+  { value: 'service', label: 'Service: state is required, of letters, digits and , . _ -' },
+  { value: 'openid', label: 'OpenID Connect: state may be absent, or any printable ASCII' },
+];
 const PROVIDERS: readonly Option[] = [
   { value: 'all', label: 'All that are active' },
   { value: 'some', label: 'Only those ticked below' },
@@ -56,6 +61,15 @@ export const signIn: SettingGroup = {
         hint: 'The policy stands under Security. This application can only ask for more than it.',
       }),
     ];
+    fields.push(
+      setting({
+        name: 'profile',
+        label: 'Protocol profile',
+        options: PROFILES,
+        value: settings.profile ?? '',
+        hint: 'Which requests are accepted. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need OpenID Connect.',
+      }),
+    );
     if (providers.length === 0) return fields;
     const mode = settings.identity_providers === undefined ? 'all' : 'some';
     return [
@@ -81,6 +95,7 @@ export const signIn: SettingGroup = {
     { label: 'Who may sign in', value: labelled(ASSIGNMENTS, settings.assignment) },
     { label: 'Consent', value: labelled(CONSENTS, settings.consent_method) },
     { label: 'Second factor', value: labelled(FACTORS, settings.mfa_required === true ? 'true' : '') },
+    { label: 'Protocol profile', value: labelled(PROFILES, settings.profile ?? '') },
     {
       label: 'Identity providers',
       value:
