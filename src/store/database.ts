@@ -91,8 +91,9 @@ export async function openDatabase(options: {
       await Promise.race([askWhetherWritable(pool), answerWithin(timings.databasePing)]);
     },
     async close() {
-      await knex.destroy();
+      // First: knex, once destroyed, gives no connection back, and the pool would wait for it for ever.
       await pool.end();
+      await knex.destroy();
     },
   };
 }

@@ -102,6 +102,25 @@ test('a transaction commits what it returns from and rolls back what it throws o
   assert.deepEqual(await database.knex('settings').pluck('name'), ['kept']);
 });
 
+test('closing waits for the statement and the transaction under way, and ends', async (t) => {
+  const { connection } = await fresh(t, emptyDatabase);
+  const database = await openDatabase({ connection, onError() {} });
+  await database.knex.raw('CREATE TABLE things (id integer)');
+  const slow = 'INSERT INTO things SELECT 1 FROM pg_sleep(0.2)';
+  const under = [
+    (async () => database.knex.raw(slow))(),
+    database.transaction(async (trx) => {
+      await trx.raw(slow);
+      await trx.raw(slow);
+    }),
+  ];
+  await delay(50);
+  await database.close();
+  await Promise.all(under);
+  const client = await connect(t, { connection } as TestDatabase);
+  assert.equal((await client.query('SELECT * FROM things')).rowCount, 3);
+});
+
 test('the pool outlives the loss of all its connections: idle, busy, and between the statements of a transaction', async (t) => {
   const own = await fresh(t, testDatabase);
   const database = await open(t, own);
