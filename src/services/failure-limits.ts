@@ -65,6 +65,15 @@ export async function countFailedSignIn({ config, database }: Parts, address: st
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
+/** Asks or counts as for everybody, so that the time tells nothing, but holds nobody up who is heard all the same. @throws {TooManyFailures} */
+export async function unlessHeard(isHeard: boolean, limit: Promise<void>): Promise<void> {
+  try {
+    await limit;
+  } catch (error) {
+    if (!isHeard || !(error instanceof TooManyFailures)) throw error;
+  }
+}
+
 /** Counts a request for a new password, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
 export async function countResetRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;

@@ -16,7 +16,7 @@ import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 import { checkProof, type Proof } from './factor-proofs.ts';
 import { listSecondFactors, newTotpFactor, type SecondFactor } from './factors.ts';
-import { countFailedSignIn, refuseBarredAddress } from './failure-limits.ts';
+import { countFailedSignIn, refuseBarredAddress, unlessHeard } from './failure-limits.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { isSecondFactorDemanded, type Purpose } from './second-factor-demand.ts';
 import { readPasswordPolicy } from './settings.ts';
@@ -178,8 +178,8 @@ export async function verifyFactor(
   demand: Demand,
   request: RequestContext,
 ): Promise<SignInStep | undefined> {
-  const address = (await isInKnownBrowser(services, stateToken, demand, request)) ? undefined : request.ipAddress;
-  await refuseBarredAddress(services, address);
+  const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
+  await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
   const step = await inStep(services, stateToken, demand.place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
     const amr = await checkProof({ ...services, trx }, user, proof, request);
     if (amr !== undefined) {
@@ -199,7 +199,7 @@ export async function verifyFactor(
     else await updateState(trx, state.id, { attempts: state.attempts + 1 });
     return undefined;
   });
-  if (step === undefined) await countFailedSignIn(services, address);
+  if (step === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
   return step;
 }
 

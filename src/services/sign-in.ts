@@ -16,7 +16,7 @@ import { findUserById, isUnchanged, replacePasswordHash, touchLastLogin, type Us
 import { untilEven } from './answer-time.ts';
 import { auditEvent, type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures } from './failure-limits.ts';
+import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.ts';
 import { noticeFor, queueNotice } from './mail.ts';
 import { hashPassword, isImported, isOutdated, verifyPassword } from './passwords.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from './second-factor-demand.ts';
@@ -97,17 +97,17 @@ export async function checkPassword(
     const done = await endPlainly(services, user, { deviceHash, policy, purpose }, request);
     if (done !== undefined) return done;
   }
-  const address = isKnownTo(user, present()) ? undefined : request.ipAddress;
+  const isKnown = isKnownTo(user, present());
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
-  await refuseBarredAddress(services, address);
+  await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
 
   const attempt = { user, right, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
-  if (checked === undefined) await countFailedSignIn(services, address);
+  if (checked === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
   return checked;
 }
 
-/** A browser in which the user signed in before has a count of its own: failures of others behind the same address are not held against it. */
+/** A browser in which the user signed in before has a count of its own: it is heard whatever others behind the same address did. */
 const isKnownTo = (user: Candidate | undefined, now: Date): boolean =>
   user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
 

@@ -121,7 +121,7 @@ test('on https the chosen language is kept in a Secure cookie, also behind a pro
   const service = await startService(t, { env: { BASE_URL: 'https://id.example', TRUST_PROXY: '1' } });
   for (const path of ['/signin?language=es', '/oauth/v1/authorize?language=es']) {
     const answer = await fetch(service.listensAt + path);
-    const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('gatehouse-language=')) ?? '';
+    const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('__Host-gatehouse-language=')) ?? '';
     assert.match(cookie, /; secure;/i, path);
   }
 });
