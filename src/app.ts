@@ -96,12 +96,15 @@ export function createApp(services: Services): App {
       ),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
-    reject(reason, rejected, req) {
+    async reject(reason, rejected, req) {
       logRefusal(req, reason);
       if (rejected === undefined) return;
-      refusedRequests.reject({ ...rejected, ...reason }, describe(req)).catch((error: unknown) => {
+      try {
+        await refusedRequests.reject({ ...rejected, ...reason }, describe(req));
+      } catch (error) {
+        // The answer is right without it.
         log.warn({ err: error, requestId: requestId(req) }, 'a refused request could not be noted in the audit log');
-      });
+      }
     },
     async endSession({ uid, userId }, req) {
       const login = (await findUserById(database.knex, userId))?.login ?? userId;

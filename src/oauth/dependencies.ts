@@ -38,7 +38,11 @@ export interface ProviderParts {
    * Notes why a request is answered with an error: in the request's line of the log, and of a known application in the audit log.
    * @param rejected absent: the application is not known
    */
-  reject(reason: { readonly error: string; readonly description: string }, rejected: Rejected | undefined, req: IncomingMessage): void;
+  reject(
+    reason: { readonly error: string; readonly description: string },
+    rejected: Rejected | undefined,
+    req: IncomingMessage,
+  ): Promise<void>;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** Where a request comes from. */

@@ -46,7 +46,7 @@ import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
-import { noteError, noteRefusals } from './refusals.ts';
+import { noteRefusals, rememberError } from './refusals.ts';
 import { sharePrototypes } from './request-prototypes.ts';
 import type { ShortPathParts } from './short-path.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
@@ -218,7 +218,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, denied, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
-  provider.on('authorization.error', (ctx, error) => noteError({ server, ...deps }, ctx, error));
+  provider.on('authorization.error', rememberError);
   provider.on('authorization.success', answersBySession);
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 

@@ -91,21 +91,36 @@ const ROUTINE = new Set([
 
 const noted = new WeakSet<IncomingMessage>();
 
-/** Notes an error that a request is answered with. Nothing waits for it. */
-export function noteError(
+/** What the user did wrong is an event of the user's. */
+export const noteElsewhere = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
+
+interface AnsweredError {
+  readonly error: string;
+  readonly error_description?: string | undefined;
+}
+
+const answered = new WeakMap<IncomingMessage, AnsweredError>();
+
+/** Remembers the error that the library answers an authorization request with: it says so where nothing can be waited for. */
+export const rememberError = ({ req }: KoaContextWithOIDC, error: AnsweredError): void => void answered.set(req, error);
+
+/** Notes why a request is answered with an error: in the log, and in the audit log unless what decided is there already. @param given absent: the remembered one, if any */
+export async function noteError(
   { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },
   ctx: KoaContextWithOIDC,
-  { error, error_description: description = '' }: { readonly error: string; readonly error_description?: string | undefined },
-): void {
-  if (noted.has(ctx.req)) return;
-  noted.add(ctx.req);
+  given: AnsweredError | undefined = answered.get(ctx.req),
+): Promise<void> {
+  if (given === undefined) return;
+  const { error, error_description: description = '' } = given;
   // Absent where the request was refused before the library's own route was entered.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const clientId = oidc?.client?.clientId;
   const endpoint = ctx.path === ROUTES.authorization ? 'authorize' : 'token';
   // Of the other endpoints only that the application did not prove itself.
-  const isTold = !ROUTINE.has(error) && (endpoint === 'authorize' || ctx.path === ROUTES.token || error === 'invalid_client');
-  reject({ error, description }, isTold && clientId !== undefined ? { endpoint, clientId, server: { id, name } } : undefined, ctx.req);
+  const isTold =
+    !noted.has(ctx.req) && !ROUTINE.has(error) && (endpoint === 'authorize' || ctx.path === ROUTES.token || error === 'invalid_client');
+  const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name } } as const) : undefined;
+  await reject({ error, description }, rejected, ctx.req);
 }
 
 type WithoutRequest<D> = D extends RequestRefused ? Omit<D, 'request'> : never;

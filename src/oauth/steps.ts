@@ -92,7 +92,7 @@ function programEndpoint(parts: StepsParts) {
       answerWithError(ctx, error);
     }
     finishProgramAnswer(ctx);
-    if (ctx.status >= 400) noteError(parts, ctx, ctx.body as { readonly error: string; readonly error_description?: string });
+    if (ctx.status >= 400) await noteError(parts, ctx, ctx.body as { readonly error: string; readonly error_description?: string });
     await shareWithOrigin(ctx, (origin) => isOriginRegistered(database.knex, origin));
   };
 }
@@ -122,6 +122,7 @@ function browserEndpoint(parts: StepsParts) {
       withholdScopes(ctx, scopes);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       await commitWrites(ctx, state);
+      await noteError(parts, ctx);
     } catch (failure) {
       const error = told(failure);
       // Neither a redirect nor a cookie may leave for what was not written.
@@ -133,7 +134,7 @@ function browserEndpoint(parts: StepsParts) {
       }
       if (error instanceof errors.OIDCProviderError && error.expose) {
         const { statusCode: status, error: code, error_description: description = '' } = error;
-        noteError(parts, ctx, error);
+        await noteError(parts, ctx, error);
         await showError(pages, ctx, { status, code, description, cause: error });
         return;
       }

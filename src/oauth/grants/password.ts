@@ -13,7 +13,7 @@ import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
 import type { ProviderParts } from '../dependencies.ts';
 import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../errors.ts';
-import type { NoteDenial } from '../refusals.ts';
+import { type NoteDenial, noteElsewhere } from '../refusals.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
@@ -76,6 +76,7 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
     ctx.set('Retry-After', String(error.retryAfter));
     throw new TooManyFailuresHere(error.retryAfter);
   }
+  noteElsewhere(ctx);
   throw new errors.InvalidGrant('the user name or the password is not right');
 }
 
