@@ -1,0 +1,274 @@
+/** Clients from Maven Central: Spring Boot as its documentation says (login, both logouts, both kinds of resource server), and Okta's SDK. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { eventually, freePort } from '../support/process.ts';
+import { API_TOKEN, startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
+import { carryOut, folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
+
+const SPRING = `package app;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.web.context.WebServerInitializedEvent;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.annotation.Order;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.annotation.AuthenticationPrincipal;
+import org.springframework.security.oauth2.client.oidc.web.logout.OidcClientInitiatedLogoutSuccessHandler;
+import org.springframework.security.oauth2.client.registration.ClientRegistrationRepository;
+import org.springframework.security.oauth2.core.oidc.user.OidcUser;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+@SpringBootApplication
+@RestController
+public class Application {
+    public static void main(String[] args) {
+        SpringApplication.run(Application.class, args);
+    }
+
+    @EventListener
+    void ready(WebServerInitializedEvent event) {
+        System.out.println("listening");
+    }
+
+    @Bean
+    @Order(1)
+    SecurityFilterChain jwt(HttpSecurity http) throws Exception {
+        return http.securityMatcher("/jwt").authorizeHttpRequests(all -> all.anyRequest().authenticated())
+            .oauth2ResourceServer(server -> server.jwt(Customizer.withDefaults())).build();
+    }
+
+    @Bean
+    @Order(2)
+    SecurityFilterChain opaque(HttpSecurity http) throws Exception {
+        return http.securityMatcher("/opaque").authorizeHttpRequests(all -> all.anyRequest().authenticated())
+            .oauth2ResourceServer(server -> server.opaqueToken(Customizer.withDefaults())).build();
+    }
+
+    @Bean
+    SecurityFilterChain login(HttpSecurity http, ClientRegistrationRepository registrations) throws Exception {
+        var atProvider = new OidcClientInitiatedLogoutSuccessHandler(registrations);
+        atProvider.setPostLogoutRedirectUri("{baseUrl}/bye");
+        return http
+            .authorizeHttpRequests(all -> all.requestMatchers("/bye").permitAll().anyRequest().authenticated())
+            .oauth2Login(Customizer.withDefaults())
+            .logout(logout -> logout.logoutSuccessHandler(atProvider))
+            .oidcLogout(logout -> logout.backChannel(Customizer.withDefaults()))
+            .csrf(csrf -> csrf.ignoringRequestMatchers("/logout"))
+            .build();
+    }
+
+    @GetMapping("/me")
+    String me(@AuthenticationPrincipal OidcUser user) {
+        return user.getSubject() + " " + user.getEmail();
+    }
+
+    @GetMapping("/bye")
+    String bye() {
+        return "bye";
+    }
+
+    @GetMapping({ "/jwt", "/opaque" })
+    String api(Authentication caller) {
+        return caller.getName();
+    }
+}
+`;
+
+const dependency = (group: string, artifact: string, version?: string): string =>
+  `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId>${version === undefined ? '' : `<version>${version}</version>`}</dependency>`;
+
+const pom = (parent: string, dependencies: readonly string[], build = ''): string => `<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  ${parent}
+  <groupId>app</groupId><artifactId>app</artifactId><version>1</version>
+  <properties>
+    <maven.compiler.release>17</maven.compiler.release><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>${dependencies.join('')}</dependencies>
+  ${build}
+</project>
+`;
+
+/** @returns why it cannot be built here; undefined when the project is built */
+async function build(cwd: string, ...goals: string[]): Promise<string | undefined> {
+  const { code, output } = await carryOut(cwd, {}, 'mvn', '--batch-mode', '--quiet', ...goals);
+  if (code === undefined) return 'mvn is not on this machine';
+  if (code === 0) return undefined;
+  if (/Could not (transfer|find artifact)|Non-resolvable/.test(output)) return output.trim().split('\n').slice(0, 2).join(' ');
+  throw new Error(output.slice(-6000));
+}
+
+/** A Maven project's folder: sources lie deeper than the others' files. */
+function project(t: Parameters<typeof folderWith>[0], pomText: string, source: string): string {
+  const cwd = folderWith(t, { 'pom.xml': pomText });
+  const sources = 'src/main/java/app';
+  mkdirSync(path.join(cwd, sources), { recursive: true });
+  writeFileSync(path.join(cwd, sources, 'Application.java'), source);
+  return cwd;
+}
+
+test('Spring Boot 3.5: login, RP-initiated and back-channel logout, resource servers by JWT and by introspection', async (t) => {
+  const boot = 'org.springframework.boot';
+  const cwd = project(
+    t,
+    pom(
+      `<parent><groupId>${boot}</groupId><artifactId>spring-boot-starter-parent</artifactId><version>3.5.7</version><relativePath/></parent>`,
+      ['web', 'oauth2-client', 'oauth2-resource-server'].map((name) => dependency(boot, `spring-boot-starter-${name}`)),
+      `<build><plugins><plugin><groupId>${boot}</groupId><artifactId>spring-boot-maven-plugin</artifactId></plugin></plugins></build>`,
+    ),
+    SPRING,
+  );
+  const missing = await build(cwd, 'package');
+  if (missing !== undefined) return t.skip(missing);
+
+  const service = await startService(t, { sendsOutbox: true, env: { ALLOW_PRIVATE_NETWORK: 'true' } });
+  const user = await service.createUser({ email: 'ada@example.com' });
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const { clientId, clientSecret = '' } = await service.createApp({
+    redirect_uris: [`${origin}/login/oauth2/code/gatehouse`],
+    post_logout_redirect_uris: [`${origin}/bye`],
+    backchannel_logout_uri: `${origin}/logout/connect/back-channel/gatehouse`,
+    // Its state ends in "=".
+    profile: 'openid',
+  });
+  const issuer = service.issuer('default');
+  const { body: opaque } = await service.api('POST', '/authorizationServers', {
+    id: 'opaque',
+    name: 'Opaque',
+    audiences: ['api://opaque'],
+    accessTokenFormat: 'opaque',
+  });
+  const { body: machine } = await service.api('POST', '/apps', {
+    label: 'Machine',
+    settings: { oauthClient: { application_type: 'service', grant_types: ['client_credentials'] } },
+  });
+  const registration = 'SPRING_SECURITY_OAUTH2_CLIENT_REGISTRATION_GATEHOUSE';
+  const server = 'SPRING_SECURITY_OAUTH2_RESOURCESERVER';
+  await startApplication(
+    t,
+    cwd,
+    {
+      SERVER_PORT: port,
+      [`${registration}_CLIENT_ID`]: clientId,
+      [`${registration}_CLIENT_SECRET`]: clientSecret,
+      [`${registration}_SCOPE`]: 'openid,email',
+      SPRING_SECURITY_OAUTH2_CLIENT_PROVIDER_GATEHOUSE_ISSUER_URI: issuer,
+      [`${server}_JWT_ISSUER_URI`]: issuer,
+      [`${server}_OPAQUETOKEN_INTROSPECTION_URI`]: `${service.issuer('opaque')}/introspect`,
+      [`${server}_OPAQUETOKEN_CLIENT_ID`]: clientId,
+      [`${server}_OPAQUETOKEN_CLIENT_SECRET`]: clientSecret,
+    },
+    'java',
+    '-jar',
+    'target/app-1.jar',
+  );
+  assert.equal(opaque.id, 'opaque');
+
+  await t.test('signs in, and out everywhere', async () => {
+    const application = new UserAgent(origin);
+    const browser = new UserAgent(service.baseUrl);
+    const left = await application.visit('/me');
+    const back = await browser.signIn(await browser.visit(left.url), user);
+    const page = await application.visit(back.url);
+    assert.equal(page.text, `${user.id} ada@example.com`);
+
+    const out = await application.visit(`${origin}/logout`, { method: 'POST' });
+    assert.equal(out.url.pathname, '/oauth/v1/default/logout');
+    const done = await browser.visit(out.url);
+    assert.equal(String(done.url), `${origin}/bye`);
+  });
+
+  await t.test('ends its session by a logout token', async () => {
+    const application = new UserAgent(origin);
+    await signInBy(service, application, '/me', user);
+    assert.equal((await application.visit('/me')).text, `${user.id} ada@example.com`);
+    await service.api('DELETE', `/users/${user.id}/sessions`);
+    await eventually(async () => (await application.visit('/me')).url.origin !== origin, 'the session has ended');
+  });
+
+  await t.test('admits by JWT of the type JWT, and by introspection', async () => {
+    const { body: settings } = await service.api('GET', '/authorizationServers/default');
+    await service.api('PUT', '/authorizationServers/default', { ...settings, accessTokenType: 'JWT' });
+    const { client_id, client_secret } = machine.credentials.oauthClient;
+    const token = async (serverId: string): Promise<string> => {
+      const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+      const body = new URLSearchParams({ grant_type: 'client_credentials' });
+      const answer = await fetch(`${service.issuer(serverId)}/token`, { method: 'POST', headers: { authorization }, body });
+      return ((await answer.json()) as { access_token: string }).access_token;
+    };
+    const call = async (place: string, bearer: string) => {
+      const answer = await fetch(`${origin}/${place}`, { headers: { authorization: `Bearer ${bearer}` } });
+      return [answer.status, await answer.text()];
+    };
+    assert.deepEqual(await call('jwt', await token('default')), [200, client_id]);
+    assert.deepEqual(await call('opaque', await token('opaque')), [200, client_id]);
+    for (const place of ['jwt', 'opaque']) assert.equal((await call(place, 'nonsense'))[0], 401, place);
+  });
+});
+
+test('Okta’s SDK for Java manages users, groups and applications, and reads the log', async (t) => {
+  const cwd = project(
+    t,
+    pom(
+      '',
+      [dependency('com.okta.sdk', 'okta-sdk-api', '24.0.0'), dependency('com.okta.sdk', 'okta-sdk-impl', '24.0.0')],
+      '<build><plugins><plugin><groupId>org.codehaus.mojo</groupId><artifactId>exec-maven-plugin</artifactId><version>3.5.0</version></plugin></plugins></build>',
+    ),
+    `package app;
+
+import com.okta.sdk.authc.credentials.TokenClientCredentials;
+import com.okta.sdk.client.Clients;
+import com.okta.sdk.resource.api.*;
+import com.okta.sdk.resource.client.ApiClient;
+import com.okta.sdk.resource.group.GroupBuilder;
+import com.okta.sdk.resource.model.*;
+import com.okta.sdk.resource.user.UserBuilder;
+import java.util.List;
+
+public class Application {
+    public static void main(String[] args) throws Exception {
+        System.setProperty("okta.testing.disableHttpsCheck", "true");
+        ApiClient client = Clients.builder().setOrgUrl(System.getenv("ORG")).setClientCredentials(new TokenClientCredentials(System.getenv("TOKEN"))).build();
+        UserApi users = new UserApi(client);
+        User user = UserBuilder.instance().setEmail("ada@example.com").setLogin("ada@example.com").setFirstName("Ada").setLastName("Lovelace").buildAndCreate(users);
+        GroupBuilder.instance().setName("Engineers").buildAndCreate(new GroupApi(client));
+
+        OpenIdConnectApplicationSettingsClient oauth = new OpenIdConnectApplicationSettingsClient();
+        oauth.redirectUris(List.of("https://app.example/callback")).responseTypes(List.of(OAuthResponseType.CODE))
+            .grantTypes(List.of(GrantType.AUTHORIZATION_CODE)).applicationType(OpenIdConnectApplicationType.WEB);
+        OpenIdConnectApplication app = new OpenIdConnectApplication();
+        app.name(OpenIdConnectApplication.NameEnum.OIDC_CLIENT)
+            .settings(new OpenIdConnectApplicationSettings().oauthClient(oauth))
+            .credentials(new OAuthApplicationCredentials().oauthClient(new ApplicationCredentialsOAuthClient()));
+        app.label("Shop").signOnMode(ApplicationSignOnMode.OPENID_CONNECT);
+        ApplicationApi apps = new ApplicationApi(client);
+        Application_ made = new Application_(apps.createApplication(app, true, null));
+        int applications = apps.listApplications(null, null, null, null, null, null, null).size();
+        int events = new SystemLogApi(client).listLogEvents(null, null, null, null, null, 100, null).size();
+        System.out.println("managed " + user.getId() + " " + made.id + " " + users.listUsers(null, null, null, null, null, null, null, null, null, null).size() + " " + applications + " " + events);
+    }
+
+    record Application_(String id) {
+        Application_(com.okta.sdk.resource.model.Application it) { this(it.getId()); }
+    }
+}
+`,
+  );
+  const missing = await build(cwd, 'compile');
+  if (missing !== undefined) return t.skip(missing);
+  const service = await startService(t);
+  const run = ['--batch-mode', '--quiet', 'exec:java', '-Dexec.mainClass=app.Application'];
+  const output = await mustCarryOut(cwd, { ORG: service.baseUrl, TOKEN: API_TOKEN }, 'mvn', ...run);
+  assert.match(output, /managed usr_\w+ app_\w+/);
+});

@@ -1,0 +1,101 @@
+/** Proxies that sign users in before an application: oauth2-proxy from the Go module proxy, and Apache's mod_auth_openidc from Debian. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { freePort } from '../support/process.ts';
+import { startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
+import { carryOut, folderWith, signInBy, startApplication } from './foreign/setting.ts';
+
+test('oauth2-proxy signs in by its documented flags, tells who it is, and signs out', async (t) => {
+  const cwd = folderWith(t, {});
+  const { code, output } = await carryOut(cwd, { GOBIN: cwd }, 'go', 'install', 'github.com/oauth2-proxy/oauth2-proxy/v7@v7.6.0');
+  if (code !== 0) return t.skip(code === undefined ? 'go is not on this machine' : output.slice(-300));
+  const service = await startService(t);
+  const user = await service.createUser({ email: 'ada@example.com', emailVerified: true });
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  // Its state has a colon and a slash.
+  const { clientId, clientSecret = '' } = await service.createApp({ redirect_uris: [`${origin}/oauth2/callback`], profile: 'openid' });
+  await startApplication(
+    t,
+    cwd,
+    {},
+    './oauth2-proxy',
+    '--provider=oidc',
+    `--oidc-issuer-url=${service.issuer('default')}`,
+    `--client-id=${clientId}`,
+    `--client-secret=${clientSecret}`,
+    `--redirect-url=${origin}/oauth2/callback`,
+    `--http-address=127.0.0.1:${port}`,
+    `--cookie-secret=${'c'.repeat(32)}`,
+    '--cookie-secure=false',
+    '--email-domain=*',
+    '--upstream=static://202',
+    '--code-challenge-method=S256',
+  );
+  const application = new UserAgent(origin);
+  assert.equal((await application.visit('/')).status, 403, 'its own sign-in page');
+  await signInBy(service, application, '/oauth2/start', user);
+  assert.equal((await application.visit('/')).status, 202);
+  const { email, user: subject } = JSON.parse((await application.visit('/oauth2/userinfo')).text);
+  assert.deepEqual([subject, email], [user.id, 'ada@example.com']);
+  await application.visit('/oauth2/sign_out');
+  assert.equal((await application.visit('/')).status, 403);
+});
+
+const MODULES = '/usr/lib/apache2/modules';
+
+test('mod_auth_openidc signs in and out', async (t) => {
+  if (!existsSync('/usr/sbin/apache2') || !existsSync(`${MODULES}/mod_auth_openidc.so`))
+    return t.skip('Debian’s packages apache2 and libapache2-mod-auth-openidc are not on this machine');
+  const service = await startService(t);
+  const user = await service.createUser({ email: 'ada@example.com' });
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const { clientId, clientSecret = '' } = await service.createApp({
+    redirect_uris: [`${origin}/secure/redirect_uri`],
+    post_logout_redirect_uris: [`${origin}/`],
+  });
+  const modules = ['mpm_event', 'authz_core', 'authz_user', 'authn_core', 'alias', 'headers', 'auth_openidc', 'dir', 'rewrite'];
+  const cwd = folderWith(t, { 'index.html': 'public', who: 'who' });
+  folderWith(t, {});
+  const config = folderWith(t, {
+    'apache.conf': `
+ServerRoot ${cwd}
+ServerName localhost
+PidFile ${cwd}/apache.pid
+Listen 127.0.0.1:${port}
+${modules.map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`).join('\n')}
+ErrorLog /dev/stderr
+LogLevel notice
+DocumentRoot ${cwd}
+<Directory ${cwd}>
+  Require all granted
+</Directory>
+OIDCProviderMetadataURL ${service.issuer('default')}/.well-known/openid-configuration
+OIDCClientID ${clientId}
+OIDCClientSecret ${clientSecret}
+OIDCRedirectURI ${origin}/secure/redirect_uri
+OIDCCryptoPassphrase a-passphrase-of-the-test
+OIDCScope "openid email"
+Alias /secure ${cwd}/who
+<Location /secure>
+  AuthType openid-connect
+  Require valid-user
+  Header always set X-User "expr=%{REMOTE_USER}"
+  Header always set X-Email "expr=%{reqenv:OIDC_CLAIM_email}"
+</Location>
+`,
+  });
+  await startApplication(t, cwd, {}, '/usr/sbin/apache2', '-X', '-f', path.join(config, 'apache.conf'));
+  const application = new UserAgent(origin);
+  await signInBy(service, application, '/secure', user);
+  const page = await application.visit('/secure');
+  assert.match(page.headers.get('x-user') ?? '', new RegExp(`^${user.id}`));
+  assert.equal(page.headers.get('x-email'), 'ada@example.com');
+  const left = await application.visit(`/secure/redirect_uri?logout=${encodeURIComponent(`${origin}/`)}`);
+  assert.equal(left.url.pathname, '/oauth/v1/default/logout');
+  assert.notEqual((await application.visit('/secure')).url.origin, origin, 'signed out');
+});
