@@ -10,7 +10,7 @@ import { type Client, errors, type KoaContextWithOIDC, type Provider } from 'oid
 import type { Config } from '../config.ts';
 import { type Keyring, sameSecret } from '../secrets.ts';
 import { isPrintable } from '../services/text.ts';
-import { isPostLogoutUriRegistered } from '../store/applications.ts';
+import { whoRegistered } from '../store/applications.ts';
 import type { Database } from '../store/database.ts';
 import { applicationOrigins } from './application-origins.ts';
 import { clientSettings } from './client-settings.ts';
@@ -70,12 +70,24 @@ async function namedClient(provider: Provider, id: string | undefined): Promise<
   return client;
 }
 
-/** Step 2: the address must be registered, by the named application or, where none is named, by any. */
-async function checkRedirect(parameters: Parameters, client: Client | undefined, database: Database): Promise<void> {
-  const uri = parameters.post_logout_redirect_uri;
-  if (uri === undefined) return;
-  const registered = client === undefined ? await isPostLogoutUriRegistered(database.knex, uri) : client.postLogoutRedirectUriAllowed(uri);
-  if (!registered) throw new errors.InvalidRequest('the post_logout_redirect_uri is not registered');
+/**
+ * Step 2: the address must be registered, by the named application or, where none is named, by any.
+ * @returns the application that registered it; undefined where no address is asked for
+ */
+async function checkRedirect(
+  { post_logout_redirect_uri: uri }: Parameters,
+  named: Client | undefined,
+  parts: LogoutParts,
+): Promise<Client | undefined> {
+  if (uri === undefined) return undefined;
+  const client = named ?? (await registrantOf(uri, parts));
+  if (!client?.postLogoutRedirectUriAllowed(uri)) throw new errors.InvalidRequest('the post_logout_redirect_uri is not registered');
+  return client;
+}
+
+async function registrantOf(uri: string, { provider, database }: LogoutParts): Promise<Client | undefined> {
+  const id = await whoRegistered(database.knex, 'post_logout_redirect_uris', uri);
+  return id === undefined ? undefined : provider.Client.find(id);
 }
 
 function destination(uri: string | undefined, state: string | undefined, config: Config): string {
@@ -90,7 +102,7 @@ const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] 
 
 /** Answers `GET` and `POST {oauth_base}/logout`. */
 export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
-  const { provider, pages, keyring, config, database, endSession } = parts;
+  const { provider, pages, keyring, config, endSession } = parts;
   ctx.set('Cache-Control', 'no-store');
   // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
   const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readForm(ctx)) } : ctx.query);
@@ -99,17 +111,15 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   if (hint !== undefined && parameters.client_id !== undefined && parameters.client_id !== hint.client.clientId) {
     throw new errors.InvalidRequest('client_id and id_token_hint name different applications');
   }
-  await checkRedirect(parameters, named, database);
-
-  // A destination that no named application vouches for is not followed after a confirmation: anyone could have written it.
-  const vouched = named === undefined ? undefined : parameters.post_logout_redirect_uri;
-  const go = (uri: string | undefined) => {
+  const { post_logout_redirect_uri: uri } = parameters;
+  const registrant = await checkRedirect(parameters, named, parts);
+  const go = () => {
     ctx.status = 302;
     ctx.redirect(destination(uri, parameters.state, config));
   };
 
   const session = await provider.Session.get(ctx);
-  if (session.accountId === undefined) return go(parameters.post_logout_redirect_uri);
+  if (session.accountId === undefined) return go();
   const proofs = confirmations(keyring, session.uid);
   const { confirm } = parameters;
   const confirmed = ctx.method === 'POST' && confirm !== undefined && proofs.some((proof) => sameSecret(confirm, proof));
@@ -120,12 +130,12 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
       proof: { name: 'confirm', value: proofs[0] ?? '' },
       applicationLabel: named === undefined ? undefined : clientSettings(named).label,
       accountId: session.accountId,
-      redirectOrigins: vouched === undefined || named === undefined ? [] : applicationOrigins(named, vouched),
+      redirectOrigins: uri === undefined || registrant === undefined ? [] : applicationOrigins(registrant, uri),
       uiLocales: parameters.ui_locales,
     });
   }
   await endSession({ uid: session.uid, userId: session.accountId }, ctx.req);
   const { names, long } = cookies(config, keyring);
   ctx.cookies.set(names?.session ?? '', null, { ...long });
-  return go(confirmed ? vouched : parameters.post_logout_redirect_uri);
+  return go();
 }

@@ -156,25 +156,21 @@ export async function findApplicationWithSecrets(
   return { application, sealedSecrets: secrets };
 }
 
-/** Is this where any active application lets its users go after a logout? Compared exactly. */
-export async function isPostLogoutUriRegistered(executor: Executor, uri: string): Promise<boolean> {
-  return isRegistered(executor, 'post_logout_redirect_uris', uri);
-}
-
 /**
- * Does any active application have the value in this list of its settings? Found by an index, for which the planner must not know that one row is
- * enough: it takes matches for frequent, and would read the table up to the first.
+ * An active application that has the value, exactly, in this list of its settings. Found by an index, for which the planner must not know that one row
+ * is enough: it takes matches for frequent, and would read the table up to the first.
  */
-export async function isRegistered(
+export async function whoRegistered(
   executor: Executor,
   list: 'allowed_origins' | 'post_logout_redirect_uris',
   value: string,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const having = executor('applications')
     .where({ status: 'ACTIVE' })
     .whereRaw(`settings->'${list}' @> ?::jsonb`, [JSON.stringify([value])])
     .select('id');
-  return (await executor.withMaterialized('having', having).from('having').first('id')) !== undefined;
+  const found = await executor.withMaterialized('having', having).from('having').first<{ id: string } | undefined>('id');
+  return found?.id;
 }
 
 /** Without the service's own. */

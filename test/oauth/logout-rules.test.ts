@@ -136,7 +136,7 @@ for (const serverId of SERVERS) {
   });
 }
 
-test('whoever confirms is signed out, and sent to the address only where hint or client_id names its application', async (t) => {
+test('whoever confirms is signed out, and sent to the registered address with its state', async (t) => {
   const { client, other, url, hasSession, signIn, hints } = await world(t, 'default');
   const ids = { client: client.clientId, other: other.clientId, unknown: 'nobody', control: 'a\u0000b' };
   for (const { hint, uri, named } of ROWS.filter((row) => row.with === 'asks')) {
@@ -154,8 +154,8 @@ test('whoever confirms is signed out, and sent to the address only where hint or
     assert(await hasSession(agent), 'and ends nothing');
     const { url: arrived } = await agent.submit(asked, 'logout-form');
     const what = JSON.stringify({ hint, uri, named });
-    if (uri !== undefined && (hint ?? named) !== undefined) assert.equal(arrived.href, `${uri}?state=bye`, what);
-    else assert.equal(arrived.pathname, '/signin', what);
+    if (uri === undefined) assert.equal(arrived.pathname, '/signin', what);
+    else assert.equal(arrived.href, `${uri}${uri.includes('?') ? '&' : '?'}state=bye`, what);
     assert(!(await hasSession(agent)), what);
   }
 });
