@@ -8,6 +8,7 @@ import { type RequestState, requestStateOf } from './adapter/request-state.ts';
 import type { ServerState } from './adapter/server-state.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { sayWhenToComeAgain } from './errors.ts';
+import { explainGrantError } from './grant-errors.ts';
 
 /** RFC 7235 quoted-string: what could end it early is left out. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
@@ -52,6 +53,7 @@ function discardTokens({ writes }: RequestState): void {
 
 /** Answers a program with an error that oidc-provider did not answer itself. */
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
+  explainGrantError(ctx, error);
   const { status, body } = errorBody(error);
   sayWhenToComeAgain(ctx, status, error);
   ctx.status = status;

@@ -43,6 +43,7 @@ import { CLIENT_SETTINGS, clientSettings, profileOf } from './client-settings.ts
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
+import { explainGrantError } from './grant-errors.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from './grants/password.ts';
 import { verificationKeys } from './keys.ts';
 import { showProtocolError } from './pages.ts';
@@ -219,6 +220,10 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const grant = passwordGrant({ provider, scopes, isAssigned: assigned, findAccount: accounts, denied, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   provider.on('authorization.error', rememberError);
+  provider.on('grant.error', (ctx, error) => {
+    explainGrantError(ctx, error);
+    Object.assign(ctx.body as object, { error_description: error.error_description });
+  });
   provider.on('authorization.success', answersBySession);
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 

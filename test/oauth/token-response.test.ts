@@ -5,7 +5,19 @@ import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
-import { createClient, type JsonAnswer, post, type TestClient, tokensFor, userinfo } from './relying-party.ts';
+import {
+  answerOf,
+  authorizeUrl,
+  CALLBACK,
+  challengeOf,
+  createClient,
+  type JsonAnswer,
+  post,
+  type TestClient,
+  tokensFor,
+  userinfo,
+  verifier,
+} from './relying-party.ts';
 
 const SERVERS = ['built-in', 'default'] as const;
 const SCOPE = 'openid profile email offline_access';
@@ -87,6 +99,45 @@ test('a refresh token slides by 30 days and ends 90 days after the sign-in (deci
   }
   moveClock(t, 3 * 86_400 + 60);
   assertRefused(await refresh(token), 'invalid_grant', 'on day 90');
+});
+
+test('an application is told why its code or refresh token is not accepted (RFC 6749 section 5.2)', async (t) => {
+  const { service, client, browser, tokens, token, refresh } = await signedIn(t, 'default');
+  const [other, stranger] = [await createClient(service), await createClient(service, {}, { token_endpoint_auth_method: 'none' })];
+  await tokens();
+  const verified = verifier();
+  const code = async (pkce = true): Promise<string> => {
+    const challenge = { code_challenge: challengeOf(verified), code_challenge_method: 'S256' };
+    const url = authorizeUrl(service, 'default', { client_id: client.clientId, ...(pkce && challenge) });
+    return answerOf(await browser.visit(url)).code ?? '';
+  };
+  const exchange = (value: string, more: Record<string, string> = {}, by: TestClient = client) =>
+    token({ grant_type: 'authorization_code', code: value, redirect_uri: CALLBACK, ...more }, by);
+  const right = { code_verifier: verified };
+  const told: [expected: RegExp, answer: JsonAnswer][] = [
+    [/code is unknown/, await exchange('nonsense', right)],
+    [/issued to another application/, await exchange(await code(), right, other)],
+    [/redirect_uri differs/, await exchange(await code(), { ...right, redirect_uri: `${CALLBACK}/` })],
+    [/code_verifier is missing/, await exchange(await code())],
+    [/code_verifier is wrong/, await exchange(await code(), { code_verifier: verifier() })],
+    [/had no code_challenge/, await exchange(await code(false), right)],
+    [/refresh token is unknown/, await refresh('nonsense')],
+    [/issued to another application/, await refresh((await tokens()).refresh_token, {}, other)],
+    // One that has not proved itself is not told what belongs to others.
+    [/^grant request is invalid$/, await exchange(await code(), right, stranger)],
+  ];
+  const used = await code();
+  assert.equal((await exchange(used, right)).status, 200);
+  told.push([/code was already used/, await exchange(used, right)]);
+  const old = await code();
+  const { refresh_token: rotated } = await tokens();
+  assert.equal((await refresh(rotated)).status, 200);
+  moveClock(t, 310);
+  told.push([/code has expired/, await exchange(old, right)], [/refresh token was already used/, await refresh(rotated)]);
+  for (const [expected, answer] of told) {
+    assertRefused(answer, 'invalid_grant', String(expected));
+    assert.match(answer.body.error_description, expected);
+  }
 });
 
 test('a failure inside is server_error in the promised form, and tells nothing of what failed', async (t) => {

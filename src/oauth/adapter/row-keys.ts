@@ -22,3 +22,9 @@ export const withMinute = (random: string): string =>
 
 /** @param id a bearer value, or what a JWT is stored under; of an id without a minute, as of a session, the digest is all */
 export const rowKey = (id: string): string => (WITH_MINUTE.exec(id)?.[1] ?? '') + digest(id);
+
+/** @returns the second at which the minute of its issue began; undefined for what has no minute. Whoever made it up decides what it says. */
+export function minuteOf(id: string): number | undefined {
+  const minute = WITH_MINUTE.exec(id)?.[1];
+  return minute === undefined ? undefined : Number.parseInt(minute, 16) * 60;
+}
