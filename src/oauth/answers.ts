@@ -63,6 +63,8 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 /** Brings the answer of a program endpoint into the promised form. */
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', 'no-store');
+  // RFC 6749 section 5.1; HTTP needs it no more.
+  if (ctx.path === ROUTES.token) ctx.set('Pragma', 'no-cache');
   // Some refusals oidc-provider has answered itself.
   sayWhenToComeAgain(ctx, ctx.status);
   const body = ctx.body;

@@ -1,7 +1,9 @@
 /** The body of a form that is read before oidc-provider sees the request. */
 import type { IncomingMessage } from 'node:http';
+import { parse } from 'node:querystring';
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
+import { describable, repeated } from './authorize/parameters.ts';
 
 /** As oidc-provider's own limit. */
 const BODY_LIMIT = 56 * 1024;
@@ -24,7 +26,14 @@ export async function readForm(ctx: Context): Promise<string> {
     throw new errors.InvalidRequest('the request body was cut off');
   });
   if (text === undefined) throw new errors.InvalidRequest('the request body is too large');
+  noteForm(ctx.req, text);
   return text;
+}
+
+/** @throws {errors.InvalidRequest} a parameter that is there twice, known or not (RFC 6749 section 3.2) */
+export async function refuseRepeated(ctx: Context): Promise<void> {
+  const twice = repeated(parse(await readForm(ctx)));
+  if (twice !== undefined) throw new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
 }
 
 /** Reads a body by its events, which costs a third of an iterator. @returns undefined when it is larger; it was read to its end all the same, so that a refusal can be sent */

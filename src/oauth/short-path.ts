@@ -14,6 +14,7 @@ import { type Account, type FoundModel, findModel } from '../store/protocol-stat
 import { noteFailure, noteLook } from './adapter/request-state.ts';
 import { rowKey } from './adapter/row-keys.ts';
 import type { ServerState } from './adapter/server-state.ts';
+import { repeated } from './authorize/parameters.ts';
 import { words } from './authorize/scope.ts';
 import { profileOf } from './client-settings.ts';
 import { ROUTES } from './endpoints.ts';
@@ -144,7 +145,8 @@ async function readSmallForm(req: IncomingMessage): Promise<Readonly<Record<stri
   const text = await readText(req, LARGEST_FORM).catch(() => undefined);
   if (text === undefined) return undefined;
   noteForm(req, text);
-  return parse(text);
+  const form = parse(text);
+  return repeated(form) === undefined ? form : undefined;
 }
 
 const BASIC = /^Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/i;

@@ -21,7 +21,7 @@ import { noteDevice } from './device.ts';
 import { withholdScopes } from './discovery.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
-import { isPlainForm, readForm } from './form.ts';
+import { isPlainForm, readForm, refuseRepeated } from './form.ts';
 import { withholdUnpublished } from './keys.ts';
 import { answerLogout } from './logout.ts';
 import { showError } from './pages.ts';
@@ -65,6 +65,7 @@ function programEndpoint(parts: StepsParts) {
   async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
     ctx.req.headers.accept = 'application/json';
+    if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) await refuseRepeated(ctx);
     if (ctx.path !== ROUTES.userinfo) prepareBasic(ctx);
     if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
     // oidc-provider would read it piece by piece, which costs more.

@@ -31,6 +31,7 @@ test('a parameter twice is invalid_request, of equal or other values, by GET and
     id_token_hint: 'x',
     idp: 'x',
     idp_scope: 'x',
+    unheard_of: 'x',
   };
   for (const [name, value] of Object.entries(values)) {
     for (const second of [value, 'another', '']) {
@@ -59,5 +60,24 @@ test('a parameter twice is invalid_request, of equal or other values, by GET and
         assert.match(page.text, />invalid_request</);
       }
     }
+  }
+});
+
+test('values outside a list are invalid_request: a display, a response type with a word twice (OpenID Connect Core section 3.1.2.1)', async (t) => {
+  const service = await startService(t);
+  const { clientId } = await createClient(service, {
+    grant_types: ['authorization_code', 'implicit'],
+    response_types: ['code', 'code token'],
+  });
+  for (const [parameters, word] of [
+    [{ display: 'hologram' }, /display/],
+    [{ display: 'Page' }, /display/],
+    [{ response_type: 'code code' }, /response_type/],
+    [{ response_type: 'code token code' }, /response_type/],
+  ] as const) {
+    const url = authorizeUrl(service, 'built-in', { client_id: clientId, ...parameters });
+    const { error, error_description, state } = answerOf(await new UserAgent(service.baseUrl).visit(url));
+    assert.deepEqual([error, state], ['invalid_request', 'some-state'], JSON.stringify(parameters));
+    assert.match(error_description ?? '', word);
   }
 });

@@ -57,7 +57,7 @@ test('display, idp and idp_scope are kept with the interaction, and change nothi
   const service = await startService(t);
   const user = await service.createUser();
   const { clientId } = await createClient(service);
-  for (const display of ['page', 'popup', 'touch', 'wap', 'hologram', undefined]) {
+  for (const display of ['page', 'popup', 'touch', 'wap', undefined]) {
     const browser = new UserAgent(service.baseUrl);
     const page = await browser.visit(authorizeUrl(service, 'default', { client_id: clientId, display, idp_scope: 'read:x' }));
     assert(asksToSignIn(page), page.text);

@@ -62,6 +62,8 @@ test('signed requests at the authorize endpoint', async (t) => {
     ]),
     ['ES256, whose key is one of two of its kind', () => ({ alg: 'ES256', key: ec, client: byKey }), () => byKey],
     ['the type of RFC 9101', () => ({ header: { typ: 'oauth-authz-req+jwt' } })],
+    ['its application as the subject', () => ({ claims: { sub: bySecret.clientId } })],
+    ['claims that are no parameters, of any type', () => ({ claims: { foo: { a: [1] }, bar: ['x'], cnf: { jkt: 'x' }, amr: [] } })],
   ];
   for (const [what, make, client = () => bySecret] of good) {
     await t.test(`takes ${what}: the JWT's parameters are the request's`, async () => {
@@ -89,7 +91,6 @@ test('signed requests at the authorize endpoint', async (t) => {
     ['a request_uri within', () => ({ claims: { request_uri: 'https://app.example/request' } })],
     ['an array for a parameter', () => ({ claims: { scope: ['openid'] } })],
     ['an object for a parameter', () => ({ claims: { state: { a: 1 } } })],
-    ['a client assertion in its place', () => ({ claims: { sub: bySecret.clientId } })],
     ['an access token type', () => ({ header: { typ: 'at+jwt' } })],
     ['another secret', () => ({ key: randomBytes(64) })],
     [
@@ -208,6 +209,11 @@ test('signed requests at the authorize endpoint', async (t) => {
     const url = authorizeUrl(guarded, 'built-in', { client_id: there.clientId, prompt: 'none', request: made });
     assert.equal(answerOf(await new UserAgent(guarded.baseUrl).visit(url)).error, 'invalid_request_object');
     assert.equal(asked, 1, 'a loopback address is not asked unless ALLOW_PRIVATE_NETWORK says so');
+  });
+
+  await t.test('takes an empty parameter for none (RFC 6749 section 3.1)', async () => {
+    const { answer } = await ask('', {});
+    assert.deepEqual([answer.error, answer.state], ['login_required', 'some-state']);
   });
 
   await t.test('refuses the parameter twice, control characters within, and a query beside that has other mistakes', async () => {

@@ -219,6 +219,7 @@ test('token, introspect and revoke take URL-encoded forms by POST and nothing el
       `${name}=${value}&${name}=${value}`,
       `${name}=${value}&${name}=other`,
       `${name}=${value}&client_id=a&client_id=a`,
+      `${name}=${value}&unheard_of=a&unheard_of=b`,
     ]) {
       assertError(
         await send(service, 'default', endpoint, { authorization, body: twice }),

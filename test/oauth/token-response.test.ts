@@ -50,6 +50,8 @@ for (const serverId of SERVERS) {
     const settings = { name, description, accessTokenFormat, ...(serverId === 'built-in' ? {} : { audiences }) };
     const changed = await service.api('PUT', path, { ...settings, accessTokenLifetimeMinutes: 7 });
     assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    const { headers } = await post(service, serverId, 'token', client, { grant_type: 'client_credentials' });
+    assert.equal(headers.get('pragma'), 'no-cache');
     for (const [scope, more] of [
       ['profile', []],
       ['openid profile', ['id_token']],

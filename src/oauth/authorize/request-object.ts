@@ -21,6 +21,7 @@ import { LRUCache } from 'lru-cache';
 import { type AdapterPayload, errors } from 'oidc-provider';
 import { epochSeconds, present } from '../../clock.ts';
 import type { Outbound } from '../../http/outbound.ts';
+import { PARAMETERS } from './parameters.ts';
 import { words } from './scope.ts';
 
 export type Parameters = Record<string, string | string[] | undefined>;
@@ -31,7 +32,6 @@ export const REQUEST_OBJECT_ALGS: readonly string[] = [...BY_SECRET, ...BY_KEY];
 
 /** RFC 9101 section 10.8: a JWT made for another purpose says so in its type. */
 const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
-const NOT_PARAMETERS = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sub']);
 /** How far an application's clock may be ahead, in seconds. */
 const CLOCK_SKEW = 60;
 /** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
@@ -109,8 +109,6 @@ export function requestObjects(rules: RequestObjectRules) {
     const payload = await verify(jwt, client, guard);
     if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long');
     if ((payload.iat ?? 0) > epochSeconds() + CLOCK_SKEW) throw refuse('the request object comes from the future');
-    // RFC 9101 section 10.8: so that no client assertion (RFC 7523) passes for a request.
-    if (payload.sub === client.client_id) throw refuse('the request object must not have the client_id as its subject');
     const parameters = parametersOf(payload);
     requireSame('client_id', query.client_id, parameters.client_id);
     requireSame('response_type', query.response_type, parameters.response_type);
@@ -122,7 +120,7 @@ export function requestObjects(rules: RequestObjectRules) {
 
   /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
   return async ({ request, ...query }: Parameters, guard: SecretGuard): Promise<Merged> => {
-    if (request === undefined) return { parameters: query, refusal: undefined };
+    if (request === undefined || request === '') return { parameters: query, refusal: undefined };
     if (Array.isArray(request))
       return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice') };
     try {
@@ -161,7 +159,8 @@ function headerOf(jwt: string): { alg?: string; typ?: string } {
 
 /** @throws {errors.InvalidRequestObject} a value that no parameter can have */
 function parametersOf(payload: JWTPayload): Parameters {
-  const entries = Object.entries(payload).filter(([name]) => !NOT_PARAMETERS.has(name));
+  // Claims that are no parameters are ignored, whatever they are (RFC 9101 section 4).
+  const entries = Object.entries(payload).filter(([name]) => PARAMETERS.has(name));
   return Object.fromEntries(
     entries.map(([name, value]) => {
       if (name === 'request' || name === 'request_uri') throw refuse('the request object must not contain another one');

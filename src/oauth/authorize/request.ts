@@ -8,6 +8,7 @@ import { isPrintable } from '../../services/text.ts';
 import type { Scope } from '../../store/scopes.ts';
 import { readForm } from '../form.ts';
 import { deliversToken } from './nonce.ts';
+import { describable, PARAMETERS, repeated } from './parameters.ts';
 import type { Merged, Parameters } from './request-object.ts';
 import { defaultScopes, words } from './scope.ts';
 import { isReturnable } from './state.ts';
@@ -106,6 +107,25 @@ function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | unde
   return new errors.RegistrationNotSupported('the parameter registration is not supported');
 }
 
+const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', 'wap'];
+
+/** What the library lets pass: values outside a list, and twice what it does not know. Twice what it knows it refuses by itself. */
+function takeInvalid(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const strangers = Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name)));
+  const twice = repeated(strangers);
+  for (const name of Object.keys(strangers)) parameters[name] = undefined;
+  if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
+  const { display } = parameters;
+  if (!Array.isArray(display) && !DISPLAYS.includes(display)) {
+    parameters.display = undefined;
+    return new errors.InvalidRequest('display must be page, popup, touch or wap');
+  }
+  const types = words(single(parameters.response_type));
+  if (new Set(types).size === types.length) return undefined;
+  parameters.response_type = [...new Set(types)].join(' ');
+  return new errors.InvalidRequest('response_type has a word twice');
+}
+
 /**
  * Prepares a request to the authorize endpoint.
  * @param merge puts a signed request's parameters over those of the query
@@ -121,7 +141,14 @@ export async function prepareAuthorization(
   const unprintable = takeUnprintable(query);
   const { parameters, refusal: refused } = await merge(query);
   // Each is asked, for each also takes out what the library must not see; the first is told.
-  const refusals = [unprintable, refused, takeUnprintable(parameters), takeTooLong(parameters), takeNotOffered(parameters)];
+  const refusals = [
+    unprintable,
+    refused,
+    takeUnprintable(parameters),
+    takeTooLong(parameters),
+    takeNotOffered(parameters),
+    takeInvalid(parameters),
+  ];
   const refusal = refusals.find((found) => found !== undefined);
   const prepared = withDefaults(parameters, scopes);
   const { nonce, state } = parameters;
