@@ -58,7 +58,7 @@ const inner: readonly Kind[] = [
   },
 ];
 
-const openOfBuiltIn = ['id', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
+const openOfBuiltIn = ['id', 'profile', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
 
 /** In an order in which each names only what was before it. */
 export const KINDS: readonly Kind[] = [

@@ -31,6 +31,7 @@ export type Existing = { readonly [K in keyof Names]-?: ReadonlySet<string> };
  * Carries out a change of a custom server's scopes, claims, policies or rules in one transaction. What it names is locked before the server, as by
  * whoever deletes that; what the server has, its scopes too, stays as it is until the end.
  * @param change writes the rows and their audit event
+ * @param ofBuiltIn may the change be one of the built-in server? It must see for itself what it may change there
  * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes, one policy, and no claims of its own
  */
 export async function changeServerPart<T>(
@@ -38,6 +39,7 @@ export async function changeServerPart<T>(
   serverId: string,
   names: Names,
   change: (trx: Executor, existing: Existing) => Promise<T>,
+  ofBuiltIn = false,
 ): Promise<T> {
   const result = await database.transaction(async (trx) => {
     const existing = {
@@ -46,7 +48,7 @@ export async function changeServerPart<T>(
       group: await lockExisting(trx, 'group', names.group ?? []),
     };
     if ((await lockServer(trx, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
-    if (serverId === BUILT_IN)
+    if (serverId === BUILT_IN && !ofBuiltIn)
       throw wrongState('the built-in authorization server keeps its scopes and policies, and has no claims of its own');
     const changed = await change(trx, existing);
     await notifications.publish(trx, { kind: 'server', id: serverId });

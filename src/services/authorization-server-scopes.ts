@@ -1,6 +1,7 @@
 /** What can be done with the scopes of an authorization server (RFC 6749 section 3.3). A change is effective at the next request, in other processes within a second. */
 import { conflict, notFound, validation, wrongState } from '../errors.ts';
 import { scopeNameProblem } from '../policy/claim-settings.ts';
+import { BUILT_IN } from '../policy/server-id.ts';
 import { newId } from '../secrets.ts';
 import { forgetScope } from '../store/consents.ts';
 import type { Executor } from '../store/database.ts';
@@ -53,8 +54,8 @@ export async function createServerScope(
 
 /**
  * Replaces a scope's settings. A new name is another scope: what users allowed under the old one does not count for it.
- * @throws {ApiError} not found, validation of the name, conflict: the name is taken, or conditions name the old one; wrong state: the built-in
- *   server's, a standard scope's name, the consent of `openid`
+ * @throws {ApiError} not found, validation of the name, conflict: the name is taken, or conditions name the old one; wrong state: anything
+ *   but the consent of the built-in server's, a standard scope's name, the consent of `openid`
  */
 export async function updateServerScope(
   services: Services,
@@ -63,8 +64,9 @@ export async function updateServerScope(
   settings: ScopeSettings,
   request: RequestContext,
 ): Promise<Scope> {
-  return changeServerPart(services, serverId, {}, async (trx) => {
+  const change = async (trx: Executor): Promise<Scope> => {
     const before = await demandScope(trx, serverId, id);
+    if (serverId === BUILT_IN) demandConsentAlone(before, settings);
     if (settings.name !== before.name) await abandonName(trx, serverId, before, 'renamed');
     if (settings.name !== before.name) demandName(settings.name);
     if (before.name === 'openid' && settings.consent !== before.consent) throw wrongState('the scope openid keeps its consent');
@@ -72,7 +74,14 @@ export async function updateServerScope(
     const after = { ...before, ...settings };
     await record(trx, 'updated', request, { before, after });
     return after;
-  });
+  };
+  return changeServerPart(services, serverId, {}, change, true);
+}
+
+/** Of the built-in server's scopes only their consent is the operator's. */
+function demandConsentAlone(before: Scope, settings: ScopeSettings): void {
+  const fixed = (Object.keys(settings) as (keyof ScopeSettings)[]).filter((name) => name !== 'consent' && settings[name] !== before[name]);
+  if (fixed.length > 0) throw wrongState(`a scope of the built-in authorization server keeps its ${fixed.join(', ')}`);
 }
 
 /** What users allowed of it is forgotten. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */

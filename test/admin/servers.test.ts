@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { createClient, post, type TestClient } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient, post, type TestClient } from '../oauth/relying-party.ts';
 import { type Service, startService } from '../support/service.ts';
-import type { Page, UserAgent } from '../support/user-agent.ts';
+import { type Page, UserAgent } from '../support/user-agent.ts';
 import { createAdministrator, enter, typedIn, wordsOf } from './administrators.ts';
 
 const HOME = '/admin/api/servers';
@@ -142,12 +142,23 @@ test('of the built-in server only its profile, lifetimes and keys are offered, a
   for (const path of ['scopes', 'claims', 'policies']) {
     const page = await agent.visit(`${home}/${path}`);
     assert.equal(page.status, 200, path);
-    assert.doesNotMatch(page.text, /\/new"|>Edit<|>Delete<|Move (up|down)/, path);
+    assert.doesNotMatch(page.text, /\/new"|>Delete<|Move (up|down)/, path);
+    assert.equal(page.text.includes('>Edit<'), path === 'scopes', path);
     const refused = await agent.visit(`${home}/${path}/new`);
     assert.equal(refused.status, 403, path);
     assert.match(wordsOf(refused), /The built-in authorization server keeps its scopes/, path);
   }
   assert.match(wordsOf(await agent.visit(`${home}/delete`)), /is always active, and is not deleted/);
+
+  const { body: scopes } = await service.api('GET', '/authorizationServers/built-in/scopes');
+  const idOf = (name: string) => scopes.find((scope: { name: string }) => scope.name === name).id;
+  await fill(agent, `${home}/scopes/${idOf('email')}`, { consent: 'REQUIRED' });
+  assert.equal((await agent.visit(`${home}/scopes/${idOf('openid')}`)).status, 403);
+  const user = await service.createUser();
+  const { clientId } = await createClient(service, { consent_method: 'REQUIRED' });
+  const browser = new UserAgent(service.baseUrl);
+  const asked = authorizeUrl(service, 'built-in', { client_id: clientId, scope: 'openid email profile' });
+  assert.match((await browser.signIn(await browser.visit(asked), user)).text, /<form id="consent"/);
 });
 
 test('a scope is created, changed and deleted; a standard one keeps its name; one that a claim names stays', async (t) => {

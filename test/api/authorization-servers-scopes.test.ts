@@ -126,21 +126,25 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     assert.equal((await api.call<Scope>('GET', `${path}/${openid.id}`)).body.consent, 'IMPLICIT');
   });
 
-  it('leaves the scopes of the built-in server as they are', async () => {
+  it('changes of the built-in server’s scopes the consent alone', async () => {
     const path = '/authorizationServers/built-in/scopes';
     // The API alone has no servers; the first start makes this one.
     const { seedAuthorizationServer } = await import('../../src/services/authorization-servers.ts');
-    const scopes = [{ name: 'email', displayName: 'Mail', description: '' }];
+    const scopes = ['email', 'openid'].map((name) => ({ name, displayName: name, description: '' }));
     await seedAuthorizationServer(api.services, { id: 'built-in', name: 'Built-in', system: true, scopes }, SYSTEM);
-    const email = await standard(path, 'email');
+    const [email, openid] = [await standard(path, 'email'), await standard(path, 'openid')];
     for (const [method, at, body] of [
       ['POST', path, { name: 'mine' }],
-      ['PUT', `${path}/${email.id}`, { ...email, consent: 'REQUIRED' }],
+      ['PUT', `${path}/${email.id}`, { ...email, displayName: 'Mail' }],
+      ['PUT', `${path}/${email.id}`, { ...email, metadataPublish: 'NO_CLIENTS' }],
+      ['PUT', `${path}/${openid.id}`, { ...openid, consent: 'REQUIRED' }],
       ['DELETE', `${path}/${email.id}`, undefined],
     ] as const) {
       const answer = await api.call(method, at, body);
       assert.deepEqual([answer.status, answer.body.errorCode], [403, 'E0000038'], method);
     }
+    const changed = await api.call<Scope>('PUT', `${path}/${email.id}`, { ...email, consent: 'REQUIRED' });
+    assert.deepEqual([changed.status, changed.body.consent], [200, 'REQUIRED']);
     const claim = { name: 'plan', claimType: 'RESOURCE', valueType: 'STATIC', value: 'gold' };
     const answer = await api.call('POST', '/authorizationServers/built-in/claims', claim);
     assert.deepEqual([answer.status, answer.body.errorCode], [403, 'E0000038']);

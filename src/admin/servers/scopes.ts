@@ -1,5 +1,6 @@
 /** The scopes of an authorization server (RFC 6749 section 3.3): what applications can ask for, and whether the user is asked. */
 import { z } from 'zod';
+import { wrongState } from '../../errors.ts';
 import { scopeFields } from '../../services/authorization-server-fields.ts';
 import {
   createServerScope,
@@ -68,9 +69,12 @@ function rowOf(subject: Subject, scope: Scope): Row {
       { text: isDefault ? 'Yes' : 'No', soft: !isDefault },
       { text: metadataPublish === 'ALL_CLIENTS' ? 'Yes' : 'No', soft: metadataPublish !== 'ALL_CLIENTS' },
     ],
-    ...(subject.hasOwnParts && { actions: [{ label: 'Edit', href: addressOf(subject, scope) }, ...remove] }),
+    ...(mayEdit(subject, scope) && { actions: [{ label: 'Edit', href: addressOf(subject, scope) }, ...remove] }),
   };
 }
+
+/** Of the built-in server the consent alone, which openid does not have. */
+const mayEdit = ({ isChangeable, isBuiltIn }: Subject, { name }: Scope): boolean => isChangeable && !(isBuiltIn && name === 'openid');
 
 const CONSENT_OPTIONS: readonly Option[] = [
   { value: 'IMPLICIT', label: 'Not asked', hint: 'Whoever may have a token gets it. For what is harmless, or for your own applications.' },
@@ -87,7 +91,7 @@ const CONSENT_OPTIONS: readonly Option[] = [
 ];
 
 /** @param now undefined: of a scope to be made */
-function fieldsFor(now: Scope | undefined): readonly Field[] {
+function fieldsFor({ isBuiltIn }: Subject, now: Scope | undefined): readonly Field[] {
   const name: Field = {
     name: 'name',
     label: 'Name',
@@ -102,6 +106,7 @@ function fieldsFor(now: Scope | undefined): readonly Field[] {
     value: now?.consent ?? 'IMPLICIT',
     options: CONSENT_OPTIONS,
   };
+  if (isBuiltIn) return [consent];
   return [
     ...(now?.system === true ? [] : [name]),
     { name: 'displayName', label: 'Display name', hint: 'How the consent page calls it, e.g. “See your orders”.', value: now?.displayName },
@@ -150,9 +155,9 @@ const scopeForm = z.object({
 });
 
 /** @throws {ApiError} validation */
-function settingsIn(form: URLSearchParams, now: Scope | undefined): ScopeSettings {
-  const kept = now && { name: now.name, consent: now.consent };
-  const { isPublished, ...settings } = parse(scopeForm, { ...kept, ...typedValues(fieldsFor(now), form) });
+function settingsIn(subject: Subject, form: URLSearchParams, now: Scope | undefined): ScopeSettings {
+  const kept = now && { ...now, isPublished: now.metadataPublish === 'ALL_CLIENTS' };
+  const { isPublished, ...settings } = parse(scopeForm, { ...kept, ...typedValues(fieldsFor(subject, now), form) });
   return { ...settings, metadataPublish: isPublished ? 'ALL_CLIENTS' : 'NO_CLIENTS' };
 }
 
@@ -163,11 +168,14 @@ const create: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const title = 'Create scope';
-    return formPage({ title, crumbs: crumbs(subject), fields: fieldsFor(undefined), submit: title, cancel: homeOf(subject) }, typed);
+    return formPage(
+      { title, crumbs: crumbs(subject), fields: fieldsFor(subject, undefined), submit: title, cancel: homeOf(subject) },
+      typed,
+    );
   },
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
-    await createServerScope(visit.services, subject.server.id, settingsIn(form, undefined), visit.request);
+    await createServerScope(visit.services, subject.server.id, settingsIn(subject, form, undefined), visit.request);
     return { goTo: homeOf(subject), notice: 'scope-created' };
   },
 };
@@ -175,23 +183,32 @@ const create: ConsolePage = {
 const scopeOf = ({ services, params }: Visit, { server }: Subject): Promise<Scope> =>
   getServerScope(services, server.id, params.scopeId ?? '');
 
+/** @throws {ApiError} wrong state */
+function demandEditable(subject: Subject, scope: Scope): void {
+  if (!mayEdit(subject, scope)) throw wrongState('The built-in authorization server keeps its scope openid as it is.');
+}
+
 const edit: ConsolePage = {
   path: '/api/servers/:serverId/scopes/:scopeId',
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const subject = await subjectWithParts(visit);
+    const subject = await subjectOf(visit);
     const scope = await scopeOf(visit, subject);
-    const facts = scope.system
-      ? ['This is a standard scope: it keeps its name.']
-      : ['With another name it is another scope: what users allowed under the old one does not count for it.'];
-    const page = { title: `Scope ${scope.name}`, crumbs: crumbs(subject), facts, fields: fieldsFor(scope) };
+    demandEditable(subject, scope);
+    const facts = subject.isBuiltIn
+      ? ['Of a scope of the built-in authorization server only the consent can be changed.']
+      : scope.system
+        ? ['This is a standard scope: it keeps its name.']
+        : ['With another name it is another scope: what users allowed under the old one does not count for it.'];
+    const page = { title: `Scope ${scope.name}`, crumbs: crumbs(subject), facts, fields: fieldsFor(subject, scope) };
     return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
-    const subject = await subjectWithParts(visit);
+    const subject = await subjectOf(visit);
     const scope = await scopeOf(visit, subject);
-    await updateServerScope(visit.services, subject.server.id, scope.id, settingsIn(form, scope), visit.request);
+    demandEditable(subject, scope);
+    await updateServerScope(visit.services, subject.server.id, scope.id, settingsIn(subject, form, scope), visit.request);
     return { goTo: homeOf(subject), notice: 'scope-changed' };
   },
 };
