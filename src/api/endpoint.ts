@@ -4,7 +4,7 @@
  */
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { notFound } from '../errors.ts';
+import { notFound, validation } from '../errors.ts';
 import type { Access } from '../policy/administration.ts';
 import type { RequestContext } from '../services/audit.ts';
 import type { Services } from '../services/dependencies.ts';
@@ -142,7 +142,7 @@ async function carryOut(declared: Endpoint, ctx: Context, services: Services): P
   let next: number | undefined;
   const result = await declared.handler({
     params: declared.params && parse(declared.params, ctx.params),
-    query: declared.query && parse(declared.query, ctx.query),
+    query: declared.query && parse(declared.query, queryOf(ctx)),
     body: declared.body && parseBody(declared.body, declared.readBefore ?? declared.response, given),
     services,
     request: ctx.state.caller.request,
@@ -153,6 +153,27 @@ async function carryOut(declared: Endpoint, ctx: Context, services: Services): P
   });
   const status = declared.status ?? (declared.response === undefined ? 204 : 200);
   return { status, body: declared.response?.parse(result), next };
+}
+
+/** @throws {ApiError} validation: a parameter that is there twice, or that is no percent-encoded UTF-8 (RFC 3986 section 2.5) */
+function queryOf({ query, querystring }: Context): Readonly<Record<string, unknown>> {
+  const twice = Object.keys(query).filter((field) => Array.isArray(query[field]));
+  const broken = querystring.split('&').filter((pair) => !isEncoded(pair));
+  const problems = [
+    ...twice.map((field) => ({ field, message: 'must not be given twice' })),
+    ...broken.map((pair) => ({ field: pair.replace(/=.*$/s, ''), message: 'must be percent-encoded UTF-8' })),
+  ];
+  if (problems.length > 0) throw validation(problems);
+  return query;
+}
+
+function isEncoded(pair: string): boolean {
+  try {
+    decodeURIComponent(pair);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function nextPage(ctx: Context, { config }: Services, after: number): string {

@@ -61,6 +61,11 @@ test('each kind is created with the fields it needs and what is safe (RFC 9700 s
         token_endpoint_auth_method: 'none',
       },
     ],
+    [
+      'web',
+      { redirect_uris: CALLBACK, pkce_required: [], introspect_any: 'true' },
+      { ...safe, pkce_required: false, introspect_any: true },
+    ],
     ['native', { redirect_uris: 'com.example.app:/callback' }, { ...safe, token_endpoint_auth_method: 'none', allowed_origins: [] }],
     [
       'service',

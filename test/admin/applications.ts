@@ -31,7 +31,11 @@ export interface Created {
 }
 
 /** Creates an application as an administrator does: its kind first, then its fields. */
-export async function createApplication(agent: UserAgent, kind: string, typed: Record<string, string>): Promise<Created> {
+export async function createApplication(
+  agent: UserAgent,
+  kind: string,
+  typed: Record<string, string | readonly string[]>,
+): Promise<Created> {
   const form = await agent.submit(await agent.visit('/admin/applications/new'), 'console-form', { kind });
   assert.equal(form.url.pathname, `/admin/applications/new/${kind}`);
   const page = await agent.submit(form, 'console-form', typed);

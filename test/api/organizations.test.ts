@@ -43,6 +43,23 @@ describe('organizations ("Organization endpoints")', () => {
   const eventsAbout = (orgId: string): Promise<{ event_type: string; debug_context: unknown; actor: { id: string } }[]> =>
     api.services.database.knex('audit_events').whereRaw("target->0->>'id' = ?", [orgId]).orderBy('seq').select('*');
 
+  it('takes no octets that are not UTF-8, in the query and in the body (RFC 3986 section 2.5, RFC 8259 section 8.1)', async () => {
+    for (const query of ['orgName=%B1%B1%BE%A9', 'orgName=%E4%ZZ', 'orgName=100%', 'orgName=%ED%A0%80']) {
+      const answer = await api.call('POST', `/account/org?${query}`);
+      assert.deepEqual(refusal(answer), [400, 'E0000001', 'orgName: must be percent-encoded UTF-8'], query);
+    }
+    // As a string of bytes: fetch would write text as UTF-8.
+    const gbk = Buffer.from('{"orgName":"\xb1\xb1\xbe\xa9"}', 'latin1');
+    const headers = { authorization: `SSWS ${api.admin.token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${api.base}/account/org`, { method: 'POST', headers, body: gbk });
+    assert.deepEqual([response.status, ((await response.json()) as ErrorObject).errorCode], [400, 'E0000003']);
+    assert.deepEqual(refusal(await api.call('POST', '/account/org?orgName=a&orgName=b')), [
+      400,
+      'E0000001',
+      'orgName: must not be given twice',
+    ]);
+  });
+
   it('creates one by the query, and answers orgId and success, no more', async () => {
     const answer = await create({ orgName: 'Acme' });
     assert.equal(answer.status, 200);
@@ -231,7 +248,7 @@ describe('organizations ("Organization endpoints")', () => {
 
   it('refuses a parameter given twice, and other content types', async () => {
     const twice = await api.call('POST', '/account/org?orgName=a&orgName=b');
-    assert.deepEqual(refusal(twice), [400, 'E0000001', 'orgName: must be of type string']);
+    assert.deepEqual(refusal(twice), [400, 'E0000001', 'orgName: must not be given twice']);
     const form = await api.call('POST', '/account/org', 'orgName=a', { 'content-type': 'application/x-www-form-urlencoded' });
     assert.deepEqual([form.status, form.body.errorCode], [400, 'E0000003']);
     const broken = await api.call('POST', '/account/org', '{"orgName":');
@@ -398,6 +415,6 @@ describe('the list of organizations (decisions, "Organizations")', () => {
       'limit: must be a whole number from 1 to 200',
       'page: must be a whole number from 1 to 999999999999999',
     ]);
-    assert.deepEqual(causes(await api.call('GET', '/account/org?page=1&page=2')), ['page: must be of type string']);
+    assert.deepEqual(causes(await api.call('GET', '/account/org?page=1&page=2')), ['page: must not be given twice']);
   });
 });

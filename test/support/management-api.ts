@@ -39,6 +39,8 @@ export interface ManagementApi {
   readonly admin: { readonly userId: string; readonly token: string };
   /** Calls as the administrator; a body that is no string goes as JSON. Headers given replace those it would set. */
   call<T = ErrorObject>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
+  /** Where it is, for calls of another form. */
+  readonly base: string;
   close(): Promise<void>;
 }
 
@@ -99,6 +101,7 @@ export async function startManagementApi(options: Partial<ManagementApiOptions> 
   return {
     services,
     admin: { userId: id, token: value },
+    base: server.base,
     async call(method, path, body, headers) {
       const response = await fetch(server.base + path, {
         method,

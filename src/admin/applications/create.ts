@@ -40,12 +40,24 @@ const RETURNS: Readonly<Record<Exclude<ApplicationType, 'service'>, string>> = {
     'One a line: http on 127.0.0.1 or localhost, a scheme of its own (com.example.app:/callback), or an https address that it has claimed.',
 };
 
+const INTROSPECTS: Field = setting({
+  kind: 'check',
+  name: 'introspect_any',
+  label: 'It may look into the tokens of other applications',
+  hint: 'For an API that has the access tokens of its callers checked at the introspection endpoint. Others do not need it.',
+});
+
+const PKCE: Field = setting({
+  kind: 'check',
+  name: 'pkce_required',
+  label: 'PKCE is required',
+  checked: true,
+  hint: 'Requests without a code_challenge are refused. Most libraries send one; untick it for a library that does not.',
+});
+
 /** The fields that an application of the kind needs. */
 function fieldsFor(kind: ApplicationType): readonly Field[] {
-  if (kind === 'service') {
-    const hint = 'For an API that has the access tokens of its callers checked at the introspection endpoint. Others need it not.';
-    return [NAME, setting({ kind: 'check', name: 'introspect_any', label: 'It may look into the tokens of other applications', hint })];
-  }
+  if (kind === 'service') return [NAME, INTROSPECTS];
   return [
     NAME,
     setting({ kind: 'lines', name: 'redirect_uris', label: 'Redirect URIs', hint: RETURNS[kind], required: true }),
@@ -72,6 +84,8 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       label: 'It may stay connected (refresh tokens)',
       hint: 'It gets new access tokens while people are away, when it asks for the scope offline_access. Each refresh token is good for one use.',
     },
+    // Without a secret PKCE is required anyway, and there is nobody to introspect.
+    ...(kind === 'web' ? [PKCE, INTROSPECTS] : []),
   ];
 }
 
@@ -81,6 +95,8 @@ const wanted = z.object({
   post_logout_redirect_uris: clientFields.post_logout_redirect_uris,
   assignment: clientFields.assignment,
   refresh: z.boolean(),
+  pkce_required: z.boolean().default(true),
+  introspect_any: z.boolean().default(false),
 });
 const wantedService = z.object({ label: applicationLabel, introspect_any: z.boolean() });
 
@@ -96,8 +112,6 @@ function settingsFor(kind: ApplicationType, values: unknown): { readonly label: 
     application_type: kind,
     grant_types: refresh ? ['authorization_code', 'refresh_token'] : ['authorization_code'],
     response_types: ['code'],
-    pkce_required: true,
-    introspect_any: false,
   };
   return { label, settings };
 }
