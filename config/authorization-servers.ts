@@ -22,7 +22,11 @@ export interface AuthorizationServerSeed {
 /** The scopes of OpenID Connect Core 1.0 section 5.4 and 11, and `groups`. All are granted without a dialog (IMPLICIT). */
 export const STANDARD_SCOPES: readonly ScopeSeed[] = [
   { name: 'openid', displayName: 'Sign you in', description: 'Know who you are by a stable identifier' },
-  { name: 'profile', displayName: 'Your profile', description: 'Your name, nickname, profile page and time zone' },
+  {
+    name: 'profile',
+    displayName: 'Your profile',
+    description: 'Your name, user name, picture, web pages, gender, birthdate, language and time zone',
+  },
   { name: 'email', displayName: 'Your e-mail address', description: 'Your e-mail address and whether it is verified' },
   { name: 'address', displayName: 'Your postal address', description: 'Your postal address' },
   { name: 'phone', displayName: 'Your phone number', description: 'Your phone number' },

@@ -1,6 +1,6 @@
 /** `authorizationServers/{id}/claims`, as Okta's Authorization Servers API shows them (its OAuth2Claim), with value types of the service's own. */
 import { z } from 'zod';
-import type { ServerClaim } from '../policy/custom-claims.ts';
+import { keptValue, type ServerClaim, staticValue } from '../policy/custom-claims.ts';
 import {
   type ClaimSettings,
   createServerClaim,
@@ -13,12 +13,13 @@ import { claimFields } from '../services/authorization-server-fields.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
 import { idParams, links } from './fields.ts';
 
-const { claimType, valueType, groupFilterType, status, value } = claimFields;
+const { claimType, valueType, groupFilterType, status, staticValue: value } = claimFields;
 
 const claimBody = z.strictObject({
   name: claimFields.name,
   claimType,
   valueType,
+  /** Of a STATIC claim a string, number, boolean or an array of these; of any other a string. */
   value: value.nullish(),
   /** Scopes of this server; the claim is told where one of them is granted, without any always. */
   conditions: z.strictObject({ scopes: z.array(z.string()).max(100).exactOptional() }).nullish(),
@@ -33,7 +34,7 @@ const claim = z.object({
   name: z.string(),
   claimType,
   valueType,
-  value: z.string(),
+  value,
   conditions: z.object({ scopes: z.array(z.string()) }),
   alwaysIncludeInToken: z.boolean(),
   status,
@@ -108,15 +109,20 @@ const settingsOf = (body: z.output<typeof claimBody>): ClaimSettings => ({
   name: body.name,
   claimType: body.claimType,
   valueType: body.valueType,
-  value: body.value ?? '',
+  ...keptValue(body.value ?? ''),
   scopes: [...new Set(body.conditions?.scopes)],
   alwaysIncludeInToken: body.alwaysIncludeInToken ?? true,
   groupFilterType: body.group_filter_type ?? null,
   status: body.status ?? 'ACTIVE',
 });
 
-const present = ({ scopes, groupFilterType: filter, ...found }: ServerClaim, serverId: string, baseUrl: string): z.input<typeof claim> => ({
+const present = (
+  { scopes, groupFilterType: filter, valueFormat, ...found }: ServerClaim,
+  serverId: string,
+  baseUrl: string,
+): z.input<typeof claim> => ({
   ...found,
+  value: staticValue({ value: found.value, valueFormat }),
   conditions: { scopes: [...scopes] },
   ...(filter !== null && { group_filter_type: filter }),
   system: false,

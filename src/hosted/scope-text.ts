@@ -8,9 +8,12 @@ interface ScopeWords {
   readonly description: string;
 }
 
-/** The text of a standard scope in the page's language, as long as it is the one that the service began with; else as it is stored. */
+/** Texts of standard scopes that earlier versions of the service began with. */
+const FORMER: Readonly<Record<string, string>> = { 'scope.profile.description': 'Your name, nickname, profile page and time zone' };
+
+/** The text of a standard scope in the page's language, as long as it is one that the service began with; else as it is stored. */
 function scopeText({ text }: Language, key: string, stored: string): string {
-  return isMessageKey(key) && en[key] === stored ? text(key) : stored;
+  return isMessageKey(key) && (en[key] === stored || FORMER[key] === stored) ? text(key) : stored;
 }
 
 /** A scope as the page shows it; a description that only repeats the title is left out. */

@@ -1,5 +1,6 @@
 /** What a claim or scope of an authorization server may be: the names that are taken by the protocol, and how the settings of a claim belong together. */
-import { attributeOf, type ServerClaim } from './custom-claims.ts';
+import { standardClaimType } from './claims.ts';
+import { attributeOf, type ServerClaim, staticValue } from './custom-claims.ts';
 import { patternProblem } from './group-filter.ts';
 import { jsonSize, LARGEST_FIXED_CLAIMS, membersSize } from './token-size.ts';
 
@@ -50,7 +51,9 @@ export function claimProblems(claim: ServerClaim, { scopes, claims, attributes }
   return problems;
 }
 
-function valueProblem({ valueType, value, groupFilterType }: ServerClaim, attributes: readonly string[]): string | undefined {
+function valueProblem(claim: ServerClaim, attributes: readonly string[]): string | undefined {
+  const { valueType, value, valueFormat, groupFilterType } = claim;
+  if (valueType !== 'STATIC' && valueFormat === 'JSON') return `must be a string with valueType ${valueType}`;
   switch (valueType) {
     case 'USER_ATTRIBUTE':
       return attributes.includes(attributeOf(value))
@@ -60,10 +63,18 @@ function valueProblem({ valueType, value, groupFilterType }: ServerClaim, attrib
       if (groupFilterType === 'REGEX') return patternProblem(value);
       return groupFilterType === 'EQUALS' && value === '' ? 'must not be empty' : undefined;
     case 'STATIC':
-      return value === '' ? 'must not be empty' : undefined;
+      return value === '' || (valueFormat === 'JSON' && value === '[]') ? 'must not be empty' : typeProblem(claim);
     default:
       return ['', 'id', 'name'].includes(value) ? undefined : 'must be id, name or empty';
   }
+}
+
+/** OpenID Connect Core section 5.1: a standard claim has one type, whoever sets it; libraries refuse a token with another one. */
+function typeProblem(claim: ServerClaim): string | undefined {
+  const type = standardClaimType(claim.name);
+  return type === undefined || typeof staticValue(claim) === type
+    ? undefined
+    : `must be of type ${type}: ${claim.name} is a standard claim`;
 }
 
 /** A request may ask for all scopes: then all claims with fixed values stand in one token. */
@@ -72,9 +83,9 @@ function sizeProblem(claim: ServerClaim, others: readonly ServerClaim[]): string
   const fixed = [...others, claim].filter(
     ({ valueType, status, claimType }) => valueType === 'STATIC' && status === 'ACTIVE' && claimType === claim.claimType,
   );
-  const size = membersSize(Object.fromEntries(fixed.map(({ name, value }) => [name, value])));
+  const size = membersSize(Object.fromEntries(fixed.map((each) => [each.name, staticValue(each)])));
   if (size <= LARGEST_FIXED_CLAIMS) return undefined;
-  return `would make a token larger than 8 KiB: it takes ${jsonSize(claim.value)} bytes, the fixed values of a token together at most ${LARGEST_FIXED_CLAIMS}`;
+  return `would make a token larger than 8 KiB: it takes ${jsonSize(staticValue(claim))} bytes, the fixed values of a token together at most ${LARGEST_FIXED_CLAIMS}`;
 }
 
 /** @returns what is wrong with a scope's name (RFC 6749 section 3.3), undefined for a good one */

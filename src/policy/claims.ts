@@ -1,6 +1,7 @@
 /** The claims that tell who a user is (OpenID Connect Core 1.0 section 5.1), made from the account: pure, without what is empty. */
 export interface ClaimSource {
   readonly id: string;
+  readonly login: string;
   readonly email: string | null;
   readonly emailVerified: boolean;
   readonly profile: Readonly<Record<string, unknown>>;
@@ -15,43 +16,79 @@ export function fullName(profile: Readonly<Record<string, unknown>>): string | u
   return text(profile.displayName) ?? (parts.length > 0 ? parts.join(' ') : undefined);
 }
 
-/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
-export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
+/** The standard claims of each scope (OpenID Connect Core 1.0 section 5.4) that the service makes, and the JSON type of each (section 5.1). */
+const CLAIMS_OF_SCOPE = {
+  profile: {
+    name: 'string',
+    nickname: 'string',
+    given_name: 'string',
+    middle_name: 'string',
+    family_name: 'string',
+    preferred_username: 'string',
+    profile: 'string',
+    picture: 'string',
+    website: 'string',
+    gender: 'string',
+    birthdate: 'string',
+    zoneinfo: 'string',
+    locale: 'string',
+    updated_at: 'number',
+  },
+  email: { email: 'string', email_verified: 'boolean' },
+  address: { address: 'object' },
+  phone: { phone_number: 'string', phone_number_verified: 'boolean' },
+} as const;
 
-/** Every claim the service knows to make, in the order they are sent. */
-export const USER_CLAIMS = [
-  'sub',
-  'name',
-  'nickname',
-  'given_name',
-  'middle_name',
-  'family_name',
-  'profile',
-  'zoneinfo',
-  'updated_at',
-  'email',
-  'email_verified',
-  'phone_number',
-] as const;
-/** What each scope asks for (OpenID Connect Core 1.0 section 5.4), as far as the service knows it. */
-const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
-  profile: ['name', 'nickname', 'given_name', 'middle_name', 'family_name', 'profile', 'zoneinfo', 'updated_at'],
-  email: ['email', 'email_verified'],
-  phone: ['phone_number'],
-};
+type UnionKeys<T> = T extends unknown ? keyof T : never;
+export type UserClaim = 'sub' | UnionKeys<(typeof CLAIMS_OF_SCOPE)[keyof typeof CLAIMS_OF_SCOPE]>;
+type ClaimTypeName = 'string' | 'number' | 'boolean' | 'object';
+
+const SCOPES: readonly (readonly [scope: string, types: Readonly<Record<string, ClaimTypeName>>])[] = Object.entries(CLAIMS_OF_SCOPE);
+
+/** The type that a standard claim must have; undefined for any other name. */
+const TYPES: ReadonlyMap<string, ClaimTypeName> = new Map(SCOPES.flatMap(([, types]) => Object.entries(types)));
+export const standardClaimType = (name: string): ClaimTypeName | undefined => TYPES.get(name);
+
+/** Every claim the service makes, in the order of the response. */
+export const USER_CLAIMS: readonly string[] = ['sub', ...TYPES.keys()];
+
+/** The scope of a standard claim. */
+const SCOPE_OF: ReadonlyMap<string, string> = new Map(SCOPES.flatMap(([scope, types]) => Object.keys(types).map((name) => [name, scope])));
+
+/**
+ * The scopes of the standard claims that a request names one by one (OpenID Connect Core 1.0 section 5.5): consent and access policies judge them
+ * like scopes.
+ */
+export const scopesOfClaims = (names: readonly string[]): string[] => [...new Set(names.flatMap((name) => SCOPE_OF.get(name) ?? []))];
 
 /**
  * The claims that an ID token holds beside the subject.
- * @param chosen the application's choice, which holds whatever the scopes are; undefined: what the granted scopes ask for
+ * @param chosen the application's subset, whatever is requested; undefined: the claims of the granted scopes and those that the request names
  */
-export const idTokenClaims = (chosen: readonly string[] | undefined, scopes: readonly string[]): readonly string[] =>
-  chosen ?? scopes.flatMap((scope) => CLAIMS_OF_SCOPE[scope] ?? []);
+export const idTokenClaims = (
+  chosen: readonly string[] | undefined,
+  scopes: readonly string[],
+  requested: readonly string[] = [],
+): readonly string[] =>
+  chosen ?? [...SCOPES.filter(([scope]) => scopes.includes(scope)).flatMap(([, types]) => Object.keys(types)), ...requested];
 
-export type UserClaim = (typeof USER_CLAIMS)[number];
+/** The postal address (section 5.1.1). */
+function addressOf(profile: Readonly<Record<string, unknown>>): object | undefined {
+  const members = Object.entries({
+    formatted: text(profile.postalAddress),
+    street_address: text(profile.streetAddress),
+    locality: text(profile.city),
+    region: text(profile.state),
+    postal_code: text(profile.zipCode),
+    country: text(profile.countryCode),
+  }).filter(([, value]) => value !== undefined);
+  return members.length > 0 ? Object.fromEntries(members) : undefined;
+}
 
 /** All claims of a user; those without a value are left out. */
 export function userClaims(user: ClaimSource): { readonly sub: string } & Partial<Record<UserClaim, unknown>> {
   const { profile, email } = user;
+  const phone = text(profile.mobilePhone);
   const claims: Record<UserClaim, unknown> = {
     sub: user.id,
     name: fullName(profile),
@@ -59,12 +96,22 @@ export function userClaims(user: ClaimSource): { readonly sub: string } & Partia
     given_name: text(profile.firstName),
     middle_name: text(profile.middleName),
     family_name: text(profile.lastName),
+    preferred_username: user.login,
     profile: text(profile.profileUrl),
+    picture: text(profile.picture),
+    website: text(profile.website),
+    gender: text(profile.gender),
+    birthdate: text(profile.birthdate),
     zoneinfo: text(profile.zoneinfo),
+    // Section 5.1 wants a language tag, which has a hyphen where profiles often have an underscore.
+    locale: text(profile.locale)?.replaceAll('_', '-'),
     updated_at: Math.floor(user.lastUpdated.getTime() / 1000),
     email: email ?? undefined,
     email_verified: email === null ? undefined : user.emailVerified,
-    phone_number: text(profile.mobilePhone),
+    address: addressOf(profile),
+    phone_number: phone,
+    // Nothing here verifies phone numbers.
+    phone_number_verified: phone === undefined ? undefined : false,
   };
   return { ...Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined)), sub: user.id };
 }

@@ -6,6 +6,8 @@ import { type GroupFilterType, groupFilter } from './group-filter.ts';
 
 /** IDENTITY: ID tokens and userinfo. RESOURCE: access tokens. */
 export type ClaimType = 'IDENTITY' | 'RESOURCE';
+/** What a claim with a fixed value can hold. */
+export type StaticValue = string | number | boolean | (string | number | boolean)[];
 export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'STATIC';
 
 /** A claim as it is configured. */
@@ -16,9 +18,11 @@ export interface ServerClaim {
   readonly valueType: ClaimValueType;
   /**
    * USER_ATTRIBUTE: name of an attribute, also as `user.profile.<name>`. GROUPS: what the filter compares with. ORGANIZATION, DEPARTMENT: `id`
-   * or `name`, empty for both. STATIC: the value itself.
+   * or `name`, empty for both. STATIC: the value itself, as `valueFormat` says.
    */
   readonly value: string;
+  /** JSON: a STATIC value that is no text, in JSON. */
+  readonly valueFormat: 'TEXT' | 'JSON';
   /** Told where one of these is granted; none: always. */
   readonly scopes: readonly string[];
   /** Of an IDENTITY claim; false: in an ID token only when no access token can be had beside it. */
@@ -56,6 +60,8 @@ export interface ClaimFacts {
   readonly besideAccessToken?: boolean;
   /** The claims that the application chose for its ID tokens; undefined: it did not. */
   readonly chosen?: readonly string[] | undefined;
+  /** The claims that the request names for its ID token (OpenID Connect Core 1.0 section 5.5). */
+  readonly requested?: readonly string[] | undefined;
 }
 
 export type ClaimReason =
@@ -87,6 +93,7 @@ export const GROUPS_CLAIM: ServerClaim = {
   claimType: 'IDENTITY',
   valueType: 'GROUPS',
   value: '',
+  valueFormat: 'TEXT',
   scopes: ['groups'],
   alwaysIncludeInToken: true,
   groupFilterType: 'STARTS_WITH',
@@ -104,9 +111,13 @@ const isForScopes = ({ scopes }: ServerClaim, granted: readonly string[]): boole
   scopes.length === 0 || scopes.some((scope) => granted.includes(scope));
 
 /** @returns why the claim stays out whatever its value is, undefined when it does not */
-function obstacle(claim: ServerClaim, { chosen, besideAccessToken = false, claimType, person }: ClaimFacts): ClaimReason | undefined {
+function obstacle(
+  claim: ServerClaim,
+  { chosen, requested = [], besideAccessToken = false, claimType, person }: ClaimFacts,
+): ClaimReason | undefined {
   if (chosen !== undefined && !chosen.includes(claim.name)) return 'the application chose other claims';
-  if (claimType === 'IDENTITY' && besideAccessToken && !claim.alwaysIncludeInToken) return 'the claim is told at userinfo';
+  const leftToUserinfo = besideAccessToken && !claim.alwaysIncludeInToken && !requested.includes(claim.name);
+  if (claimType === 'IDENTITY' && leftToUserinfo) return 'the claim is told at userinfo';
   if (person === undefined && claim.valueType !== 'STATIC') return 'there is no user';
   return undefined;
 }
@@ -154,9 +165,23 @@ export const announcedClaims = (claims: readonly ServerClaim[]): string[] =>
     .filter(({ status }) => status === 'ACTIVE')
     .map(({ name }) => name);
 
+/** The value of a STATIC claim. A former version of the service may have written a text that is no JSON: then the text counts. */
+export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 'valueFormat'>): StaticValue {
+  if (valueFormat === 'TEXT') return value;
+  try {
+    return JSON.parse(value) as StaticValue;
+  } catch {
+    return value;
+  }
+}
+
+/** A STATIC value as a claim keeps it. */
+export const keptValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valueFormat'> =>
+  typeof value === 'string' ? { value, valueFormat: 'TEXT' } : { value: JSON.stringify(value), valueFormat: 'JSON' };
+
 /** @returns undefined when there is nothing to tell */
 function claimValue(claim: ServerClaim, person: ClaimPerson | undefined): unknown {
-  if (claim.valueType === 'STATIC') return claim.value;
+  if (claim.valueType === 'STATIC') return staticValue(claim);
   if (person === undefined) return undefined;
   if (claim.valueType === 'USER_ATTRIBUTE') return attributeValue(person, attributeOf(claim.value));
   return unlessEmpty(listOf(claim, person));

@@ -29,6 +29,9 @@ export const scopeFields = {
   metadataPublish: z.enum(['NO_CLIENTS', 'ALL_CLIENTS']),
 };
 
+const claimText = z.string().max(10_000).refine(isPrintable, 'must not contain control characters');
+const plainValue = z.union([z.boolean(), z.number()]);
+
 export const claimFields = {
   name: z
     .string()
@@ -39,7 +42,9 @@ export const claimFields = {
   claimType: z.enum(['IDENTITY', 'RESOURCE']),
   valueType: z.enum(['USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'STATIC']),
   /** What it begins or ends with may be meant, so it is not trimmed. How long it may be is decided by what it makes of a token. */
-  value: z.string().max(10_000).refine(isPrintable, 'must not contain control characters'),
+  value: claimText,
+  /** Of a STATIC claim. */
+  staticValue: z.union([claimText, plainValue, z.array(z.union([claimText, plainValue])).max(100)]),
   groupFilterType: z.enum(['STARTS_WITH', 'EQUALS', 'CONTAINS', 'REGEX']),
   status: z.enum(['ACTIVE', 'INACTIVE']),
 };

@@ -1,6 +1,6 @@
 /**
- * What is told of a user when he is made or changed. The profile: the attributes of Okta's base profile, and `zoneinfo`, which userinfo tells
- * (OpenID Connect Core section 5.1); every value is a string, only the login is demanded. The credentials: a password, or its hash.
+ * What is told of a user when he is made or changed. The profile: the attributes of Okta's base profile, and those of the claims `zoneinfo`, `picture`,
+ * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value is a string, only the login is demanded. The credentials: a password, or its hash.
  */
 import { z } from 'zod';
 import { encodeImportedHash, importedHash } from './password-hashes.ts';
@@ -13,6 +13,9 @@ const url = text({ most: 2048 }).refine(
   (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
   'must be a URL that begins with https:// or http://',
 );
+
+/** As the claim `birthdate` is written (OpenID Connect Core section 5.1): the year may be left out as 0000, or stand alone. */
+const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$/, 'must be a date like 1815-12-10, 0000-12-10 or 1815');
 
 /** By what one signs in; it must not pass for another's: composed, as it is looked for (RFC 8265 section 3.3), and all of it to be seen. */
 const name = ({ least = 0 } = {}) =>
@@ -41,6 +44,10 @@ export const userProfile = z.strictObject({
   displayName: attribute,
   nickName: attribute,
   profileUrl: url.nullish(),
+  picture: url.nullish(),
+  website: url.nullish(),
+  gender: attribute,
+  birthdate: birthdate.nullish(),
   primaryPhone: attribute,
   mobilePhone: attribute,
   streetAddress: attribute,

@@ -11,6 +11,7 @@ const CLAIM: Columns<ServerClaim> = {
   claimType: 'claim_type',
   valueType: 'value_type',
   value: 'value',
+  valueFormat: 'value_format',
   scopes: 'scopes',
   alwaysIncludeInToken: 'always_include',
   groupFilterType: 'group_filter_type',

@@ -245,13 +245,16 @@ test('a claim of each kind is created with its own fields, and stands in the tok
   await fill(agent, `${home}/new/DEPARTMENT`, { name: 'deps', value: 'name' });
   await fill(agent, `${home}/new/STATIC`, { name: 'region', value: ' eu ', scopes: ['email'] });
   assert.match(problemOf(await fill(agent, `${home}/new/STATIC`, { name: 'sub', value: 'x' }), 'name') ?? '', /protocol/);
+  const typed = await fill(agent, `${home}/new/STATIC`, { name: 'powers', value: 'read', valueFormat: 'JSON' });
+  assert.match(problemOf(typed, 'value') ?? '', /a list like/);
+  await agent.submit(typed, 'console-form', { value: '["read", "write"]' });
   assert.match(problemOf(await fill(agent, `${home}/new/STATIC`, { name: 'region', value: 'x' }), 'name') ?? '', /^Another claim/);
 
   const asUser = { grant_type: 'password', username: user.login, password: user.password };
   const token = await tokenOf(service, client, { ...asUser, scope: 'profile' });
   assert.deepEqual(
-    [token.dep, token.teams, token.orgs, token.deps, token.region],
-    ['Sales & more', ['team-blue', 'team-red'], ['Acme'], ['Support'], undefined],
+    [token.dep, token.teams, token.orgs, token.deps, token.region, token.powers],
+    ['Sales & more', ['team-blue', 'team-red'], ['Acme'], ['Support'], undefined, ['read', 'write']],
   );
   assert.equal((await tokenOf(service, client, { ...asUser, scope: 'email' })).region, ' eu ', 'its spaces are meant');
 

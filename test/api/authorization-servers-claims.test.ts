@@ -8,7 +8,7 @@ interface Claim {
   name: string;
   claimType: string;
   valueType: string;
-  value: string;
+  value: unknown;
   conditions: { scopes: string[] };
   alwaysIncludeInToken: boolean;
   status: string;
@@ -51,7 +51,7 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
     });
     assert.deepEqual((await api.call('GET', `${path}/${id}`)).body, created.body);
     assert.deepEqual((await api.call('GET', path)).body, [created.body]);
-    const stored = { id, ...PLAN, scopes: [], alwaysIncludeInToken: true, groupFilterType: null, status: 'ACTIVE' };
+    const stored = { id, ...PLAN, valueFormat: 'TEXT', scopes: [], alwaysIncludeInToken: true, groupFilterType: null, status: 'ACTIVE' };
     assert.deepEqual((await lastEvent('oauth2.claim.created'))?.debugContext, { after: stored });
 
     const replaced = await api.call<Claim>('PUT', `${path}/${id}`, {
@@ -85,6 +85,7 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
       claimType: 'IDENTITY',
       valueType: 'GROUPS',
       value: ' app-',
+      valueFormat: 'TEXT',
       scopes: ['profile', 'email'],
       alwaysIncludeInToken: false,
       groupFilterType: 'STARTS_WITH',
@@ -94,6 +95,45 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
     assert.equal((await api.call('DELETE', `${path}/${id}`)).status, 204);
     assert.equal((await api.call('GET', `${path}/${id}`)).status, 404);
     assert.deepEqual((await lastEvent('oauth2.claim.deleted'))?.target, [{ id, type: 'OAuth2Claim', displayName: 'teams' }]);
+  });
+
+  it('has fixed values of each type, and gives a standard claim its own (OpenID Connect Core section 5.1)', async () => {
+    const path = await server('Typed values');
+    for (const value of ['true', true, false, 0, -1.5, ['a', 'b'], ['a', 2, true]]) {
+      const { status, body } = await api.call<Claim>('POST', path, {
+        ...PLAN,
+        name: `v-${JSON.stringify(value).replace(/\W/g, '.')}`,
+        value,
+      });
+      assert.deepEqual([status, body.value], [201, value]);
+      assert.deepEqual((await api.call<Claim>('GET', `${path}/${body.id}`)).body.value, value);
+    }
+    for (const [name, claimType, value] of [
+      ['email_verified', 'IDENTITY', 'true'],
+      ['phone_number_verified', 'RESOURCE', 1],
+      ['updated_at', 'IDENTITY', '0'],
+      ['email', 'IDENTITY', true],
+      ['name', 'IDENTITY', ['Ada']],
+      ['address', 'IDENTITY', 'London'],
+      ['plan', 'IDENTITY', []],
+    ] as const) {
+      const refused = await api.call<ErrorObject>('POST', path, { name, claimType, valueType: 'STATIC', value });
+      assert.deepEqual([refused.status, causes(refused)[0]?.split(':')[0]], [400, 'value'], name);
+    }
+    for (const [name, value] of [
+      ['email_verified', true],
+      ['updated_at', 0],
+      ['name', 'Ada'],
+    ] as const) {
+      assert.equal((await api.call('POST', path, { name, claimType: 'IDENTITY', valueType: 'STATIC', value })).status, 201, name);
+    }
+    const listed = await api.call<ErrorObject>('POST', path, {
+      name: 'dep',
+      claimType: 'IDENTITY',
+      valueType: 'USER_ATTRIBUTE',
+      value: ['department'],
+    });
+    assert.equal(listed.status, 400);
   });
 
   it('replaces all settings: what is not given returns to its default', async () => {

@@ -65,7 +65,12 @@ export const CONSENT: InteractionDetails = {
   account: { id: 'usr_1', login: ALICE.login, name: 'Alice Liddell' },
   consent: {
     scopes: [
-      { name: 'profile', displayName: 'Your profile', description: 'Your name, nickname, profile page and time zone', optional: false },
+      {
+        name: 'profile',
+        displayName: 'Your profile',
+        description: 'Your name, user name, picture, web pages, gender, birthdate, language and time zone',
+        optional: false,
+      },
       { name: 'orders:read', displayName: 'Read your orders', description: '', optional: false },
       { name: 'orders:write', displayName: 'Change your orders', description: 'Place and cancel orders in your name', optional: true },
       { name: 'mail', displayName: '', description: '', optional: true },

@@ -399,6 +399,7 @@ test('what stays out is told to the log, names and never values', async () => {
     scopes: [],
     alwaysIncludeInToken: true,
     groupFilterType: 'STARTS_WITH',
+    valueFormat: 'TEXT',
     status: 'ACTIVE',
   } as const;
   const account = { id: 'u', login: 'ada', email: null, emailVerified: false, status: 'ACTIVE', profile: {}, lastUpdated: new Date() };

@@ -14,6 +14,7 @@ const claim = (rest: Partial<ServerClaim> = {}): ServerClaim => ({
   value: 'x',
   scopes: [],
   alwaysIncludeInToken: true,
+  valueFormat: 'TEXT',
   groupFilterType: null,
   status: 'ACTIVE',
   ...rest,

@@ -28,6 +28,7 @@ const claim = (name: string, rest: Partial<ServerClaim> = {}): ServerClaim => ({
   value: 'x',
   scopes: [],
   alwaysIncludeInToken: true,
+  valueFormat: 'TEXT',
   groupFilterType: null,
   status: 'ACTIVE',
   ...rest,

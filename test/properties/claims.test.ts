@@ -32,6 +32,7 @@ const claim: fc.Arbitrary<ServerClaim> = of({
   value: fc.constantFrom('', 'id', 'name', 'user.profile.department', 'A', 'email'),
   scopes: fc.uniqueArray(scope, { maxLength: 2 }),
   alwaysIncludeInToken: fc.boolean(),
+  valueFormat: fc.constantFrom('TEXT' as const, 'JSON' as const),
   groupFilterType: fc.constantFrom('STARTS_WITH' as const, 'EQUALS' as const, 'CONTAINS' as const, 'REGEX' as const, null),
   status: fc.constantFrom('ACTIVE' as const, 'ACTIVE' as const, 'INACTIVE' as const),
 });
@@ -116,7 +117,7 @@ test('an ID token’s claims of the user are some of those that userinfo tells, 
       fc.constantFrom('a@b.example', null),
       fc.uniqueArray(fc.constantFrom('openid', 'profile', 'email', 'phone', 'address', 'x')),
       (of_, email, scopes) => {
-        const told = userClaims({ id: 'usr_1', email, emailVerified: true, profile: of_, lastUpdated: new Date(0) });
+        const told = userClaims({ id: 'usr_1', login: 'ada', email, emailVerified: true, profile: of_, lastUpdated: new Date(0) });
         assert.ok(Object.values(told).every((one) => one !== undefined && one !== '' && one !== null));
         assert.ok(Object.keys(told).every((name) => USER_CLAIMS.some((one) => one === name)));
         assert.ok(idTokenClaims(undefined, scopes).every((name) => USER_CLAIMS.some((one) => one === name)));

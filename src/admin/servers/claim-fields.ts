@@ -1,6 +1,14 @@
 /** A claim as fields of a form, only those of its kind, and back; and its value in words. */
 import { z } from 'zod';
-import { attributeOf, type ClaimType, type ClaimValueType, type ServerClaim } from '../../policy/custom-claims.ts';
+import { validation } from '../../errors.ts';
+import {
+  attributeOf,
+  type ClaimType,
+  type ClaimValueType,
+  keptValue,
+  type ServerClaim,
+  type StaticValue,
+} from '../../policy/custom-claims.ts';
 import type { GroupFilterType } from '../../policy/group-filter.ts';
 import type { ClaimSettings } from '../../services/authorization-server-claims.ts';
 import { claimFields } from '../../services/authorization-server-fields.ts';
@@ -21,7 +29,7 @@ export const KINDS: Readonly<Record<ClaimValueType, Kind>> = {
   GROUPS: { label: 'Groups', hint: 'The names of the groups that the user belongs to, all of them or some. Left out where there is none.' },
   ORGANIZATION: { label: 'Organizations', hint: 'The organizations that the user is a member of.' },
   DEPARTMENT: { label: 'Departments', hint: 'The departments that the user is a member of.' },
-  STATIC: { label: 'Fixed value', hint: 'The same text in every token, e.g. the name of an environment.' },
+  STATIC: { label: 'Fixed value', hint: 'The same value in every token, e.g. the name of an environment.' },
 };
 
 export const isKind = (name: string): name is ClaimValueType => Object.hasOwn(KINDS, name);
@@ -70,20 +78,28 @@ const PARTS: readonly Option[] = [
 ];
 
 /** What the claim tells, in words. */
-export function valueInWords({ valueType, value, groupFilterType }: Pick<ServerClaim, 'valueType' | 'value' | 'groupFilterType'>): string {
+export function valueInWords({
+  valueType,
+  value,
+  valueFormat,
+  groupFilterType,
+}: Pick<ServerClaim, 'valueType' | 'value' | 'valueFormat' | 'groupFilterType'>): string {
   switch (valueType) {
     case 'USER_ATTRIBUTE':
       return `Attribute ${attributeOf(value)}`;
     case 'GROUPS':
       return value === '' ? 'All groups' : `Groups whose name ${FILTERS[groupFilterType ?? 'STARTS_WITH']} “${value}”`;
     case 'STATIC':
-      return `“${value}”`;
+      return valueFormat === 'JSON' ? value : `“${value}”`;
     default:
       return `${KINDS[valueType].label}: ${(PARTS.find((part) => part.value === value) ?? { label: value }).label.toLowerCase()}`;
   }
 }
 
-function fieldsOfValue(kind: ClaimValueType, value: string | undefined, filter: GroupFilterType | null | undefined): readonly Field[] {
+function fieldsOfValue(
+  kind: ClaimValueType,
+  { value, valueFormat, groupFilterType: filter }: Partial<Pick<ServerClaim, 'value' | 'valueFormat' | 'groupFilterType'>>,
+): readonly Field[] {
   switch (kind) {
     case 'USER_ATTRIBUTE': {
       const options = ['login', 'email', ...ATTRIBUTES].map((name) => ({ value: name, label: name }));
@@ -108,7 +124,19 @@ function fieldsOfValue(kind: ClaimValueType, value: string | undefined, filter: 
         },
       ];
     case 'STATIC':
-      return [{ name: 'value', label: 'Value', kind: 'long', rows: 2, hint: 'A text, as it is.', required: true, value }];
+      return [
+        { name: 'value', label: 'Value', kind: 'long', rows: 2, required: true, value },
+        {
+          name: 'valueFormat',
+          label: 'Type',
+          kind: 'radios',
+          value: valueFormat ?? 'TEXT',
+          options: [
+            { value: 'TEXT', label: 'Text' },
+            { value: 'JSON', label: 'Number, true or false, or list', hint: 'As in JSON, e.g. 42, true or ["read", "write"].' },
+          ],
+        },
+      ];
     default:
       return [{ name: 'value', label: 'What of each', kind: 'radios', value: value ?? '', options: PARTS }];
   }
@@ -123,7 +151,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
     required: true,
     value: now?.name,
   },
-  ...fieldsOfValue(kind, now?.value, now?.groupFilterType),
+  ...fieldsOfValue(kind, now ?? {}),
   {
     name: 'place',
     label: 'Where it is told',
@@ -154,6 +182,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
 const claimForm = z.object({
   name: claimFields.name,
   value: claimFields.value,
+  valueFormat: z.enum(['TEXT', 'JSON']),
   groupFilterType: claimFields.groupFilterType.nullable(),
   place: z.enum(['access', 'identity', 'userinfo']),
   scopes: z.array(z.string()).max(100),
@@ -162,7 +191,20 @@ const claimForm = z.object({
 
 /** @throws {ApiError} validation */
 export function claimSettingsIn(kind: ClaimValueType, fields: readonly Field[], form: URLSearchParams): ClaimSettings {
-  const { place, isActive, ...settings } = parse(claimForm, { groupFilterType: null, ...typedValues(fields, form) });
+  const defaults = { groupFilterType: null, valueFormat: 'TEXT' };
+  const { place, isActive, value, valueFormat, ...settings } = parse(claimForm, { ...defaults, ...typedValues(fields, form) });
+  const kept = keptValue(valueFormat === 'JSON' ? jsonValue(value) : value);
   const { claimType, always } = PLACES[place];
-  return { ...settings, valueType: kind, claimType, alwaysIncludeInToken: always, status: isActive ? 'ACTIVE' : 'INACTIVE' };
+  return { ...settings, ...kept, valueType: kind, claimType, alwaysIncludeInToken: always, status: isActive ? 'ACTIVE' : 'INACTIVE' };
+}
+
+/** @throws {ApiError} validation */
+function jsonValue(typed: string): StaticValue {
+  try {
+    const value = claimFields.staticValue.parse(JSON.parse(typed));
+    if (typeof value !== 'string') return value;
+  } catch {
+    // Said below.
+  }
+  throw validation([{ field: 'value', message: 'must be a number, true, false or a list like ["read", "write"]' }]);
 }

@@ -28,6 +28,8 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
       { name: 'nickName', label: 'Nickname' },
       { name: 'honorificPrefix', label: 'Honorific before the name', hint: 'e.g. Dr.' },
       { name: 'honorificSuffix', label: 'Honorific after the name', hint: 'e.g. MD' },
+      { name: 'gender', label: 'Gender' },
+      { name: 'birthdate', label: 'Birthdate', hint: 'e.g. 1815-12-10; 0000-12-10 without the year, or the year alone' },
     ],
   },
   {
@@ -41,7 +43,9 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
       { name: 'state', label: 'State or region' },
       { name: 'countryCode', label: 'Country', hint: 'Two letters, e.g. DE' },
       { name: 'postalAddress', label: 'Postal address' },
-      { name: 'profileUrl', label: 'Web page' },
+      { name: 'profileUrl', label: 'Profile page' },
+      { name: 'website', label: 'Web site' },
+      { name: 'picture', label: 'Picture', hint: 'Web address of an image' },
     ],
   },
   {
@@ -73,13 +77,15 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
   },
 ];
 
+const URLS: ReadonlySet<keyof UserProfile> = new Set(['profileUrl', 'website', 'picture']);
+
 /** @param group absent: in none */
 export const attributeField = ({ name, label, hint }: Attribute, value: string | undefined, group?: string): LineField => ({
   name,
   label,
   ...(hint !== undefined && { hint }),
   ...(group !== undefined && { group }),
-  ...(name === 'profileUrl' && { kind: 'url' as const }),
+  ...(URLS.has(name) && { kind: 'url' as const }),
   alias: `profile.${name}`,
   required: name === 'login',
   value,

@@ -55,7 +55,7 @@ export const de: Messages = {
   'scope.openid.name': 'Ihre Anmeldung',
   'scope.openid.description': 'Sie an einer gleichbleibenden Kennung wiedererkennen',
   'scope.profile.name': 'Ihr Profil',
-  'scope.profile.description': 'Ihr Name, Ihr Spitzname, Ihre Profilseite und Ihre Zeitzone',
+  'scope.profile.description': 'Ihr Name, Benutzername, Bild, Geschlecht und Geburtsdatum, Ihre Webseiten, Sprache und Zeitzone',
   'scope.email.name': 'Ihre E-Mail-Adresse',
   'scope.email.description': 'Ihre E-Mail-Adresse und ob sie bestätigt ist',
   'scope.address.name': 'Ihre Postanschrift',

@@ -53,7 +53,7 @@ export const en = {
   'scope.openid.name': 'Sign you in',
   'scope.openid.description': 'Know who you are by a stable identifier',
   'scope.profile.name': 'Your profile',
-  'scope.profile.description': 'Your name, nickname, profile page and time zone',
+  'scope.profile.description': 'Your name, user name, picture, web pages, gender, birthdate, language and time zone',
   'scope.email.name': 'Your e-mail address',
   'scope.email.description': 'Your e-mail address and whether it is verified',
   'scope.address.name': 'Your postal address',

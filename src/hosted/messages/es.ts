@@ -54,7 +54,7 @@ export const es: Messages = {
   'scope.openid.name': 'Inicio de sesión',
   'scope.openid.description': 'Reconocer la cuenta por un identificador estable',
   'scope.profile.name': 'Perfil',
-  'scope.profile.description': 'Nombre, apodo, página de perfil y zona horaria',
+  'scope.profile.description': 'Nombre, nombre de usuario, foto, páginas web, sexo, fecha de nacimiento, idioma y zona horaria',
   'scope.email.name': 'Correo electrónico',
   'scope.email.description': 'Dirección de correo electrónico y si está verificada',
   'scope.address.name': 'Dirección postal',

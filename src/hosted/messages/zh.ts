@@ -53,7 +53,7 @@ export const zh: Messages = {
   'scope.openid.name': '登录身份',
   'scope.openid.description': '通过固定的标识符识别您的身份',
   'scope.profile.name': '个人资料',
-  'scope.profile.description': '您的姓名、昵称、个人主页和时区',
+  'scope.profile.description': '您的姓名、用户名、头像、网页、性别、出生日期、语言和时区',
   'scope.email.name': '电子邮箱',
   'scope.email.description': '您的电子邮箱地址及其是否已验证',
   'scope.address.name': '通讯地址',

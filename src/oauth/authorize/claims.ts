@@ -1,6 +1,8 @@
 /** The claims parameter (OpenID Connect Core section 5.5): what is asked of each claim. oidc-provider checks the frame around them, and would fail inside. */
-import { type ClaimsParameter, errors } from 'oidc-provider';
+import { type ClaimsParameter, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { scopesOfClaims } from '../../policy/claims.ts';
 import { ACR_VALUES } from '../../policy/second-factor.ts';
+import { clientSettings } from '../client-settings.ts';
 
 const isRequest = (value: unknown): boolean => value === null || (typeof value === 'object' && !Array.isArray(value));
 
@@ -19,4 +21,20 @@ export function checkClaims({ userinfo, id_token: idToken }: ClaimsParameter): v
   if (essential && classes.length > 0 && !classes.some((name) => ACR_VALUES.includes(String(name)))) {
     throw new errors.UnmetAuthenticationRequirements('the essential authentication context class cannot be reached');
   }
+}
+
+/**
+ * The scopes of the standard claims that a request names for its ID token. Claims are released by scope: who names a claim of a scope is judged as if
+ * they had requested the scope. None where the application chose its claims, for it gets no others.
+ */
+export function scopesOfRequestedClaims({ oidc: { client, claims } }: KoaContextWithOIDC): string[] {
+  if (client === undefined || clientSettings(client).idTokenClaims !== undefined) return [];
+  return scopesOfClaims(Object.keys(claims.id_token ?? {}));
+}
+
+/** Takes the claims of scopes that the user did not allow out of the request. @returns the names of the rest */
+export function allowedClaims({ oidc: { claims } }: KoaContextWithOIDC, scopes: readonly string[]): string[] {
+  const idToken: Record<string, unknown> = claims.id_token ?? {};
+  for (const name of Object.keys(idToken)) if (scopesOfClaims([name]).some((scope) => !scopes.includes(scope))) delete idToken[name];
+  return [...new Set([...Object.keys(claims.userinfo ?? {}), ...Object.keys(idToken)])];
 }

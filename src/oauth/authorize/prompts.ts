@@ -16,6 +16,7 @@ import { noteDevice, type SessionDevice } from '../session-device.ts';
 import { nameSession } from '../session-id.ts';
 import { noteProvider } from '../session-provider.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
+import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
 import { words } from './scope.ts';
 
 const DECISIONS = 'gatehouseConsent';
@@ -131,7 +132,8 @@ export function promptRules(
       noteProvider(ctx);
       if (ctx.oidc.session !== undefined) noteDevice(ctx.oidc.session, describe(ctx.req));
       tellAcr(ctx);
-      const requested = words(params?.scope).flatMap((name) => byName.get(name) ?? []);
+      const named = new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)]);
+      const requested = [...named].flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
       const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };
       const before = new Set(dependsOnRemembered(facts) ? await remembered(key) : []);
@@ -142,18 +144,12 @@ export function promptRules(
       const granted = decisions.filter(({ scope, ask }) => !ask || answered.has(scope)).map(({ scope }) => scope);
       const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
       if (granted.length > 0) grant.addOIDCScope(granted.join(' '));
-      const claims = requestedClaims(params?.claims);
+      // While the dialog is to come, nothing is issued, and the access policies judge all that is asked for.
+      const claims = allowedClaims(ctx, [...granted, ...pendingScopes(ctx)]);
       if (claims.length > 0) grant.addOIDCClaims(claims);
       // Gives the grant its id; nothing is stored, for each token says what it was granted.
       await grant.save();
       return grant;
     },
   };
-}
-
-/** The names in the claims parameter (OpenID Connect Core section 5.5); its form was checked before. */
-function requestedClaims(parameter: unknown): string[] {
-  if (typeof parameter !== 'string') return [];
-  const { userinfo, id_token: idToken } = JSON.parse(parameter) as { userinfo?: object; id_token?: object };
-  return [...new Set([...Object.keys(userinfo ?? {}), ...Object.keys(idToken ?? {})])];
 }

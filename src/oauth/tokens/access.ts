@@ -4,8 +4,10 @@
  */
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type AccessGrantType, type AccessPolicy, decideAccess, dependsOnGroups, type TokenLifetimes } from '../../policy/access-policy.ts';
+import { scopesOfClaims } from '../../policy/claims.ts';
 import { keptSteps } from '../../policy/decisions.ts';
 import { currentRequest } from '../adapter/request-state.ts';
+import { scopesOfRequestedClaims } from '../authorize/claims.ts';
 import { words } from '../authorize/scope.ts';
 import { clientSettings } from '../client-settings.ts';
 import { grantTypesOf, type NoteDenial } from '../refusals.ts';
@@ -18,6 +20,8 @@ export interface IssuedToken {
   /** The grant that it comes from, and after a refresh that word too. */
   readonly gty?: string | undefined;
   scope?: string | undefined;
+  /** What the authorization request said of single claims. */
+  readonly claims?: { readonly id_token?: object | undefined } | undefined;
 }
 
 export interface AccessRules {
@@ -31,6 +35,11 @@ export interface AccessRules {
 
 const grantTypeOf = ({ kind, gty }: IssuedToken): AccessGrantType =>
   kind === 'ClientCredentials' ? 'client_credentials' : (words(gty)[0] as AccessGrantType);
+
+/** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
+const judgedScopes = (token: IssuedToken): string[] => [
+  ...new Set([...words(scopeOf(token)), ...scopesOfClaims(Object.keys(token.claims?.id_token ?? {}))]),
+];
 
 /** A refresh that asks for less is judged by what it asks for: its refresh token keeps the whole scope, for another time. */
 function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
@@ -62,11 +71,16 @@ export function accessRules(
     return known;
   }
 
-  async function decide(clientId: string, userId: string | undefined, grantType: AccessGrantType, scope: unknown): Promise<TokenLifetimes> {
+  async function decide(
+    clientId: string,
+    userId: string | undefined,
+    grantType: AccessGrantType,
+    scopes: readonly string[],
+  ): Promise<TokenLifetimes> {
     const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
-    const decision = decideAccess(policies, { clientId, user, grantType, scopes: words(scope) }, server);
+    const decision = decideAccess(policies, { clientId, user, grantType, scopes }, server);
     if (decision.allowed) return decision.lifetimes;
-    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes: words(scope), ...keptSteps(decision) });
+    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, ...keptSteps(decision) });
     throw new errors.AccessDenied('no access policy of the authorization server allows this');
   }
 
@@ -77,15 +91,17 @@ export function accessRules(
       const client = Provider.ctx?.oidc.client;
       const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
       if (isClosed && !(await isAssigned(clientId, accountId))) {
-        await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: words(scopeOf(token)) });
+        await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
         throw new errors.AccessDenied('the user is not assigned to the application');
       }
-      lifetimes.set(token, await decide(clientId, accountId, grantTypeOf(token), scopeOf(token)));
+      lifetimes.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token)));
     },
 
-    async judgeRequest({ oidc: { client, account, params } }) {
+    async judgeRequest(ctx) {
+      const { client, account, params } = ctx.oidc;
       if (client === undefined || account === undefined) return;
-      for (const type of grantTypesOf(params?.response_type)) await decide(client.clientId, account.accountId, type, params?.scope);
+      const scopes = [...new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)])];
+      for (const type of grantTypesOf(params?.response_type)) await decide(client.clientId, account.accountId, type, scopes);
     },
 
     lifetimesOf: (token) => lifetimes.get(token) ?? server,

@@ -46,14 +46,15 @@ export function findAccount(
     if (account === undefined || !isActive(account)) return undefined;
     return {
       accountId: account.id,
-      async claims(use, scope) {
+      async claims(use, scope, asked) {
         const all = userClaims(account);
         if (use !== 'id_token' || ctx.oidc.client === undefined)
           return { ...(await own.forUserinfo(account, all, scope)), sub: account.id };
         const chosen = clientSettings(ctx.oidc.client).idTokenClaims;
-        const held = idTokenClaims(chosen, scope.split(' '));
+        const requested = Object.keys(asked);
+        const held = idTokenClaims(chosen, scope.split(' '), requested);
         const standard = Object.fromEntries(Object.entries(all).filter(([name]) => held.includes(name)));
-        return { ...(await own.forIdToken(ctx, account, standard, scope, chosen)), sub: account.id };
+        return { ...(await own.forIdToken(ctx, account, standard, scope, chosen, requested)), sub: account.id };
       },
     };
   };

@@ -35,13 +35,14 @@ export interface ServerClaims {
   forAccessToken(token: ClaimedToken, payload: object): Promise<Values>;
   /** @param standard what userinfo tells without them @param scope granted @returns what it tells */
   forUserinfo(account: Account, standard: Values, scope: string): Promise<Values>;
-  /** @param standard the user's claims in the ID token without them @param chosen by the application @returns the user's claims in it */
+  /** @param standard the user's claims in the ID token without them @param chosen by the application @param requested by the request @returns the user's claims in it */
   forIdToken(
     ctx: KoaContextWithOIDC,
     account: Account,
     standard: Values,
     scope: string,
     chosen: readonly string[] | undefined,
+    requested: readonly string[],
   ): Promise<Values>;
 }
 
@@ -101,11 +102,11 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
       return userinfoClaims(standard, await decide(account, { claimType: 'IDENTITY', scopes: words(scope) }));
     },
 
-    async forIdToken({ oidc }, account, standard, scope, chosen) {
+    async forIdToken({ oidc }, account, standard, scope, chosen, requested) {
       const { client, entities, params, issuer } = oidc;
       // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
       const besideAccessToken = params?.response_type !== 'id_token';
-      const own = await decide(account, { claimType: 'IDENTITY', scopes: words(scope), besideAccessToken, chosen });
+      const own = await decide(account, { claimType: 'IDENTITY', scopes: words(scope), besideAccessToken, chosen, requested });
       const nonce = entities.AuthorizationCode?.nonce ?? entities.RefreshToken?.nonce ?? params?.nonce;
       const content = idTokenContent(standard, own, { iss: issuer, aud: client?.clientId, nonce }, PROTOCOL_CLAIMS);
       return told(content, 'ID token', client?.clientId);
