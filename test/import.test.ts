@@ -120,6 +120,7 @@ test('lines that cannot be imported are refused by number and reason, and the ot
     ],
     [{ profile: { login: 'status' }, status: 'ACTIVE' }, 'status: is not a field of this resource'],
     [{ profile: { login: 'lost' }, orgId: 'org_none' }, 'orgId: does not exist'],
+    [{ profile: { login: 'verified', email: 'v@example.com', emailVerified: true } }],
     [person('<b>last</b>')],
   ];
   const file = fileOf(
@@ -130,7 +131,7 @@ test('lines that cannot be imported are refused by number and reason, and the ot
   const { code, stdout, stderr } = await call(file, '--refused', refused);
   assert.equal(code, 1, stderr);
   assert.equal(stderr, '');
-  assert.match(stdout, /^2 imported, 11 refused/);
+  assert.match(stdout, /^3 imported, 11 refused/);
   const told = readFileSync(refused, 'utf8')
     .trimEnd()
     .split('\n')
@@ -140,6 +141,7 @@ test('lines that cannot be imported are refused by number and reason, and the ot
     told,
     lines.flatMap(([, reason], n) => (reason === undefined ? [] : [{ line: n + 1, reasons: [reason] }])),
   );
+  assert.equal(await count(service, "login = 'verified' AND email_verified"), 1);
   assert.equal(await count(service, "login IN ('after-a-byte-order-mark', '<b>last</b>')"), 2);
 });
 

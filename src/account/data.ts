@@ -53,7 +53,7 @@ const portable = ({
   sessions,
 }: ExportedUser) => ({
   user: {
-    ...{ id: user.id, status: user.status, emailVerified: user.emailVerified, profile: profileOf(user) },
+    ...{ id: user.id, status: user.status, profile: profileOf(user) },
     ...{ created: user.created, activated: user.activated, lastLogin: user.lastLogin, lastUpdated: user.lastUpdated },
     passwordChanged: user.passwordChanged,
   },

@@ -4,7 +4,7 @@ import { present } from '../clock.ts';
 import { type LifecycleStep, possibleSteps, statusAt } from '../policy/user-lifecycle.ts';
 import { text } from '../services/text.ts';
 import { deleteUser } from '../services/user-lifecycle.ts';
-import { givenPassword, newUser, profileChanges, userCredentials, userProfile } from '../services/user-profile.ts';
+import { ATTRIBUTES, givenPassword, newUser, profileChanges, userCredentials, userProfile } from '../services/user-profile.ts';
 import { changeUser, createUser, getUser, listUsers, profileOf } from '../services/users.ts';
 import type { User } from '../store/users.ts';
 import { type Endpoint, endpoint, listing } from './endpoint.ts';
@@ -32,7 +32,15 @@ export const user = z.object({
   lastLogin: time.nullable(),
   lastUpdated: time,
   passwordChanged: time.nullable(),
-  profile: z.object(Object.fromEntries(Object.keys(userProfile.shape).map((attribute) => [attribute, z.string().optional()]))),
+  profile: z.object({
+    ...(Object.fromEntries(ATTRIBUTES.map((attribute) => [attribute, z.string().optional()])) as Record<
+      'firstName',
+      z.ZodOptional<z.ZodString>
+    >),
+    login: z.string(),
+    email: z.string().optional(),
+    emailVerified: z.boolean().optional(),
+  }),
   // The type is Okta's: its SDKs know no other for a user who is at home in the service itself.
   credentials: z.object({ provider: z.object({ type: z.literal('OKTA'), name: z.literal('GATEHOUSE') }) }),
   _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),

@@ -204,7 +204,7 @@ async function masterProfile(admission: Admission, before: User): Promise<User> 
     given !== undefined && (await findTakenNames(trx, { ...before, email: given })).size > 0 ? before.email : (given ?? before.email);
   const emailVerified = email === before.email ? before.emailVerified || email === identity.email : true;
   const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
-  const told = (user: User) => ({ profile: profileOf(user), emailVerified: user.emailVerified });
+  const told = (user: User) => ({ profile: profileOf(user) });
   if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return before;
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);

@@ -1,6 +1,6 @@
 /**
  * What is told of a user when he is made or changed. The profile: the attributes of Okta's base profile, and those of the claims `zoneinfo`, `picture`,
- * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value is a string, only the login is demanded. The credentials: a password, or its hash.
+ * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is demanded. The credentials: a password, or its hash.
  */
 import { z } from 'zod';
 import { encodeImportedHash, importedHash } from './password-hashes.ts';
@@ -34,6 +34,8 @@ const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not l
 export const userProfile = z.strictObject({
   login,
   email: email.nullish(),
+  /** The claim `email_verified`. Where it is not given, an address that changes is not verified. */
+  emailVerified: z.boolean().nullish(),
   secondEmail: email.nullish(),
   firstName: attribute,
   lastName: attribute,
@@ -77,8 +79,9 @@ export const profileChanges = userProfile.extend({ login: userProfile.shape.logi
 
 export type ProfileChanges = z.output<typeof profileChanges>;
 
-/** Beside login and email, which are more than attributes. */
-export const ATTRIBUTES: readonly string[] = Object.keys(userProfile.shape).filter((name) => name !== 'login' && name !== 'email');
+/** Beside login, email and emailVerified, which are more than attributes. */
+const COLUMNS: ReadonlySet<string> = new Set(['login', 'email', 'emailVerified'] satisfies (keyof UserProfile)[]);
+export const ATTRIBUTES: readonly string[] = Object.keys(userProfile.shape).filter((name) => !COLUMNS.has(name));
 
 export const userCredentials = z.strictObject({
   password: z

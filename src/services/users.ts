@@ -51,6 +51,7 @@ export interface NewUser extends GivenPassword {
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
   refuseOutOfReach(input, request);
   refuseForeignHash(input, request);
+  refuseUnprovedAddress(input.profile.emailVerified === true, request);
   // Before the transaction: a hash takes its time, and connections are few.
   const passwordHash = await storedPassword(services, input, async () => splitProfile(input.profile));
   const user = newUser(input, passwordHash, present());
@@ -137,9 +138,11 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     if (change.profile === undefined && passwordHash === null) return before;
     const now = present();
     const changes = { ...withProfile(before, change.profile), ...withPassword(before, passwordHash, now), lastUpdated: now };
-    await refuseNames(trx, before, { ...before, ...changes }, request);
-    if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
     const after = { ...before, ...changes };
+    const isNewlyVerified = after.emailVerified && !(before.emailVerified && after.email === before.email);
+    refuseUnprovedAddress(isNewlyVerified, request);
+    await refuseNames(trx, before, after, request);
+    if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
     if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
     if (after.email !== before.email) await askToVerify(trx, services, after, request);
     const event = { request, targets: [userTarget(after)] };
@@ -175,7 +178,11 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
 }
 
 /** The whole profile, as the API and the audit log show it. */
-export const profileOf = (user: User) => ({ login: user.login, email: user.email ?? undefined, ...user.profile });
+export const profileOf = ({ login, email, emailVerified, profile }: User) => ({
+  login,
+  ...(email !== null && { email, emailVerified }),
+  ...profile,
+});
 
 /** What was reached with the password before. */
 async function endSignIns(executor: Executor, userId: string): Promise<void> {
@@ -200,6 +207,11 @@ function refuseForeignHash({ passwordHash }: GivenPassword, request: RequestCont
   if (passwordHash !== undefined && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
 
+/** Applications open accounts by a verified address, of whatever domain. @throws {ApiError} forbidden to administrators of organizations */
+function refuseUnprovedAddress(isVerified: boolean, request: RequestContext): void {
+  if (isVerified && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
+}
+
 /** @param owner as he is called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
 async function storedPassword(
   services: Services,
@@ -215,7 +227,7 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
   return {
     id: newId('usr'),
     ...splitProfile(input.profile),
-    emailVerified: false,
+    emailVerified: isVerified(input.profile),
     status: input.activate ? 'ACTIVE' : 'STAGED',
     lockedUntil: null,
     passwordHash,
@@ -229,7 +241,7 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
 }
 
 /** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
-function splitProfile({ login, email, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
+function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
   const given = Object.entries(attributes).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return {
     login: composedName(login),
@@ -240,10 +252,14 @@ function splitProfile({ login, email, ...attributes }: UserProfile): Pick<User, 
 
 function withProfile(before: User, change: UserChange['profile']): Partial<User> {
   if (change === undefined) return {};
-  const wanted = 'replaceBy' in change ? change.replaceBy : { ...profileOf(before), ...change.merge };
-  const stored = splitProfile(wanted);
-  return { ...stored, emailVerified: before.emailVerified && stored.email === before.email };
+  const given = 'replaceBy' in change ? change.replaceBy : change.merge;
+  const stored = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileOf(before), ...change.merge });
+  const kept = before.emailVerified && stored.email === before.email;
+  return { ...stored, emailVerified: typeof given.emailVerified === 'boolean' ? isVerified({ ...stored, ...given }) : kept };
 }
+
+/** Without an address nothing is verified. */
+const isVerified = ({ email, emailVerified }: Partial<UserProfile>): boolean => typeof email === 'string' && emailVerified === true;
 
 function withPassword({ status, statusChanged }: User, passwordHash: string | null, now: Date): Partial<User> {
   if (passwordHash === null) return {};
@@ -268,9 +284,9 @@ async function welcome(trx: Executor, services: Services, user: User, request: R
   await mailPasswordLink(trx, services, user, 'invitation', {});
 }
 
-/** A new address is not verified yet; until it is, the claim `email_verified` says so. */
+/** A new address is not verified yet, unless the administrator says so; until it is, the claim `email_verified` says so. */
 async function askToVerify(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
-  if (user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
+  if (user.emailVerified || user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
   await mailVerification(trx, services, user, user.email, {});
 }
 

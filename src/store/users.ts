@@ -183,6 +183,7 @@ export const userAttributes = (attributes: readonly string[], now: Date): Attrib
   ...Object.fromEntries(attributes.map((name) => [`profile.${name}`, { sql: `profile->>'${name}'`, type: 'text' as const }])),
   'profile.login': { sql: 'login', type: 'text' },
   'profile.email': { sql: 'email', type: 'text' },
+  'profile.emailVerified': { sql: 'email_verified', type: 'boolean' },
 });
 
 /** @param columns what the filters were read with */

@@ -104,6 +104,13 @@ test('the profile is changed; a problem stands beside its field, and an attribut
   assert.match(taken.text, /id="login-problem">Another user has this login/);
   const changed = await agent.submit(wrong, 'console-form', { email: 'erna@example.com', title: '' });
   assert.match(wordsOf(changed), /The profile is changed.*erna@example\.com/);
+  const verified = async () => (await service.api('GET', `/users/${user.id}`)).body.profile.emailVerified;
+  assert.equal(await verified(), false);
+  const again = () => agent.visit(`/admin/users/${user.id}/edit`);
+  await agent.submit(await again(), 'console-form', { emailVerified: 'on' });
+  assert.equal(await verified(), true);
+  await agent.submit(await again(), 'console-form', { email: 'e.r@example.com' });
+  assert.equal(await verified(), false, 'a box that stays ticked says nothing of another address');
   const { profile } = (await service.api('GET', `/users/${user.id}`)).body;
   assert.deepEqual([profile.city, profile.title, profile.firstName], ['Bonn', undefined, 'Erna']);
   const [event] = await eventsOf(service, 'user.account.update_profile', user.id);

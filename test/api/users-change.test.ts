@@ -49,6 +49,37 @@ describe('changes of users (management API, "users")', () => {
     assert.deepEqual((await api.call<User>('GET', `/users/${user.id}`)).body.profile, body.profile);
   });
 
+  it('emailVerified is the administrator’s to set; another address resets it unless it is sent too', async () => {
+    const [first, second] = [`${unique('a')}@example.com`, `${unique('b')}@example.com`];
+    const { id } = await person(api, { profile: { email: first } });
+    const changed = async (method: string, profile: object) => {
+      const { status, body } = await api.call<User>(method, `/users/${id}`, { profile });
+      assert.equal(status, 200, JSON.stringify(body));
+      return [body.profile.email, body.profile.emailVerified as unknown];
+    };
+    const login = unique('verified');
+    assert.deepEqual((await api.call<User>('GET', `/users/${id}`)).body.profile.emailVerified, false);
+    assert.deepEqual(await changed('POST', { emailVerified: true }), [first, true]);
+    const event = (await eventsAbout(api, id)).at(-1);
+    assert.deepEqual([event?.debug_context.before.profile.emailVerified, event?.debug_context.after.profile.emailVerified], [false, true]);
+    assert.deepEqual(await changed('PUT', { login, email: first }), [first, true], 'the same address keeps it');
+    assert.deepEqual(await changed('POST', { nickName: 'V', emailVerified: null }), [first, true]);
+    const found = await api.call<User[]>('GET', `/users?filter=${encodeURIComponent('profile.emailVerified eq true')}`);
+    assert.ok(found.body.some((user) => user.id === id));
+    assert.deepEqual(await changed('POST', { email: second }), [second, false]);
+    assert.deepEqual(await changed('PUT', { login, email: first, emailVerified: true }), [first, true]);
+    assert.deepEqual(await changed('POST', { email: second, emailVerified: true }), [second, true]);
+    assert.deepEqual(await changed('POST', { emailVerified: false }), [second, false]);
+    assert.deepEqual(await changed('POST', { email: null, emailVerified: true }), [undefined, undefined], 'no address, nothing to verify');
+    assert.deepEqual(await changed('POST', { email: first }), [first, false]);
+    const refused = await api.call('POST', `/users/${id}`, { profile: { emailVerified: 'true' } });
+    assert.deepEqual(causes(refused), ['profile.emailVerified: must be of type boolean']);
+    const made = await api.call<User>('POST', '/users', {
+      profile: { login: unique('made'), email: `${unique('c')}@example.com`, emailVerified: true },
+    });
+    assert.equal(made.body.profile.emailVerified as unknown, true);
+  });
+
   it('changes nothing, and writes no event, where nothing is to be changed', async () => {
     const user = await person(api);
     assert.deepEqual((await api.call('POST', `/users/${user.id}`, {})).body, user);

@@ -44,6 +44,23 @@ describe('who reaches which users (management API, "users", roles)', () => {
     );
   const untouched = async (user: User) => assert.deepEqual((await api.call('GET', `/users/${user.id}`)).body, user);
 
+  it('lets no administrator of an organization say that an address is verified: applications open accounts by it', async () => {
+    const user = await person(api, { orgId: mine, profile: { email: `${unique('a')}@example.com` } });
+    const email = `${unique('b')}@example.com`;
+    const say = (method: string, path: string, profile: object, more: object = {}) => admin.call<User>(method, path, { profile, ...more });
+    const path = `/users/${user.id}`;
+    assert.equal((await say('POST', path, { emailVerified: true })).status, 403);
+    assert.equal((await say('POST', '/users', { login: unique('made'), email, emailVerified: true }, { orgId: mine })).status, 403);
+    assert.equal((await api.call('POST', path, { profile: { emailVerified: true } })).status, 200);
+    assert.equal((await say('POST', path, { email, emailVerified: true })).status, 403, 'not by way of one that is verified');
+    assert.equal(
+      (await say('POST', path, { nickName: 'Mine', emailVerified: true })).body.profile.emailVerified as unknown,
+      true,
+      'sent back as it was',
+    );
+    assert.equal((await say('POST', path, { email })).body.profile.emailVerified as unknown, false);
+  });
+
   it('hides from an organization’s administrator whoever is not in it, on every verb, by id and by login', async () => {
     for (const user of [await memberOf(foreign), await memberOf()]) {
       for (const name of [user.id, user.profile.login]) {

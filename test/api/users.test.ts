@@ -23,7 +23,7 @@ describe('users (management API, "Resources")', () => {
     assert.equal(created.body.status, 'ACTIVE');
     assert.match(created.body.created, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.equal(created.body.activated, created.body.created);
-    assert.deepEqual(created.body.profile, profile);
+    assert.deepEqual(created.body.profile as unknown, { ...profile, emailVerified: false });
     assert.deepEqual(created.body.credentials, { provider: { type: 'OKTA', name: 'GATEHOUSE' } });
     assert.equal(created.body._links.self?.href, `${api.services.config.baseUrl}/api/v1/users/${created.body.id}`);
     for (const name of [created.body.id, 'ada@example.COM']) {

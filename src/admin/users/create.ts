@@ -12,7 +12,7 @@ import { formKey } from '../once.ts';
 import type { ConsolePage, Visit } from '../page.ts';
 import { passwordRules } from './password-rules.ts';
 import { placeFields, placeIn } from './place.ts';
-import { ATTRIBUTE_GROUPS, attributeField, givenAttributes } from './profile-fields.ts';
+import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.ts';
 import { arrivalOf, BY_LINK, linkOnce, mayMail, NO_MAIL } from './secret-link.ts';
 import { addressOfUser, USERS, USERS_HOME } from './user.ts';
 
@@ -28,7 +28,7 @@ const waysFor = (visit: Visit): readonly Option[] =>
   mayMail(visit) ? [byMail(visit), BY_LINK, BY_PASSWORD, LATER] : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
 
 const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
-const PROFILE = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
+const PROFILE: readonly Field[] = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
   .filter(({ name }) => FIRST.has(name))
   .map((attribute) => attributeField(attribute, undefined));
 
@@ -68,12 +68,13 @@ export const create: ConsolePage = {
   async show(visit, typed) {
     const mayBeNone = reachOf(visit.request.roles, 'write') === 'everything';
     const signIn = signInFields(waysFor(visit), await passwordRules(visit));
-    const fields = [...PROFILE, ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
+    const verified = emailVerifiedField(visit.request, false);
+    const fields = [...PROFILE, ...verified, ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
     const submit = 'Create user';
     return formPage({ title: submit, crumbs: USERS, fields, hidden: formKey(), submit, cancel: USERS_HOME }, typed);
   },
   async receive(visit, form) {
-    const profile = parse(userProfile, givenAttributes(typedValues(PROFILE, form)));
+    const profile = parse(userProfile, { ...givenAttributes(typedValues(PROFILE, form)), ...givenVerification(form, false) });
     const chosen = parse(chosenWay, typedValues(signInFields([], ''), form));
     const { way, password } = chosen;
     refuseContradiction(visit, chosen, profile.email);

@@ -1,6 +1,8 @@
 /** The attributes of a user's profile, as the forms and the sheet of the console call them. */
+import { reachOf } from '../../policy/administration.ts';
+import type { RequestContext } from '../../services/audit.ts';
 import type { UserProfile } from '../../services/user-profile.ts';
-import type { LineField } from '../form.ts';
+import type { CheckField, LineField } from '../form.ts';
 
 interface Attribute {
   readonly name: keyof UserProfile;
@@ -94,3 +96,23 @@ export const attributeField = ({ name, label, hint }: Attribute, value: string |
 /** What was typed, without what was left empty: the schema of profiles has nothing to say of an attribute that is not set. */
 export const givenAttributes = (typed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(typed).filter(([, value]) => typeof value === 'string' && value.trim() !== ''));
+
+/** Only for administrators of the whole service (services/users.ts). @param group absent: in none */
+export const emailVerifiedField = ({ roles = [] }: RequestContext, checked: boolean, group?: string): readonly CheckField[] =>
+  reachOf(roles, 'write') !== 'everything'
+    ? []
+    : [
+        {
+          name: 'emailVerified',
+          label: 'E-mail address verified',
+          hint: 'Applications trust a verified address. Tick this only if you know that the user receives mail there.',
+          kind: 'check',
+          alias: 'profile.emailVerified',
+          ...(group !== undefined && { group }),
+          checked,
+        },
+      ];
+
+/** The box says something where it is not as it was: an address that is changed beside a box that stays ticked is not verified. */
+export const givenVerification = (form: URLSearchParams, before: boolean): { readonly emailVerified?: boolean } =>
+  form.has('emailVerified') === before ? {} : { emailVerified: !before };

@@ -2,17 +2,21 @@
 import { isToVerify, sendVerification } from '../../services/email-verification.ts';
 import { parse } from '../../services/parsing.ts';
 import { userProfile } from '../../services/user-profile.ts';
-import { changeUser, profileOf } from '../../services/users.ts';
+import { changeUser } from '../../services/users.ts';
 import { formPage, typedValues } from '../form.ts';
 import type { ConsolePage } from '../page.ts';
 import type { Fact, Part } from '../sheet.ts';
 import { momentOf, momentOrNull } from '../times.ts';
 import { statusPiece } from '../user-status.ts';
-import { ATTRIBUTE_GROUPS, attributeField, givenAttributes } from './profile-fields.ts';
+import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.ts';
 import { mayMail } from './secret-link.ts';
 import { addressOfUser, type Subject, subjectOf, subjectToChange, userPage } from './user.ts';
 
-const valuesOf = ({ user }: Subject): Readonly<Record<string, string | undefined>> => profileOf(user);
+const valuesOf = ({ user }: Subject): Readonly<Record<string, string | undefined>> => ({
+  ...user.profile,
+  login: user.login,
+  email: user.email ?? undefined,
+});
 
 const show: ConsolePage = {
   path: '/users/:id',
@@ -77,14 +81,21 @@ const edit: ConsolePage = {
     const subject = await subjectToChange(visit);
     const values = valuesOf(subject);
     const fields = ATTRIBUTE_GROUPS.flatMap(({ group, attributes }) =>
-      attributes.map((attribute) => attributeField(attribute, values[attribute.name], group)),
+      attributes.flatMap((attribute) => [
+        attributeField(attribute, values[attribute.name], group),
+        ...(attribute.name === 'email' ? emailVerifiedField(visit.request, subject.user.emailVerified, group) : []),
+      ]),
     );
     const title = 'Edit profile';
     return formPage({ title, crumbs: subject.crumbs, fields, submit: 'Save', cancel: subject.home }, typed);
   },
-  async receive({ services, params, request }, form) {
-    const profile = parse(userProfile, givenAttributes(typedValues(FIELDS, form)));
-    const { id } = await changeUser(services, params.id ?? '', { profile: { replaceBy: profile } }, request);
+  async receive(visit, form) {
+    const { services, request } = visit;
+    const { user } = await subjectToChange(visit);
+    const isAsked = emailVerifiedField(request, false).length > 0;
+    const given = { ...givenAttributes(typedValues(FIELDS, form)), ...(isAsked && givenVerification(form, user.emailVerified)) };
+    const profile = parse(userProfile, given);
+    const { id } = await changeUser(services, user.id, { profile: { replaceBy: profile } }, request);
     return { goTo: addressOfUser(id), notice: 'user-changed' };
   },
 };
