@@ -8,7 +8,7 @@ import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import current from 'oidc-provider/lib/helpers/als.js';
 import Router from 'oidc-provider/lib/helpers/router.js';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
-import { sameSecret } from '../secrets.ts';
+import { randomBase62, sameSecret } from '../secrets.ts';
 import { withMinute } from './adapter/row-keys.ts';
 import { literalSecret } from './basic-credentials.ts';
 import { clientSettings } from './client-settings.ts';
@@ -174,9 +174,11 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
   }
 
   // OpenID Connect Core section 3.1.3.6: the token endpoint may bind the ID token to the access token, as the authorize endpoint must.
+  // RFC 7519 section 4.1.7: `jti` tells ID tokens apart in logs and introspection.
   const { issue } = IdToken.prototype;
   IdToken.prototype.issue = function bound(options) {
     const accessToken = this.ctx && accessTokens.get(this.ctx);
+    if (options?.use === 'idtoken') this.set('jti', randomBase62(22));
     if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
     return issue.call(this, options);
   };

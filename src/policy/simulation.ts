@@ -158,7 +158,7 @@ function refusalOf(
 
 /** Bytes of what tokens say beside these claims: times and ids of an access token; of an ID token also hashes, nonce and ways of authentication. */
 const REST_OF_ACCESS_TOKEN = 140;
-const REST_OF_ID_TOKEN = 460;
+const REST_OF_ID_TOKEN = 492;
 
 function tokensOf(facts: SimulationFacts, responseType: string | undefined, granted: readonly string[]): SimulatedTokens {
   return {

@@ -179,7 +179,20 @@ test('an ID token holds the subset of claims that the application chose', async 
   assert.equal(everything.name, 'Ada Lovelace');
   const chosen = await createClient(service, { id_token_claims: ['email'] });
   const claims = decodeJwt((await tokensFor(service, browser, user, chosen)).body.id_token);
-  assert.deepEqual(Object.keys(claims).sort(), ['acr', 'amr', 'at_hash', 'aud', 'auth_time', 'email', 'exp', 'iat', 'iss', 'nonce', 'sub']);
+  assert.deepEqual(Object.keys(claims).sort(), [
+    'acr',
+    'amr',
+    'at_hash',
+    'aud',
+    'auth_time',
+    'email',
+    'exp',
+    'iat',
+    'iss',
+    'jti',
+    'nonce',
+    'sub',
+  ]);
   assert.deepEqual(claims.amr, ['pwd']);
 });
 

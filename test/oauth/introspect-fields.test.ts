@@ -75,7 +75,8 @@ for (const serverId of SERVERS) {
       device_id: 'some',
     });
     const id = await introspect(tokens.id_token);
-    const { jti: _, ...claims } = decodeJwt(tokens.id_token);
+    const claims = decodeJwt(tokens.id_token);
+    assert.match(String(claims.jti), /^[0-9A-Za-z]{22}$/);
     assert.deepEqual(
       timed(id, before, 3600),
       timed({ ...claims, active: true, client_id: client.clientId, username: user.login, nbf: claims.iat }, before, 3600),
@@ -96,7 +97,11 @@ for (const serverId of SERVERS) {
     });
 
     const values = [tokens.access_token, tokens.refresh_token, tokens.id_token, machineToken];
-    const identifiers = [access.jti, refresh.jti, own.jti];
+    const scopeless = await post(service, serverId, 'token', machine, { grant_type: 'client_credentials' });
+    assert.equal(scopeless.body.scope, '');
+    assert.equal((await introspect(scopeless.body.access_token)).scope, '', 'present, though empty');
+
+    const identifiers = [access.jti, refresh.jti, own.jti, id.jti];
     assert.equal(new Set(identifiers).size, identifiers.length, 'each token has its own jti');
     for (const jti of identifiers) assert.ok(!values.includes(jti), 'a jti is not the token itself');
     for (const told of [access, refresh, id, own]) {

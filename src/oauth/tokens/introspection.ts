@@ -144,6 +144,8 @@ function describe(answer: Record<string, unknown>, token: Described, issuer: str
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
   const own = {
     token_type: answer.token_type ?? 'Bearer',
+    // As the token response says it: a token without scopes has an empty one.
+    scope: answer.scope ?? '',
     nbf: token.iat,
     sub: answer.sub ?? token.clientId,
     aud: audienceOf(token) ?? issuer,

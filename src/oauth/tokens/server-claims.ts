@@ -55,8 +55,8 @@ export interface ServerClaimsParts {
 }
 
 const NOWHERE: Belongings = { groups: [], memberships: [] };
-/** Bytes of what an ID token says beside issuer, audience, nonce and the user: times, hashes, session, ways of authentication. */
-const PROTOCOL_CLAIMS = 400;
+/** Bytes of what an ID token says beside issuer, audience, nonce and the user: id, times, hashes, session, ways of authentication. */
+const PROTOCOL_CLAIMS = 432;
 
 export function serverClaims({ serverId, claims, log, readAccount, readBelongings }: ServerClaimsParts): ServerClaims {
   const hasResourceClaims = claimsOfType(claims, 'RESOURCE').length > 0;
