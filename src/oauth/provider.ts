@@ -54,7 +54,7 @@ import { SigningKeyInProcess } from './signing-key.ts';
 import { stepsAround } from './steps.ts';
 import { accessRules } from './tokens/access.ts';
 import { accessTokenFormat } from './tokens/access-token-format.ts';
-import { claimsByScope, findAccount } from './tokens/account.ts';
+import { claimsByScope, findAccount, userinfoJudge } from './tokens/account.ts';
 import { clientCredentialsScope } from './tokens/client-credentials-scope.ts';
 import { mayIntrospect } from './tokens/introspection.ts';
 import { lifetimes, longestSession } from './tokens/lifetimes.ts';
@@ -109,7 +109,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     refused,
   );
   const announced = announcedClaims(parts.claims);
-  const accounts = findAccount(server, readAccount, claims);
+  const accounts = findAccount(readAccount, claims);
+  const judgeAtUserinfo = userinfoJudge(server);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server, access, signIn);
   const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
@@ -120,7 +121,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'ReplayDetection') return new ReplayAdapter(state);
       if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
-      if (isStored(name)) return new ModelAdapter(name, state);
+      if (isStored(name)) return new ModelAdapter(name, state, judgeAtUserinfo);
       throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
     },
     fetch: deps.outbound as unknown as NonNullable<Configuration['fetch']>,

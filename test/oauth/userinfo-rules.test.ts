@@ -100,7 +100,9 @@ for (const serverId of SERVERS) {
       return ask({ headers: { authorization: `Bearer ${token}` } });
     };
     for (const scope of ['openid', 'openid groups', 'openid offline_access groups', 'groups']) {
-      assertRefused(await status(scope), [403, 'insufficient_scope'], scope);
+      const answer = await status(scope);
+      assertRefused(answer, [403, 'insufficient_scope'], scope);
+      assert.match(answer.body.error_description, /one of the scopes profile, email, address or phone$/, scope);
     }
     const { access_token: token } = await tokens('openid');
     const posted = await ask({ method: 'POST', body: new URLSearchParams({ access_token: token }) });
@@ -113,8 +115,15 @@ for (const serverId of SERVERS) {
       assert.deepEqual(body, first, `${scope}: always all claims`);
     }
     const machine = await service.createApp({ application_type: 'service' });
-    const { body } = await post(service, serverId, 'token', machine, { grant_type: 'client_credentials', scope: 'profile' });
-    const nobodys = await ask({ headers: { authorization: `Bearer ${body.access_token}` } });
-    assertRefused(nobodys, [401, 'invalid_token'], 'a token that has no user');
+    for (const asked of [{ scope: 'profile' }, {}]) {
+      const { body } = await post(service, serverId, 'token', machine, { grant_type: 'client_credentials', ...asked });
+      const bearer = `Bearer ${body.access_token}`;
+      const nobodys = await ask({ headers: { authorization: bearer } });
+      assertRefused(nobodys, [403, 'insufficient_scope'], 'a token that has no user');
+      assert.match(nobodys.body.error_description, /no user.*profile, email, address or phone/);
+      assertRefused(await ask({ method: 'POST', body: new URLSearchParams({ access_token: body.access_token }) }), [403, 'insufficient_scope'], 'posted');
+      await post(service, serverId, 'revoke', machine, { token: body.access_token });
+      assertRefused(await ask({ headers: { authorization: bearer } }), [401, 'invalid_token'], 'revoked');
+    }
   });
 }

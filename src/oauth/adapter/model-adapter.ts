@@ -8,7 +8,7 @@ import { epochSeconds } from '../../clock.ts';
 import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from '../../store/protocol-state.ts';
 import { hasUnusedSuccessor } from '../../store/refresh-leeway.ts';
 import { freshDeviceId } from '../device.ts';
-import { scopeAtUserinfo } from '../tokens/account.ts';
+import { type JudgeAtUserinfo, scopeAtUserinfo } from '../tokens/account.ts';
 import { NoAdapter } from './no-adapter.ts';
 import { currentRequest, type RequestState } from './request-state.ts';
 import { rowKey } from './row-keys.ts';
@@ -16,6 +16,7 @@ import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
 
 const CONSUMABLE: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
+const BEARERS: ReadonlySet<ModelName> = new Set(['AccessToken', 'ClientCredentials']);
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** An answer came to an interaction that is no more. */
@@ -27,6 +28,7 @@ export class ModelAdapter extends NoAdapter {
   constructor(
     readonly model: ModelName,
     readonly server: ServerState,
+    readonly judgeAtUserinfo?: JudgeAtUserinfo,
   ) {
     super();
   }
@@ -63,6 +65,7 @@ export class ModelAdapter extends NoAdapter {
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);
     const found = await pending;
+    if (found !== undefined && BEARERS.has(found.model) && this.#isAtUserinfo) await this.judgeAtUserinfo?.(found);
     if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);
     return this.#present(id, found, await this.#isConsumed(key, found));
@@ -99,6 +102,10 @@ export class ModelAdapter extends NoAdapter {
     return { deviceId: request.deviceId };
   }
 
+  get #isAtUserinfo(): boolean {
+    return this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo';
+  }
+
   #key(id: string): StoredKey {
     return { model: this.model, id: rowKey(id), serverKey: this.server.key };
   }
@@ -111,7 +118,7 @@ export class ModelAdapter extends NoAdapter {
 
   #present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
-    if (this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo') payload.scope = scopeAtUserinfo(payload.scope ?? '');
+    if (this.#isAtUserinfo) payload.scope = scopeAtUserinfo(payload.scope ?? '');
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
     if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
     return payload;

@@ -2,12 +2,13 @@
  * The user behind a token or session, as oidc-provider asks for it (`findAccount`): read from the database at every use, so that a
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
-import { type Configuration, errors } from 'oidc-provider';
+import { type Configuration, errors, Provider } from 'oidc-provider';
 import type { Profile } from '../../policy/application-settings.ts';
 import { idTokenClaims, USER_CLAIMS, userClaims } from '../../policy/claims.ts';
 import { opensUserinfo, USERINFO_SCOPES } from '../../policy/token-claims.ts';
-import type { Account } from '../../store/protocol-state.ts';
+import type { Account, FoundModel } from '../../store/protocol-state.ts';
 import { currentRequest } from '../adapter/request-state.ts';
+import { words } from '../authorize/scope.ts';
 import { clientSettings, profileOf } from '../client-settings.ts';
 import type { ServerClaims } from './server-claims.ts';
 
@@ -21,12 +22,27 @@ export const claimsByScope = (own: readonly string[]): Record<string, string[]> 
   openid: [...USER_CLAIMS, ...own, 'auth_time', 'amr', 'acr'],
 });
 
-/** oidc-provider demands openid at userinfo; the service does not, where one of the scopes is there that it serves. */
-export function scopeAtUserinfo(scope: string): string {
-  const scopes = scope.split(' ');
-  const opens = USERINFO_SCOPES.some((name) => scopes.includes(name));
-  return opens && !scopes.includes('openid') ? `openid ${scope}` : scope;
-}
+/** oidc-provider demands openid at userinfo; the service judges the token itself (userinfoJudge). */
+export const scopeAtUserinfo = (scope: string): string => (words(scope).includes('openid') ? scope : `openid ${scope}`.trim());
+
+export type JudgeAtUserinfo = (token: Pick<FoundModel, 'model' | 'payload'>) => Promise<void>;
+
+/** @returns what throws InsufficientScope (RFC 6750 section 3.1) for a good token that opens no userinfo: it has no user, or none of the scopes */
+export const userinfoJudge =
+  (server: { readonly profile: Profile }): JudgeAtUserinfo =>
+  async ({ model, payload }) => {
+    const client = await Provider.ctx?.oidc.provider.Client.find(String(payload.clientId));
+    if (client === undefined) return;
+    const profile = profileOf(client, server);
+    if (model === 'AccessToken' && opensUserinfo(profile, new Set(words(payload.scope)))) return;
+    const helpful = profile === 'openid' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
+    const names = `${helpful.slice(0, -1).join(', ')} or ${helpful.at(-1)}`;
+    const description =
+      model === 'AccessToken'
+        ? `the access token needs one of the scopes ${names}`
+        : `the access token belongs to no user; userinfo needs one that a user granted, with the scope ${names}`;
+    throw new errors.InsufficientScope(description, helpful.join(' '));
+  };
 
 /** A user who may sign in and hold tokens. */
 export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
@@ -36,12 +52,10 @@ export const isActive = (account: Pick<Account, 'status'>): boolean => account.s
  * @param own the claims that the server adds by itself
  */
 export function findAccount(
-  server: { readonly profile: Profile },
   load: (id: string) => Promise<Account | undefined>,
   own: ServerClaims,
 ): NonNullable<Configuration['findAccount']> {
-  return async (ctx, sub, token) => {
-    if (ctx.oidc.route === 'userinfo' && token !== undefined) requireUserinfoScope(profileOf(ctx.oidc.client, server), token.scopes);
+  return async (ctx, sub) => {
     const account = currentRequest()?.accounts.get(sub) ?? (await load(sub));
     if (account === undefined || !isActive(account)) return undefined;
     return {
@@ -58,13 +72,4 @@ export function findAccount(
       },
     };
   };
-}
-
-/** @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has none of the scopes that userinfo serves */
-function requireUserinfoScope(profile: Profile, scopes: ReadonlySet<string>): void {
-  if (opensUserinfo(profile, scopes)) return;
-  throw new errors.InsufficientScope(
-    'the access token lacks all of the scopes profile, email, address and phone',
-    USERINFO_SCOPES.join(' '),
-  );
 }
