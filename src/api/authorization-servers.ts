@@ -28,6 +28,8 @@ const serverSettings = z.strictObject({
   audiences: z.tuple([serverFields.audience]).exactOptional(),
   profile: serverFields.profile.exactOptional(),
   accessTokenFormat: serverFields.accessTokenFormat.exactOptional(),
+  /** The header `typ` of JWT access tokens: JWT for resource servers that do not know RFC 9068. */
+  accessTokenType: serverFields.accessTokenType.exactOptional(),
   /** At most a day. */
   accessTokenLifetimeMinutes: serverFields.accessTokenLifetimeMinutes.exactOptional(),
   /** At most ten years. */
@@ -53,6 +55,7 @@ const server = z.object({
   issuer: z.url(),
   profile: z.string(),
   accessTokenFormat: z.string(),
+  accessTokenType: serverFields.accessTokenType,
   accessTokenLifetimeMinutes: z.number(),
   refreshTokenLifetimeMinutes: z.number(),
   signingAlg: z.string(),
@@ -181,6 +184,7 @@ function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl:
     issuer,
     profile: found.profile,
     accessTokenFormat: found.accessTokenFormat,
+    accessTokenType: found.accessTokenType,
     accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
     refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
     signingAlg: found.signingAlg,

@@ -2,7 +2,7 @@
  * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
  * fails loudly after an upgrade, and a line in deviations.ts.
  */
-import { decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import current from 'oidc-provider/lib/helpers/als.js';
@@ -15,6 +15,7 @@ import { clientSettings } from './client-settings.ts';
 import { SESSION_DEVICE } from './session-device.ts';
 import { SESSION_PROVIDER } from './session-provider.ts';
 import type { IssuedToken } from './tokens/access.ts';
+import { isIdToken } from './tokens/access-token-format.ts';
 
 interface Dated {
   generateTokenId(): string;
@@ -186,8 +187,8 @@ export function touchUndocumented(provider: Provider, { signingAlgs, formPost, j
   // An ID token stays a hint when the server or the application has changed the algorithm since: any of a key of this server counts, no secret does.
   const { validate } = IdToken;
   IdToken.validate = async function byAnyKey(token, { clientId }) {
-    const { alg = '', typ = 'JWT' } = decodeProtectedHeader(token);
-    if (typ.toUpperCase() !== 'JWT') throw new Error('a token of another kind');
+    const { alg = '', typ } = decodeProtectedHeader(token);
+    if (!isIdToken(typ, decodeJwt(token))) throw new Error('a token of another kind');
     if (!signingAlgs.has(alg)) throw new Error('signed by no key of this server');
     return validate.call(this, token, { clientId, idTokenSignedResponseAlg: alg });
   };

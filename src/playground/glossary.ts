@@ -63,7 +63,7 @@ export const ANSWER: Glossary = {
 /** The header of a signed token (JOSE). */
 export const HEADER: Glossary = {
   alg: ['The algorithm of the signature.', 'RFC 7515, section 4.1.1'],
-  typ: ['What kind of token it is: at+jwt marks an access token.', 'RFC 9068, section 2.1'],
+  typ: ['What kind of token it is: at+jwt marks an access token; servers can be set to JWT.', 'RFC 9068, section 2.1'],
   kid: ['Which of the server’s published keys signed it.', 'RFC 7515, section 4.1.4'],
 };
 

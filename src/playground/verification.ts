@@ -36,7 +36,7 @@ const halfHash = (value: string): string => createHash('sha256').update(value).d
 async function signatureCheck(
   token: string,
   keys: JWTVerifyGetKey,
-  options: { issuer: string; audience?: string; typ?: string },
+  options: { issuer: string; audience?: string },
 ): Promise<Check> {
   const label = options.audience === undefined ? 'signature, issuer and time' : 'signature, issuer, audience and time';
   const source = 'RFC 7519, section 7.2';
@@ -91,5 +91,5 @@ export async function checkIdToken(token: string, isRenewed: boolean, context: I
 
 /** A JWT access token is for APIs; what the application can see of it, an API would check so. */
 export async function checkAccessToken(token: string, { issuer, keys }: Pick<IdTokenContext, 'issuer' | 'keys'>): Promise<Check[]> {
-  return decodeToken(token) === undefined ? [] : [await signatureCheck(token, keys, { issuer, typ: 'at+jwt' })];
+  return decodeToken(token) === undefined ? [] : [await signatureCheck(token, keys, { issuer })];
 }

@@ -14,6 +14,7 @@ export const serverFields = {
   audience: text({ least: 1 }),
   profile: z.enum(['service', 'openid']),
   accessTokenFormat: z.enum(['opaque', 'jwt']),
+  accessTokenType: z.enum(['at+jwt', 'JWT']),
   accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
   signingAlg: z.enum(['RS256', 'ES256']),

@@ -36,6 +36,7 @@ type Settings = Pick<
   | 'audience'
   | 'profile'
   | 'accessTokenFormat'
+  | 'accessTokenType'
   | 'accessTokenSeconds'
   | 'refreshTokenSeconds'
   | 'signingAlg'
@@ -44,8 +45,11 @@ type Settings = Pick<
 
 export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
 
+/** What a new server is when nothing is said about it; a change that says nothing about it keeps it. */
+const FIRST = { accessTokenType: 'at+jwt', rotationMode: 'AUTO' } as const;
+
 /** What a server is when nothing is said about it. */
-const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'rotationMode'> = {
+const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'accessTokenType' | 'rotationMode'> = {
   description: '',
   profile: 'service',
   accessTokenFormat: 'jwt',
@@ -77,7 +81,7 @@ export async function seedAuthorizationServer(
 ): Promise<AuthorizationServer> {
   const { id, scopes, system, ...given } = input;
   const now = present();
-  const settings = { ...DEFAULTS, audience: `api://${id}`, rotationMode: 'AUTO' as const, ...withoutUndefined(given) };
+  const settings = { ...DEFAULTS, audience: `api://${id}`, ...FIRST, ...withoutUndefined(given) };
   const keys = await createSigningKeys(settings.signingAlg, services.keyring);
   const { database, notifications } = services;
 
@@ -119,7 +123,7 @@ export const pageAuthorizationServers = (
 export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
 
 /**
- * Replaces a server's settings; those not given return to their defaults, but for the audience and whether its keys are rotated by themselves.
+ * Replaces a server's settings; those not given return to their defaults, but for the audience, the type of access tokens and whether its keys are rotated by themselves.
  * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
  */
 export async function updateAuthorizationServer(
@@ -129,7 +133,8 @@ export async function updateAuthorizationServer(
   request: RequestContext,
 ): Promise<AuthorizationServer> {
   return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
-    const wanted = { ...DEFAULTS, audience: before.audience, rotationMode: before.rotationMode, ...withoutUndefined(input) };
+    const { audience, accessTokenType, rotationMode } = before;
+    const wanted = { ...DEFAULTS, audience, accessTokenType, rotationMode, ...withoutUndefined(input) };
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
     if (!(await hasActiveKey(trx, id, wanted.signingAlg))) {
       await insertSigningKeys(trx, id, await createSigningKeys(wanted.signingAlg, services.keyring));
@@ -213,7 +218,7 @@ async function change(
 }
 
 function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): void {
-  const fixed = ['name', 'description', 'audience', 'accessTokenFormat'] as const;
+  const fixed = ['name', 'description', 'audience', 'accessTokenFormat', 'accessTokenType'] as const;
   const changed = fixed.filter((field) => wanted[field] !== before[field]);
   if (changed.length > 0) throw wrongState(`the built-in authorization server keeps its ${changed.join(', ')}`);
 }

@@ -14,6 +14,9 @@ import { listSigningKeys, type SigningAlg, type SigningKey } from './signing-key
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
 
+/** RFC 9068 section 2.1, and what resource servers know that are older. */
+export type AccessTokenType = 'at+jwt' | 'JWT';
+
 export interface AuthorizationServer {
   /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */
   readonly id: string;
@@ -24,6 +27,8 @@ export interface AuthorizationServer {
   readonly audience: string;
   readonly profile: 'service' | 'openid';
   readonly accessTokenFormat: 'opaque' | 'jwt';
+  /** The `typ` of its JWT access tokens. */
+  readonly accessTokenType: AccessTokenType;
   readonly accessTokenSeconds: number;
   /** Absolute, from the sign-in on. */
   readonly refreshTokenSeconds: number;
@@ -57,6 +62,7 @@ const SERVER: Columns<AuthorizationServer> = {
   audience: 'audience',
   profile: 'profile',
   accessTokenFormat: 'access_token_format',
+  accessTokenType: 'access_token_type',
   accessTokenSeconds: 'access_token_seconds',
   refreshTokenSeconds: 'refresh_token_seconds',
   refreshTokenWindowSeconds: 'refresh_token_window_seconds',

@@ -121,7 +121,11 @@ for (const serverId of SERVERS) {
       const nobodys = await ask({ headers: { authorization: bearer } });
       assertRefused(nobodys, [403, 'insufficient_scope'], 'a token that has no user');
       assert.match(nobodys.body.error_description, /no user.*profile, email, address or phone/);
-      assertRefused(await ask({ method: 'POST', body: new URLSearchParams({ access_token: body.access_token }) }), [403, 'insufficient_scope'], 'posted');
+      assertRefused(
+        await ask({ method: 'POST', body: new URLSearchParams({ access_token: body.access_token }) }),
+        [403, 'insufficient_scope'],
+        'posted',
+      );
       await post(service, serverId, 'revoke', machine, { token: body.access_token });
       assertRefused(await ask({ headers: { authorization: bearer } }), [401, 'invalid_token'], 'revoked');
     }

@@ -59,6 +59,17 @@ export const fieldsOfTokens = (now: Now): readonly Field[] => [
       },
     ],
   },
+  {
+    name: 'accessTokenType',
+    label: 'Type of JWT access tokens',
+    group: 'Tokens',
+    kind: 'radios',
+    value: now?.accessTokenType ?? 'at+jwt',
+    options: [
+      { value: 'at+jwt', label: 'at+jwt', hint: 'The standard (RFC 9068). No API can take an ID token for an access token.' },
+      { value: 'JWT', label: 'JWT', hint: 'For APIs that refuse at+jwt, e.g. with the default decoder of Spring Security.' },
+    ],
+  },
   fieldOfProfile(now),
 ];
 

@@ -64,7 +64,7 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
   { label: 'Audience', value: server.audience, copy: true },
   {
     label: 'Access tokens',
-    value: `${server.accessTokenFormat === 'jwt' ? 'JWT' : 'Opaque'}, live for ${durationOf(server.accessTokenSeconds)}`,
+    value: `${server.accessTokenFormat === 'jwt' ? `JWT (${server.accessTokenType})` : 'Opaque'}, live for ${durationOf(server.accessTokenSeconds)}`,
   },
   {
     label: 'Refresh tokens',
@@ -114,8 +114,8 @@ const edit: ConsolePage = {
   },
   async receive(visit, form) {
     const subject = await subjectOf(visit);
-    const { name, description, audience, profile, accessTokenFormat } = subject.server;
-    const kept = { name, description, audience, profile, accessTokenFormat };
+    const { name, description, audience, profile, accessTokenFormat, accessTokenType } = subject.server;
+    const kept = { name, description, audience, profile, accessTokenFormat, accessTokenType };
     const wanted = parse(z.object(serverFields), { ...kept, ...typedValues(fieldsFor(subject), form) });
     await updateAuthorizationServer(visit.services, subject.server.id, settingsIn(wanted), visit.request);
     return { goTo: subject.home, notice: 'server-changed' };

@@ -30,6 +30,13 @@ export interface AccessTokenFormat {
 /** Dot-separated parts, the first a JSON object: no opaque value of ours looks like this. */
 export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') && value.includes('.');
 
+/** RFC 9068 section 2.2 demands `client_id`. No ID token has it, and no claim of a server may have its name (policy/claim-settings.ts). */
+const isAccessToken = (claims: object): boolean => 'client_id' in claims;
+
+/** Access tokens can have the type `JWT` too. Logout tokens have a type of their own. */
+export const isIdToken = (typ: string | undefined, claims: object): boolean =>
+  (typ ?? 'JWT').toUpperCase() === 'JWT' && !isAccessToken(claims);
+
 interface StoredToken {
   readonly constructor: { readonly IN_PAYLOAD: readonly string[] };
   readonly adapter: { upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> };
@@ -71,6 +78,7 @@ export function accessTokenFormat(
       const { aud, ...row } = Object.assign(payload, { iat, exp, jti: id }) as AdapterPayload;
       row.extra = Object.assign({}, row.extra, { aud });
       await stored.adapter.upsert(id, row, exp - iat);
+      jwt.header = { typ: server.accessTokenType };
       jwt.payload.nbf = iat;
       jwt.payload = Object.assign({}, await ownClaims(token as ClaimedToken, jwt.payload), jwt.payload);
     },
@@ -81,11 +89,10 @@ export function accessTokenFormat(
       try {
         const { payload } = await jwtVerify(presented, keyOf, {
           issuer,
-          typ: 'at+jwt',
           currentDate: present(),
           clockTolerance: CLOCK_STEP,
         });
-        return JWT_HANDLE + payload.jti;
+        return isAccessToken(payload) ? JWT_HANDLE + payload.jti : NOTHING;
       } catch {
         return NOTHING;
       }
@@ -95,8 +102,7 @@ export function accessTokenFormat(
       if (!looksLikeJwt(presented)) return undefined;
       try {
         const { payload, protectedHeader } = await jwtVerify(presented, keyOf, { issuer, currentDate: present() });
-        // Access and logout tokens carry a type; an ID token carries `JWT` or none.
-        return protectedHeader.typ === undefined || protectedHeader.typ.toUpperCase() === 'JWT' ? payload : undefined;
+        return isIdToken(protectedHeader.typ, payload) ? payload : undefined;
       } catch {
         return undefined;
       }
