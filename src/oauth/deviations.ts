@@ -342,6 +342,13 @@ export const DEVIATIONS: readonly Deviation[] = [
     test: 'self-test',
   },
   {
+    setting: 'the event authorization.success (undocumented: its response is changed)',
+    default: 'no iss beside an ID token',
+    ours: 'iss in every authorization response',
+    why: 'clients that follow RFC 9207 refuse a response without it',
+    test: 'oauth/authorize-response.test.ts',
+  },
+  {
     setting: 'the JWKS',
     default: 'every key that is held',
     ours: 'a retired key is left out once nothing that it signed can be alive; it verifies logout hints for 90 days more',

@@ -225,7 +225,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     explainGrantError(ctx, error);
     Object.assign(ctx.body as object, { error_description: error.error_description });
   });
-  provider.on('authorization.success', answersBySession);
+  provider.on('authorization.success', (ctx, response = {}) => {
+    answersBySession(ctx);
+    // The library leaves it out beside an ID token; clients that follow RFC 9207 section 2.4 look for it in every response.
+    response.iss = issuer;
+  });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
   provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, format, claims, ...deps }));

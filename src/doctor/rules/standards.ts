@@ -46,7 +46,9 @@ export const standards: readonly Rule<Visit>[] = [
     section: 'RFC 9207 section 2',
     sentence: 'In authorization responses the authorization server MUST indicate its identity by including the iss parameter.',
     async run(visit) {
-      mustEqual((await visit.authorize()).fields.iss, visit.issuer, 'iss');
+      for (const type of ['code', 'id_token', 'code id_token token']) {
+        mustEqual((await visit.authorize({ response_type: type, nonce: 'a-nonce' })).fields.iss, visit.issuer, `iss of response_type ${type}`);
+      }
     },
   },
   {
