@@ -33,11 +33,7 @@ export function decodeToken(token: string): Decoded | undefined {
 /** at_hash and c_hash: the left half of the hash that the token's algorithm uses, SHA-256 for RS256 and ES256. */
 const halfHash = (value: string): string => createHash('sha256').update(value).digest().subarray(0, 16).toString('base64url');
 
-async function signatureCheck(
-  token: string,
-  keys: JWTVerifyGetKey,
-  options: { issuer: string; audience?: string },
-): Promise<Check> {
+async function signatureCheck(token: string, keys: JWTVerifyGetKey, options: { issuer: string; audience?: string }): Promise<Check> {
   const label = options.audience === undefined ? 'signature, issuer and time' : 'signature, issuer, audience and time';
   const source = 'RFC 7519, section 7.2';
   try {

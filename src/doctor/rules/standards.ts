@@ -47,7 +47,11 @@ export const standards: readonly Rule<Visit>[] = [
     sentence: 'In authorization responses the authorization server MUST indicate its identity by including the iss parameter.',
     async run(visit) {
       for (const type of ['code', 'id_token', 'code id_token token']) {
-        mustEqual((await visit.authorize({ response_type: type, nonce: 'a-nonce' })).fields.iss, visit.issuer, `iss of response_type ${type}`);
+        mustEqual(
+          (await visit.authorize({ response_type: type, nonce: 'a-nonce' })).fields.iss,
+          visit.issuer,
+          `iss of response_type ${type}`,
+        );
       }
     },
   },
