@@ -81,7 +81,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
   const state = new ServerState(database.pool, server.key, issuer);
-  const keys = openSigningKeys(parts.keys, keyring).map((jwk) => new SigningKeyInProcess(jwk));
+  const keys = openSigningKeys(parts.keys, server.signingAlg, keyring).map((jwk) => new SigningKeyInProcess(jwk));
   const keyOf = verificationKeys(parts.keys, async (kid) =>
     isPrintable(kid) ? state.read(() => findSigningKey(database.knex, server.id, kid)) : undefined,
   );

@@ -24,10 +24,9 @@ import type { Page, Window } from '../store/paging.ts';
 import { insertPolicy, insertPolicyRule } from '../store/policies.ts';
 import { insertScope } from '../store/scopes.ts';
 import { deleteServerState } from '../store/server-state.ts';
-import { hasActiveKey } from '../store/signing-keys.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
-import { createSigningKeys, insertSigningKeys } from './signing-keys.ts';
+import { addMissingKeys, createSigningKeys, insertSigningKeys } from './signing-keys.ts';
 
 type Settings = Pick<
   AuthorizationServer,
@@ -82,7 +81,7 @@ export async function seedAuthorizationServer(
   const { id, scopes, system, ...given } = input;
   const now = present();
   const settings = { ...DEFAULTS, audience: `api://${id}`, ...FIRST, ...withoutUndefined(given) };
-  const keys = await createSigningKeys(settings.signingAlg, services.keyring);
+  const keys = await createSigningKeys(services.keyring);
   const { database, notifications } = services;
 
   const server = await database.transaction(async (trx) => {
@@ -136,9 +135,7 @@ export async function updateAuthorizationServer(
     const { audience, accessTokenType, rotationMode } = before;
     const wanted = { ...DEFAULTS, audience, accessTokenType, rotationMode, ...withoutUndefined(input) };
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
-    if (!(await hasActiveKey(trx, id, wanted.signingAlg))) {
-      await insertSigningKeys(trx, id, await createSigningKeys(wanted.signingAlg, services.keyring));
-    }
+    await addMissingKeys(trx, id, services.keyring);
     return wanted;
   });
 }

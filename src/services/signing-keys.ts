@@ -1,5 +1,5 @@
 /**
- * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm that a server signs with, one key is
+ * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm, one key is
  * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -17,6 +17,7 @@ import {
   listKeysInUse,
   listSigningKeys,
   retireSigningKey,
+  SIGNING_ALGS,
   type SigningAlg,
   type SigningKey,
 } from '../store/signing-keys.ts';
@@ -51,9 +52,17 @@ async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyr
   };
 }
 
-/** @returns what a server needs to sign with an algorithm: a key that signs, and the one that will */
-export const createSigningKeys = (alg: SigningAlg, keyring: Keyring): Promise<SigningKey[]> =>
-  Promise.all((['ACTIVE', 'NEXT'] as const).map((status) => createSigningKey(alg, status, keyring)));
+/** @returns what a server needs to sign: for each of these algorithms a key that signs, and the one that will */
+export const createSigningKeys = (keyring: Keyring, algs: readonly SigningAlg[] = SIGNING_ALGS): Promise<SigningKey[]> =>
+  Promise.all(algs.flatMap((alg) => (['ACTIVE', 'NEXT'] as const).map((status) => createSigningKey(alg, status, keyring))));
+
+/** Makes the keys of the algorithms for which a server of an earlier version has none. @returns whether there were any */
+export async function addMissingKeys(trx: Executor, serverId: string, keyring: Keyring): Promise<boolean> {
+  const active = (await listSigningKeys(trx, serverId)).filter(({ status }) => status === 'ACTIVE');
+  const missing = SIGNING_ALGS.filter((wanted) => active.every(({ alg }) => alg !== wanted));
+  await insertSigningKeys(trx, serverId, await createSigningKeys(keyring, missing));
+  return missing.length > 0;
+}
 
 export async function insertSigningKeys(trx: Executor, serverId: string, keys: readonly SigningKey[]): Promise<void> {
   for (const key of keys) await insertSigningKey(trx, serverId, key);
@@ -64,12 +73,15 @@ function publicPart(jwk: JWK): Record<string, unknown> {
   return Object.fromEntries(Object.entries(jwk).filter(([member]) => !(PRIVATE_MEMBERS as readonly string[]).includes(member)));
 }
 
-/** The signing one first: oidc-provider signs with the first that fits. */
-const byStatus = (a: SigningKey, b: SigningKey): number => ORDER[a.status] - ORDER[b.status];
+/** The signing one first: oidc-provider signs with the first that fits. The server's own algorithm before the other, for clients that take the first key. */
+const byUse =
+  (own: SigningAlg) =>
+  (a: SigningKey, b: SigningKey): number =>
+    ORDER[a.status] - ORDER[b.status] || Number(a.alg !== own) - Number(b.alg !== own);
 
 /** The keys with their private parts, the signing ones first. Retired ones too, for what they signed must verify. */
-export function openSigningKeys(keys: readonly SigningKey[], keyring: Keyring): JWK[] {
-  return [...keys].sort(byStatus).map((key) => JSON.parse(keyring.open(key.privateSealed, sealingContext(key.kid))) as JWK);
+export function openSigningKeys(keys: readonly SigningKey[], own: SigningAlg, keyring: Keyring): JWK[] {
+  return [...keys].sort(byUse(own)).map((key) => JSON.parse(keyring.open(key.privateSealed, sealingContext(key.kid))) as JWK);
 }
 
 /** Is the key in the JWKS, and do tokens signed by it count? A retired one's for as long as any of them may live; later it verifies logout hints alone. */
@@ -79,8 +91,9 @@ export const isPublished = ({ retired }: SigningKey): boolean =>
 /** All keys of a server that are kept, the signing ones first. @throws {ApiError} not found */
 export async function listServerKeys(services: Services, serverId: string): Promise<SigningKey[]> {
   const { knex } = services.database;
-  if ((await findServer(knex, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
-  return (await listSigningKeys(knex, serverId)).sort(byStatus);
+  const server = await findServer(knex, serverId);
+  if (server === undefined) throw notFound(serverId, 'AuthorizationServer');
+  return (await listSigningKeys(knex, serverId)).sort(byUse(server.signingAlg));
 }
 
 /** One of the keys that are kept. @throws {ApiError} not found: the server or the key */
@@ -96,7 +109,7 @@ export async function keysInUse(services: Services, serverId?: string): Promise<
 }
 
 /**
- * Rotates the keys of every algorithm that the server signs with: NEXT begins to sign, the one before retires, and a new NEXT is announced.
+ * Rotates the keys of every algorithm: NEXT begins to sign, the one before retires, and a new NEXT is announced.
  * Where none was announced, a new key signs at once.
  * @returns the server's keys afterwards, the signing ones first
  * @throws {ApiError} not found
@@ -109,7 +122,7 @@ export async function rotateSigningKeys(services: Services, serverId: string, re
 }
 
 /**
- * Looks after a server's keys: rotates those that are due, and announces a next one where there is none. Of several who do so at once one does it, the
+ * Looks after a server's keys: rotates those that are due, and makes those that are missing. Of several who do so at once one does it, the
  * others find it done.
  */
 export async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
@@ -119,7 +132,7 @@ export async function tendSigningKeys(services: KeyServices, serverId: string): 
     serverId,
     { request: SYSTEM, displayMessage: 'Rotate signing keys in time' },
     async (trx, pairs, { rotationMode }) => {
-      let changed = false;
+      let changed = await addMissingKeys(trx, serverId, keyring);
       for (const { active, next } of pairs) {
         const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
         if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
@@ -168,7 +181,7 @@ async function changeKeys(
       .filter(({ status }) => status === 'ACTIVE')
       .map((active) => ({ active, next: before.find((key) => key.status === 'NEXT' && key.alg === active.alg) }));
     if (!(await change(trx, pairs, server))) return before;
-    const after = (await listSigningKeys(trx, serverId)).sort(byStatus);
+    const after = (await listSigningKeys(trx, serverId)).sort(byUse(server.signingAlg));
     await recordEvent(trx, {
       eventType: 'app.oauth2.as.key.rollover',
       displayMessage,

@@ -3,7 +3,9 @@ import type { Knex } from 'knex';
 import { type Columns, toRow } from './columns.ts';
 import type { Executor } from './database.ts';
 
-export type SigningAlg = 'RS256' | 'ES256';
+/** Each server has keys for all of them: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
+export const SIGNING_ALGS = ['RS256', 'ES256'] as const;
+export type SigningAlg = (typeof SIGNING_ALGS)[number];
 
 export interface SigningKey {
   readonly kid: string;
@@ -63,17 +65,12 @@ export async function retireSigningKey(executor: Executor, kid: string, retired:
   await executor('signing_keys').where({ kid }).update({ status: 'RETIRED', retired });
 }
 
-/** Does the server hold a key that signs with this algorithm? */
-export async function hasActiveKey(executor: Executor, serverId: string, alg: SigningAlg): Promise<boolean> {
-  return (await executor('signing_keys').where({ server_id: serverId, alg, status: 'ACTIVE' }).first('kid')) !== undefined;
-}
-
 /** The key that follows the active one, of the same server and algorithm. */
 const followsActive = (on: Knex.JoinClause): void => {
   on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
 };
 
-/** Servers with an active key that nothing follows yet, or that is due by these times and rotated by itself. */
+/** Servers without a key for each algorithm, with an active key that nothing follows yet, or with one that is due by these times and rotated by itself. */
 export async function listServersToTend(
   executor: Executor,
   { activatedBefore, announcedBefore }: { readonly activatedBefore: Date; readonly announcedBefore: Date },
@@ -85,6 +82,9 @@ export async function listServersToTend(
     .where((either) =>
       either
         .whereNull('n.kid')
+        .orWhereRaw("(SELECT count(*) FROM signing_keys a WHERE a.server_id = k.server_id AND a.status = 'ACTIVE') < ?", [
+          SIGNING_ALGS.length,
+        ])
         .orWhere((due) =>
           due.where('s.rotation_mode', 'AUTO').where('k.activated', '<=', activatedBefore).where('n.created', '<=', announcedBefore),
         ),

@@ -377,9 +377,10 @@ test('keys are rotated once by a form that is sent twice; the new one signs, the
   const after = await agent.submit(form, 'console-form');
   assert.match(wordsOf(after), /The keys are rotated.*Retired, verifies what it signed/);
   const now = (await service.api('GET', '/authorizationServers/orders/credentials/keys')).body;
-  assert.equal(now.length, 3);
-  const [active, next] = before;
-  assert.deepEqual([now[0].kid, now.at(-1).kid], [next.kid, active.kid]);
+  const curve = (keys: readonly { kid: string; alg: string }[]) => keys.filter(({ alg }) => alg === 'ES256').map(({ kid }) => kid);
+  assert.equal(curve(now).length, 3);
+  const [active, next] = curve(before);
+  assert.deepEqual([curve(now)[0], curve(now).at(-1)], [next, active]);
   for (const { kid } of now) assert.ok((await kids()).includes(kid));
   assert.equal(
     (await agent.submit({ ...form, text: form.text.replace(/name="key" value="[^"]*"/, 'name="key" value=""') }, 'console-form')).status,

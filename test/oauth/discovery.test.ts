@@ -64,13 +64,16 @@ test('no URL follows the Host header', async (t) => {
   assert.equal(JSON.parse(document).issuer, service.issuer('default'));
 });
 
-test('keys: public members only, and each server has its own, one that signs and the next (RFC 7517 section 4)', async (t) => {
+test('keys: public members only, and each server has its own, for each algorithm one that signs and the next (RFC 7517 section 4)', async (t) => {
   const service = await startService(t);
   const sets = await Promise.all(['built-in', 'default'].map((id) => json(`${service.issuer(id)}/keys`)));
   const keys = sets.flatMap((set) => set.keys as Record<string, string>[]);
-  assert.equal(keys.length, 4);
-  for (const key of keys) assert.deepEqual(Object.keys(key).sort(), ['alg', 'e', 'kid', 'kty', 'n', 'use']);
-  assert.equal(new Set(keys.map(({ kid }) => kid)).size, 4);
+  assert.equal(keys.length, 8);
+  for (const key of keys) {
+    const members = key.kty === 'RSA' ? ['e', 'n'] : ['crv', 'x', 'y'];
+    assert.deepEqual(Object.keys(key).sort(), ['alg', 'kid', 'kty', 'use', ...members].sort());
+  }
+  assert.equal(new Set(keys.map(({ kid }) => kid)).size, 8);
 });
 
 test('paths are exact: other cases, trailing slashes, unknown servers and HEAD at authorize are not answered', async (t) => {

@@ -19,7 +19,8 @@ const DAY = 86_400;
 
 const statesOf = async (service: ServiceCalls, serverId = 'default'): Promise<string[]> => {
   const { body } = await service.api('GET', `/authorizationServers/${serverId}/credentials/keys`);
-  return body.map(({ status }: { status: string }) => status);
+  const { signingAlg } = (await service.api('GET', `/authorizationServers/${serverId}`)).body;
+  return body.filter(({ alg }: { alg: string }) => alg === signingAlg).map(({ status }: { status: string }) => status);
 };
 const signingOf = async (service: ServiceCalls, serverId = 'default') =>
   (await service.api('GET', `/authorizationServers/${serverId}`)).body.credentials.signing;
@@ -106,6 +107,28 @@ test('a server of an earlier version gets a next key, which signs a day later at
   moveClock(t, DAY + 1);
   await tend();
   assert.deepEqual(await statesOf(service), ['ACTIVE', 'NEXT', 'RETIRED']);
+});
+
+test('a server of an earlier version gets keys for the algorithm that it has none for, whoever rotates its keys', async (t) => {
+  const { services, tend, database } = await world(t);
+  const [service] = services;
+  await service.api('POST', '/authorizationServers', { id: 'curve', name: 'Curve', signingAlg: 'ES256' });
+  const { body: server } = await service.api('GET', '/authorizationServers/default');
+  const manual = { credentials: { signing: { rotationMode: 'MANUAL' } } };
+  assert.equal((await service.api('PUT', '/authorizationServers/default', { name: server.name, ...manual })).status, 200);
+  await onServer(database.url, (sql) => sql.query("DELETE FROM signing_keys WHERE (alg = 'RS256') = (server_id = 'curve')"));
+  const before = [await signingOf(service), await signingOf(service, 'curve')];
+  await tend();
+  for (const id of ['default', 'built-in', 'curve']) {
+    const { body: keys } = await service.api('GET', `/authorizationServers/${id}/credentials/keys`);
+    const made = keys.map(({ alg, status }: { alg: string; status: string }) => `${alg} ${status}`);
+    assert.deepEqual(made.toSorted(), ['ES256 ACTIVE', 'ES256 NEXT', 'RS256 ACTIVE', 'RS256 NEXT'], id);
+  }
+  assert.deepEqual(
+    [(await signingOf(service)).kid, (await signingOf(service, 'curve')).kid],
+    before.map(({ kid }) => kid),
+    'it signs as before',
+  );
 });
 
 test('rotationMode MANUAL: keys are rotated by call alone; said and kept as Okta’s API has it', async (t) => {

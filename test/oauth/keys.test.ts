@@ -24,15 +24,17 @@ interface Key {
 
 const DAY = 86_400;
 const path = '/authorizationServers/default/credentials';
-const keysOf = async (service: Service): Promise<Key[]> => (await service.api('GET', `${path}/keys`)).body;
+/** Those that the server signs with by default; it has as many for ES256. */
+const rsa = <T extends { readonly alg?: string | undefined }>(keys: readonly T[]): T[] => keys.filter(({ alg }) => alg === 'RS256');
+const keysOf = async (service: Service): Promise<Key[]> => rsa((await service.api('GET', `${path}/keys`)).body);
 const rotate = async (service: Service): Promise<Key[]> => {
   const { status, body } = await service.api('POST', `${path}/lifecycle/keyRotate`, { use: 'sig' });
   assert.equal(status, 200, JSON.stringify(body));
-  return body;
+  return rsa(body);
 };
 const jwks = async (service: Service, serverId = 'default'): Promise<JSONWebKeySet> =>
   (await fetch(`${service.issuer(serverId)}/keys`)).json() as Promise<JSONWebKeySet>;
-const published = async (service: Service): Promise<(string | undefined)[]> => (await jwks(service)).keys.map(({ kid }) => kid);
+const published = async (service: Service): Promise<(string | undefined)[]> => rsa((await jwks(service)).keys).map(({ kid }) => kid);
 const states = (keys: readonly Key[]): string[] => keys.map(({ status }) => status);
 
 async function issue(service: Service, client: TestClient): Promise<string> {
@@ -74,19 +76,18 @@ test('a server has one key that signs and the next one, and tells which (decisio
 
   const [event] = (await service.api('GET', '/logs?filter=eventType%20eq%20%22app.oauth2.as.key.rollover%22')).body;
   assert.deepEqual(event.target[0].id, 'default');
-  assert.deepEqual(states(event.debugContext.after.keys), ['ACTIVE', 'NEXT', 'RETIRED']);
+  assert.deepEqual(states(rsa(event.debugContext.after.keys)), ['ACTIVE', 'NEXT', 'RETIRED']);
 });
 
 test('keys are told by their public members only, those of both kinds (RFC 7518 section 6)', async (t) => {
   const service = await startService(t);
   await service.api('POST', '/authorizationServers', { id: 'curve', name: 'Curve', signingAlg: 'ES256' });
   const common = ['alg', 'created', 'kid', 'kty', 'lastUpdated', 'status', 'use'];
-  for (const [id, members] of [
-    ['default', ['e', 'n']],
-    ['curve', ['crv', 'x', 'y']],
-  ] as const) {
+  const members: Readonly<Record<string, readonly string[]>> = { RS256: ['e', 'n'], ES256: ['crv', 'x', 'y'] };
+  for (const id of ['default', 'curve']) {
     const { body } = await service.api('GET', `/authorizationServers/${id}/credentials/keys`);
-    for (const key of body) assert.deepEqual(Object.keys(key).sort(), [...common, ...members].sort());
+    assert.equal(body.length, 4);
+    for (const key of body) assert.deepEqual(Object.keys(key).sort(), [...common, ...(members[key.alg] ?? [])].sort());
   }
   assert.equal((await service.api('GET', '/authorizationServers/nobody/credentials/keys')).status, 404);
   assert.equal((await service.api('POST', '/authorizationServers/nobody/credentials/lifecycle/keyRotate', { use: 'sig' })).status, 404);
@@ -99,11 +100,34 @@ test('a server that signs with two algorithms rotates both', async (t) => {
   await service.api('PUT', '/authorizationServers/default', { ...server, signingAlg: 'ES256' });
   const client = await machine(service);
   assert.equal(decodeProtectedHeader(await issue(service, client)).alg, 'ES256');
-  const after = await rotate(service);
+  const after: Key[] = (await service.api('POST', `${path}/lifecycle/keyRotate`, { use: 'sig' })).body;
   for (const alg of ['RS256', 'ES256']) assert.deepEqual(states(after.filter((key) => key.alg === alg)), ['ACTIVE', 'NEXT', 'RETIRED']);
   const { signing } = (await service.api('GET', '/authorizationServers/default')).body.credentials;
   assert.equal(decodeProtectedHeader(await issue(service, client)).kid, signing.kid);
 });
+
+for (const serverId of ['built-in', 'default', 'curve']) {
+  test(`an application chooses how its ID tokens are signed, else the server: ${serverId} (OpenID Connect Dynamic Client Registration 1.0 section 2)`, async (t) => {
+    const service = await startService(t);
+    if (serverId === 'curve') await service.api('POST', '/authorizationServers', { id: 'curve', name: 'Curve', signingAlg: 'ES256' });
+    const discovery = await fetch(`${service.issuer(serverId)}/.well-known/openid-configuration`);
+    const { id_token_signing_alg_values_supported: algs } = (await discovery.json()) as { id_token_signing_alg_values_supported: string[] };
+    assert.deepEqual(algs.toSorted(), ['ES256', 'RS256']);
+    const [user, browser] = [await service.createUser(), new UserAgent(service.baseUrl)];
+    const own = serverId === 'curve' ? 'ES256' : 'RS256';
+    for (const [chosen, expected] of [
+      [undefined, own],
+      ['RS256', 'RS256'],
+      ['ES256', 'ES256'],
+    ] as const) {
+      const client = await createClient(service, chosen === undefined ? {} : { id_token_signed_response_alg: chosen });
+      const { body } = await tokensFor(service, browser, user, client, { serverId });
+      const { protectedHeader } = await jwtVerify(body.id_token, createLocalJWKSet(await jwks(service, serverId)));
+      assert.equal(protectedHeader.alg, expected);
+      if (serverId !== 'built-in') assert.equal(decodeProtectedHeader(body.access_token).alg, own, 'of access tokens the server decides');
+    }
+  });
+}
 
 test('while keys are rotated at two processes, every token verifies, by keys that were cached before the rotation too (OpenID Connect Core section 10.1.1)', async (t) => {
   const services = await startTwo(t);
@@ -144,7 +168,7 @@ test('twenty rotations at once: each moves on by one key, and one is active', as
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
   assert.equal(new Set(answers.map(({ body }) => body[0].kid)).size, 20);
   const { body } = await services[0].api('GET', '/authorizationServers/curve/credentials/keys?limit=100');
-  assert.deepEqual(states(body), ['ACTIVE', 'NEXT', ...Array<string>(20).fill('RETIRED')]);
+  assert.deepEqual(states(body.filter(({ alg }: Key) => alg === 'ES256')), ['ACTIVE', 'NEXT', ...Array<string>(20).fill('RETIRED')]);
 });
 
 test('a server of before, without a next key, rotates to a new one, and has a next one from then on', async (t) => {
@@ -162,7 +186,7 @@ test('a server of before, without a next key, rotates to a new one, and has a ne
 });
 
 test('a key that another process has just made is looked for, and no other (RFC 7515 section 4.1.4)', async () => {
-  const [made] = await createSigningKeys('ES256', new Keyring([randomBytes(32)]));
+  const [made] = await createSigningKeys(new Keyring([randomBytes(32)]), ['ES256']);
   assert.ok(made !== undefined);
   const keyOf = verificationKeys([], async (kid) => (kid === made.kid ? made : undefined));
   const find = (kid?: string) => keyOf({ alg: 'ES256', ...(kid === undefined ? {} : { kid }) }, { payload: '', signature: '' });
@@ -172,7 +196,7 @@ test('a key that another process has just made is looked for, and no other (RFC 
 });
 
 test('no token counts that is signed with a key which left the JWKS', async (t) => {
-  const [made] = await createSigningKeys('ES256', new Keyring([randomBytes(32)]));
+  const [made] = await createSigningKeys(new Keyring([randomBytes(32)]), ['ES256']);
   assert.ok(made !== undefined);
   const retired = { ...made, status: 'RETIRED' as const, retired: new Date() };
   for (const keyOf of [verificationKeys([retired], async () => undefined), verificationKeys([], async () => retired)]) {

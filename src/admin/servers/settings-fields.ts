@@ -102,6 +102,7 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
     name: 'signingAlg',
     label: 'Signing algorithm',
     group: 'Keys',
+    hint: 'For access tokens, and for ID tokens of applications that choose none.',
     kind: 'radios',
     value: now?.signingAlg ?? 'RS256',
     options: [
