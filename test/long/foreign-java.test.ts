@@ -92,7 +92,7 @@ const pom = (parent: string, dependencies: readonly string[], build = ''): strin
   ${parent}
   <groupId>app</groupId><artifactId>app</artifactId><version>1</version>
   <properties>
-    <maven.compiler.release>17</maven.compiler.release><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+    <maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
   </properties>
   <dependencies>${dependencies.join('')}</dependencies>
   ${build}
@@ -246,21 +246,17 @@ public class Application {
 
         OpenIdConnectApplicationSettingsClient oauth = new OpenIdConnectApplicationSettingsClient();
         oauth.redirectUris(List.of("https://app.example/callback")).responseTypes(List.of(OAuthResponseType.CODE))
-            .grantTypes(List.of(GrantType.AUTHORIZATION_CODE)).applicationType(OpenIdConnectApplicationType.WEB);
+            .grantTypes(List.of(OAuthGrantType.AUTHORIZATION_CODE)).applicationType(OpenIdConnectApplicationType.WEB);
         OpenIdConnectApplication app = new OpenIdConnectApplication();
-        app.name(OpenIdConnectApplication.NameEnum.OIDC_CLIENT)
+        app.name("oidc_client")
             .settings(new OpenIdConnectApplicationSettings().oauthClient(oauth))
             .credentials(new OAuthApplicationCredentials().oauthClient(new ApplicationCredentialsOAuthClient()));
         app.label("Shop").signOnMode(ApplicationSignOnMode.OPENID_CONNECT);
         ApplicationApi apps = new ApplicationApi(client);
-        Application_ made = new Application_(apps.createApplication(app, true, null));
+        String made = apps.createApplication(app, true, null).getId();
         int applications = apps.listApplications(null, null, null, null, null, null, null).size();
         int events = new SystemLogApi(client).listLogEvents(null, null, null, null, null, 100, null).size();
-        System.out.println("managed " + user.getId() + " " + made.id + " " + users.listUsers(null, null, null, null, null, null, null, null, null, null).size() + " " + applications + " " + events);
-    }
-
-    record Application_(String id) {
-        Application_(com.okta.sdk.resource.model.Application it) { this(it.getId()); }
+        System.out.println("managed " + user.getId() + " " + made + " " + users.listUsers(null, null, null, null, null, null, null, null).size() + " " + applications + " " + events);
     }
 }
 `,

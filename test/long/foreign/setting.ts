@@ -66,7 +66,9 @@ export async function pipInstall(cwd: string, ...packages: string[]): Promise<{ 
   return { python, missing };
 }
 
-/** Starts an application that prints "listening" when it is ready; it is ended with the test. */
+const READY = /listening|running on|resuming normal operations/i;
+
+/** Starts an application that says in its own words when it is ready; it is ended with the test. */
 export async function startApplication(
   t: TestContext,
   cwd: string,
@@ -80,7 +82,7 @@ export async function startApplication(
   const ready = new Promise<void>((resolve, reject) => {
     const read = (text: Buffer) => {
       output += text;
-      if (/listening|running on/i.test(output)) resolve();
+      if (READY.test(output)) resolve();
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
