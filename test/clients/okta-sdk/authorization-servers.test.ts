@@ -46,7 +46,8 @@ test('authorization servers by the official Okta SDK (issue 7)', async (t) => {
     assert.deepEqual([credentials?.signing?.rotationMode, credentials?.signing?.nextRotation], ['MANUAL', null]);
     const authServerId = String(id);
     const kid = String(credentials?.signing?.kid);
-    const [active, next] = await all(servers.listAuthorizationServerKeys({ authServerId }));
+    const keys = await all(servers.listAuthorizationServerKeys({ authServerId }));
+    const [active, next] = keys.filter(({ alg }) => alg === 'RS256');
     const described = shown(active);
     assert.match(String(described.n), /^[\w-]{342}$/);
     assert.deepEqual(described, { kid, status: 'ACTIVE', kty: 'RSA', alg: 'RS256', use: 'sig', n: described.n, e: 'AQAB' });
