@@ -9,7 +9,8 @@ const MANY = 50_000;
 
 test(`among ${MANY} applications an origin and a post-logout URI are found by index`, async (t) => {
   const service = await startService(t);
-  const settings = `jsonb_build_object('allowed_origins', jsonb_build_array('https://app-' || n || '.example', 'https://shared.example'),
+  const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/callback'] }, { token_endpoint_auth_method: 'none' });
+  const settings = `(SELECT settings FROM applications WHERE id = '${clientId}') || jsonb_build_object('allowed_origins', jsonb_build_array('https://app-' || n || '.example', 'https://shared.example'),
     'post_logout_redirect_uris', jsonb_build_array('https://app-' || n || '.example/bye'), 'redirect_uris', jsonb_build_array('https://app-' || n || '.example/callback'))`;
   await onServer(service.database.url, async (sql) => {
     await sql.query(`INSERT INTO applications (id, label, settings, created, last_updated)
