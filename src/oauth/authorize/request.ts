@@ -111,9 +111,7 @@ const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', '
 
 /** What the library lets pass: values outside a list, and twice what it does not know. Twice what it knows it refuses by itself. */
 function takeInvalid(parameters: Parameters): errors.OIDCProviderError | undefined {
-  const strangers = Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name)));
-  const twice = repeated(strangers);
-  for (const name of Object.keys(strangers)) parameters[name] = undefined;
+  const twice = repeated(Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name))));
   if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
   const { display } = parameters;
   if (!Array.isArray(display) && !DISPLAYS.includes(display)) {
