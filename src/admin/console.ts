@@ -18,7 +18,7 @@ import { mayCall } from '../policy/administration.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
 import { findPerson, type Person } from '../services/administrators.ts';
 import type { Services } from '../services/dependencies.ts';
-import { isSecondFactorDemanded } from '../services/second-factor-demand.ts';
+import { endOfGrace, isSecondFactorDemanded } from '../services/second-factor-demand.ts';
 import { isPrintable } from '../services/text.ts';
 import { menuFor } from './navigation.ts';
 import { noticeIn, withNotice } from './notices.ts';
@@ -28,6 +28,7 @@ import { NOT_ALLOWED, NOT_FOUND, problemsOf, refusalOf } from './refusals.ts';
 import type { Credentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';
 import { signIn } from './sign-in.ts';
+import { momentOrNull } from './times.ts';
 
 export interface ConsoleDependencies {
   readonly config: Config;
@@ -93,6 +94,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       actions,
       tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.href === ctx.path })),
       notice: noticeIn(new URLSearchParams(ctx.search)),
+      factorNeededFrom: momentOrNull((await endOfGrace(services, person.id)) ?? null),
       menu: menuFor(person.roles, ctx.path),
       isHome: ctx.path === HOME,
       person,

@@ -4,6 +4,7 @@ import { MFA_POLICIES } from '../policy/second-factor.ts';
 import { readSettings, replaceSettings, type Settings, type SettingsName } from '../services/settings.ts';
 import { settingsBodies } from '../services/settings-fields.ts';
 import { type Endpoint, endpoint } from './endpoint.ts';
+import { time } from './fields.ts';
 
 /** The two calls of one group of settings. */
 const both = <N extends SettingsName>(name: N, what: string, response: z.ZodType<Settings[N], Settings[N]>): Endpoint[] => [
@@ -30,7 +31,13 @@ export const settings: readonly Endpoint[] = [
   ...both(
     'sign-in',
     'how long sessions last, and who needs a second factor',
-    z.object({ sessionIdleMinutes: z.int(), sessionLifetimeDays: z.int(), identifierFirst: z.boolean(), mfa: z.enum(MFA_POLICIES) }),
+    z.object({
+      sessionIdleMinutes: z.int(),
+      sessionLifetimeDays: z.int(),
+      identifierFirst: z.boolean(),
+      mfa: z.enum(MFA_POLICIES),
+      mfaFrom: time.nullable(),
+    }),
   ),
   ...both(
     'password',

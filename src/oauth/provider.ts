@@ -104,7 +104,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     (key) => state.read(() => rememberedScopes(database.knex, key)),
     assigned,
     access.judgeRequest,
-    secondFactorCheck(signIn.mfa, async (userId) => (await state.read(() => findRoles(database.knex, userId))).length > 0),
+    secondFactorCheck(signIn, async (userId) => (await state.read(() => findRoles(database.knex, userId))).length > 0),
     deps.describe,
     refused,
   );

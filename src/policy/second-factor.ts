@@ -7,6 +7,26 @@
 export const MFA_POLICIES = ['OPTIONAL', 'ADMINISTRATORS', 'EVERYONE'] as const;
 export type MfaPolicy = (typeof MFA_POLICIES)[number];
 
+/** The policy with the end of its grace. */
+export interface MfaSettings {
+  readonly mfa: MfaPolicy;
+  /** The policy applies from this moment on; null: at once. */
+  readonly mfaFrom: string | null;
+}
+
+/** How long administrators of a new installation can do without a second factor. */
+const GRACE_MS = 7 * 86_400_000;
+
+/** What a new installation begins with. On this machine alone (loopback) it is tried out, and nobody needs a factor. */
+export const firstMfaSettings = (loopback: boolean, now: Date): MfaSettings | undefined =>
+  loopback ? undefined : { mfa: 'ADMINISTRATORS', mfaFrom: new Date(now.getTime() + GRACE_MS).toISOString() };
+
+export const isInGrace = ({ mfa, mfaFrom }: MfaSettings, now: Date): boolean =>
+  mfa !== 'OPTIONAL' && mfaFrom !== null && now < new Date(mfaFrom);
+
+/** The policy that applies now. */
+export const mfaPolicyAt = (settings: MfaSettings, now: Date): MfaPolicy => (isInGrace(settings, now) ? 'OPTIONAL' : settings.mfa);
+
 /** The values of `acr`, named as Okta names them: one factor of any kind, and two. */
 export const ONE_FACTOR = 'urn:okta:loa:1fa:any';
 export const TWO_FACTORS = 'urn:okta:loa:2fa:any';

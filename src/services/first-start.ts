@@ -4,6 +4,7 @@
  */
 import { AUTHORIZATION_SERVERS } from '../../config/authorization-servers.ts';
 import { present } from '../clock.ts';
+import { firstMfaSettings } from '../policy/second-factor.ts';
 import { issuerOf } from '../policy/server-id.ts';
 import { digest, randomBase62 } from '../secrets.ts';
 import { findTokenBearer } from '../store/api-tokens.ts';
@@ -16,6 +17,7 @@ import { seedAuthorizationServer } from './authorization-servers.ts';
 import type { Services } from './dependencies.ts';
 import { findPasswordProblem } from './password-policy.ts';
 import { hashPassword } from './passwords.ts';
+import { changeSettings } from './settings.ts';
 import { createUser } from './users.ts';
 
 /** The first administrator's credentials, told once. */
@@ -42,6 +44,8 @@ export async function firstStart(services: Services, tell: (administrator: First
     const password = config.admin.password ?? randomBase62(20);
     const administrator = await administratorWith(services, password);
     await firstToken(services, administrator);
+    const mfa = firstMfaSettings(config.loopback, present());
+    if (mfa !== undefined) await changeSettings(services, 'sign-in', mfa, SYSTEM);
     tell({ username: administrator.login, generatedPassword: config.admin.password === undefined ? password : undefined });
     await markFirstStartDone(database.knex, present());
   });

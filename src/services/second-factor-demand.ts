@@ -1,6 +1,7 @@
 /** Must somebody use a second factor, here and now? Collects the facts; policy/second-factor.ts decides. */
+import { present } from '../clock.ts';
 import type { SecondFactorFacts } from '../policy/decisions.ts';
-import { type DemandReason, demandOfSecondFactor, type MfaPolicy } from '../policy/second-factor.ts';
+import { type DemandReason, demandOfSecondFactor, isInGrace, type MfaPolicy, mfaPolicyAt } from '../policy/second-factor.ts';
 import { findApplicationById } from '../store/applications.ts';
 import type { Executor } from '../store/database.ts';
 import { hasFactor } from '../store/factors.ts';
@@ -19,7 +20,15 @@ export interface Purpose {
 
 /** Is it demanded by the sign-in policy, the application or the request, whether the user has one or not? */
 export const isSecondFactorDemanded = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
-  (await demandOf(services.database.knex, (await currentSettings(services, 'sign-in')).mfa, userId, purpose)) !== undefined;
+  (await demandOf(services.database.knex, mfaPolicyAt(await currentSettings(services, 'sign-in'), present()), userId, purpose)) !==
+  undefined;
+
+/** @returns when an administrator without a second factor will need one; undefined when they have one, or no grace runs */
+export async function endOfGrace(services: Services, administratorId: string): Promise<Date | undefined> {
+  const settings = await currentSettings(services, 'sign-in');
+  if (settings.mfaFrom === null || !isInGrace(settings, present())) return undefined;
+  return (await hasFactor(services.database.knex, administratorId)) ? undefined : new Date(settings.mfaFrom);
+}
 
 async function demandOf(
   executor: Executor,

@@ -39,6 +39,14 @@ export const settingsBodies: { readonly [N in SettingsName]: z.ZodType<Partial<S
       .enum(MFA_POLICIES)
       .exactOptional()
       .meta({ description: 'Who must sign in with a second factor; whoever has one is always asked for it' }),
+    mfaFrom: z.iso
+      .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
+      .transform((value) => new Date(value).toISOString())
+      // An offset can lead out of the years that are written with four digits.
+      .refine((value) => /^\d{4}-/.test(value), 'must be in the years 0 to 9999')
+      .nullable()
+      .exactOptional()
+      .meta({ description: '`mfa` applies from this moment on, until then as OPTIONAL; null: at once' }),
   }),
   password: z.strictObject({
     minLength: z.int().min(SHORTEST_PASSWORD).max(128).exactOptional().meta({ description: 'Characters at least' }),

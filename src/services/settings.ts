@@ -2,22 +2,20 @@
 import { BRAND, LIFETIMES, PASSWORD_HISTORY, SHORTEST_PASSWORD } from '../../config/defaults.ts';
 import { present } from '../clock.ts';
 import type { PasswordPolicy } from '../policy/password.ts';
-import type { MfaPolicy } from '../policy/second-factor.ts';
+import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../policy/second-factor.ts';
 import type { Executor } from '../store/database.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from '../store/settings.ts';
 import { type RequestContext, recordEvent } from './audit.ts';
 import type { Services } from './dependencies.ts';
 
 /** How long a browser's session lasts. */
-export interface SignInSettings {
+export interface SignInSettings extends MfaSettings {
   /** Without any use. */
   readonly sessionIdleMinutes: number;
   /** From the sign-in on, however much it is used. */
   readonly sessionLifetimeDays: number;
   /** Is the user name asked for on a page of its own, before the password? */
   readonly identifierFirst: boolean;
-  /** Who must sign in with a second factor; whoever has one is always asked for it. */
-  readonly mfa: MfaPolicy;
 }
 
 /** How the service presents itself to people; null: there is no such link. */
@@ -55,6 +53,7 @@ export const DEFAULTS: Settings = {
     sessionLifetimeDays: LIFETIMES.session / 86_400,
     identifierFirst: false,
     mfa: 'OPTIONAL',
+    mfaFrom: null,
   },
   password: { minLength: SHORTEST_PASSWORD, historyCount: PASSWORD_HISTORY, maxAgeDays: null },
   branding: BRAND,
@@ -132,5 +131,6 @@ async function write<N extends SettingsName>(
 export const readPasswordPolicy = async (executor: Executor): Promise<PasswordPolicy> =>
   withDefaults('password', await findSettings(executor, 'password'));
 
+/** The policy that applies now. */
 export const readMfaPolicy = async (executor: Executor): Promise<MfaPolicy> =>
-  withDefaults('sign-in', await findSettings(executor, 'sign-in')).mfa;
+  mfaPolicyAt(withDefaults('sign-in', await findSettings(executor, 'sign-in')), present());

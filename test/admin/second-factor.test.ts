@@ -1,9 +1,11 @@
 /** A console session by the password alone when the sign-in policy tightens: at the next click the second factor is asked for (issue 8, "demanded by the sign-in policy"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { codeOf, secretOn } from '../support/factors.ts';
-import { startService } from '../support/service.ts';
-import { createAdministrator, enter } from './administrators.ts';
+import { newSecretKey, startService } from '../support/service.ts';
+import { UserAgent } from '../support/user-agent.ts';
+import { createAdministrator, enter, SUPER, typedIn, wordsOf } from './administrators.ts';
 
 test('a policy that demands a second factor reaches console sessions that stand', async (t) => {
   const service = await startService(t);
@@ -33,4 +35,58 @@ test('a policy that demands a second factor reaches console sessions that stand'
   assert.match((await other.visit('/admin')).text, /id="enroll-form"/);
   await policy('OPTIONAL');
   assert.equal((await other.visit('/admin')).url.pathname, '/admin', 'and no longer, when the policy is loosened');
+});
+
+const WEEK = 7 * 86_400;
+const POLICY = '/admin/security/sign-in-policy';
+
+test('a new installation on a network gives its administrators a week to set up a second factor', async (t) => {
+  stopClock(t);
+  const begun = Date.now();
+  const service = await startService(t, {
+    env: { BASE_URL: 'http://id.gatehouse.test', ALLOW_INSECURE_HTTP: 'true', SECRET_KEY: newSecretKey() },
+  });
+  const { body } = await service.api('GET', '/settings/sign-in');
+  assert.equal(body.mfa, 'ADMINISTRATORS');
+  assert.equal(body.mfaFrom, new Date(begun + WEEK * 1000).toISOString());
+  const events = await service.api('GET', `/logs?filter=${encodeURIComponent('eventType eq "system.settings.update"')}`);
+  assert.equal(events.body.length, 1, 'told in the audit log');
+});
+
+test('until the grace ends the console tells administrators without a second factor; then their sign-in makes them set one up', async (t) => {
+  stopClock(t);
+  const service = await startService(t);
+  const mfaFrom = new Date(Date.now() + WEEK * 1000).toISOString();
+  assert.equal((await service.api('PUT', '/settings/sign-in', { mfa: 'ADMINISTRATORS', mfaFrom, sessionIdleMinutes: 43_200 })).status, 200);
+  const administrator = await createAdministrator(service, 'READ_ONLY_ADMIN');
+  const { agent, page } = await enter(service, administrator);
+  assert.equal(page.url.pathname, '/admin');
+  assert.ok(page.text.includes('id="factor-needed"') && page.text.includes(mfaFrom), page.text);
+  const sheet = await agent.visit(POLICY);
+  assert.match(wordsOf(sheet), /Required from/);
+
+  moveClock(t, WEEK - 60);
+  const { page: late } = await enter(service, administrator);
+  assert.match(late.text, /id="factor-needed"/);
+  moveClock(t, 61);
+  const browser = new UserAgent(service.baseUrl);
+  const asked = await browser.signIn(await browser.visit('/admin'), administrator);
+  assert.match(asked.text, /id="enroll-form"/);
+  const codes = await browser.submit(asked, 'enroll-form', { passCode: codeOf(secretOn(asked)) });
+  const home = await browser.submit(codes, 'enrolled-form');
+  assert.equal(home.url.pathname, '/admin');
+  assert.ok(!home.text.includes('factor-needed'));
+});
+
+test('the end of the grace is changed in the console, and who has a factor is told nothing', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service, SUPER);
+  const form = await agent.visit(`${POLICY}/edit`);
+  const refused = await agent.submit(form, 'console-form', { mfa: 'ADMINISTRATORS', mfaFrom: '2099-99-99T09:30' });
+  assert.equal(refused.status, 400);
+  const saved = await agent.submit(form, 'console-form', { mfa: 'ADMINISTRATORS', mfaFrom: '2099-01-02T09:30' });
+  assert.equal(saved.url.pathname, POLICY);
+  assert.match(saved.text, /id="factor-needed"/);
+  assert.equal((await service.api('GET', '/settings/sign-in')).body.mfaFrom, '2099-01-02T09:30:00.000Z');
+  assert.equal(typedIn(await agent.visit(`${POLICY}/edit`), 'mfaFrom'), '2099-01-02T09:30');
 });

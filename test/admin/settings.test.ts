@@ -39,6 +39,7 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
     sessionLifetimeDays: 30,
     identifierFirst: false,
     mfa: 'EVERYONE',
+    mfaFrom: null,
   });
   const event = await lastChange(service);
   assert.deepEqual(

@@ -8,7 +8,7 @@ import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
 const DEFAULTS = {
-  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30, identifierFirst: false, mfa: 'OPTIONAL' },
+  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30, identifierFirst: false, mfa: 'OPTIONAL', mfaFrom: null },
   password: { minLength: 8, historyCount: 4, maxAgeDays: null },
   branding: {
     ...{ name: 'Gatehouse', logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null },
@@ -28,6 +28,7 @@ describe('settings (management API, "Resources")', () => {
     ['sign-in', { sessionIdleMinutes: 1, sessionLifetimeDays: 365, mfa: 'EVERYONE' }],
     ['sign-in', { sessionIdleMinutes: 43_200 }],
     ['sign-in', { identifierFirst: true }],
+    ['sign-in', { mfa: 'ADMINISTRATORS', mfaFrom: '2030-01-01T00:00:00.000Z' }],
     ['password', { minLength: 128 }],
     ['password', { historyCount: 0, maxAgeDays: 1 }],
     ['password', { historyCount: 24, maxAgeDays: 3650 }],

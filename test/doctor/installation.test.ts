@@ -3,10 +3,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
+import { loadConfig } from '../../src/config.ts';
+import { configuration } from '../../src/doctor/checks/configuration.ts';
+import type { Ground } from '../../src/doctor/checks/ground.ts';
+import { ManagementApi } from '../../src/doctor/management-api.ts';
+import { SecretsKept } from '../../src/doctor/secrets-kept.ts';
+import type { Ward } from '../../src/doctor/ward.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer } from '../support/database.ts';
 import { freePort, runCommand } from '../support/process.ts';
-import { newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
+import { API_TOKEN, newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
 import { outcomes } from './altered-service.ts';
 
 async function examine(t: TestContext, service: Service, env: Readonly<Record<string, string>>) {
@@ -143,4 +149,18 @@ test('the installation', async (t) => {
     const { FAIL } = await examine(t, service, { BASE_URL: `http://localhost:${await freePort()}` });
     assert.deepEqual(FAIL, ['configuration.ready', 'configuration.base-url', ...always, 'clock.service']);
   });
+});
+
+test('administrators who need no second factor on a network are told', async (t) => {
+  const service = await startService(t);
+  const rule = configuration.find(({ id }) => id === 'configuration.administrators-factor');
+  const api = new ManagementApi({ baseUrl: service.baseUrl, token: API_TOKEN, secrets: new SecretsKept() });
+  const at = (BASE_URL: string) => {
+    const config = loadConfig({ DATABASE_URL: service.database.url, ...STARTED, BASE_URL });
+    return rule?.run({ url: BASE_URL, config, ward: { api } as Ward } as Ground);
+  };
+  await assert.rejects(async () => at('https://id.example.com'), /set mfa of settings\/sign-in to ADMINISTRATORS/);
+  await assert.rejects(async () => at(service.baseUrl), /on this machine alone/);
+  await service.api('PUT', '/settings/sign-in', { mfa: 'ADMINISTRATORS' });
+  await at('https://id.example.com');
 });

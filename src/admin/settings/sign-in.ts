@@ -1,13 +1,15 @@
 /** Security → Sign-in policy: what the sign-in page asks for first, and who needs a second factor. How long sessions last is set under Sessions. */
 
+import { present } from '../../clock.ts';
 import { mayCall } from '../../policy/administration.ts';
-import type { MfaPolicy } from '../../policy/second-factor.ts';
+import { isInGrace, type MfaPolicy } from '../../policy/second-factor.ts';
 import { parse } from '../../services/parsing.ts';
 import { changeSettings, DEFAULTS, readSettings, type SignInSettings } from '../../services/settings.ts';
 import { settingsBodies } from '../../services/settings-fields.ts';
 import { type Field, formPage, typedValues } from '../form.ts';
 import type { ConsolePage } from '../page.ts';
 import { sheetPage } from '../sheet.ts';
+import { momentOf } from '../times.ts';
 
 const HOME = '/admin/security/sign-in-policy';
 
@@ -22,7 +24,7 @@ const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> =
 
 const options = (Object.keys(MFA) as MfaPolicy[]).map((value) => ({ value, label: MFA[value][0], hint: MFA[value][1] }));
 
-const fieldsOf = ({ identifierFirst, mfa }: SignInSettings): readonly Field[] => [
+const fieldsOf = ({ identifierFirst, mfa, mfaFrom }: SignInSettings): readonly Field[] => [
   {
     name: 'identifierFirst',
     label: 'The sign-in page asks for',
@@ -38,14 +40,24 @@ const fieldsOf = ({ identifierFirst, mfa }: SignInSettings): readonly Field[] =>
     ],
   },
   { name: 'mfa', label: 'A second factor is asked of', kind: 'radios', value: mfa, options },
+  {
+    name: 'mfaFrom',
+    label: 'Required from (UTC)',
+    kind: 'date-time',
+    value: mfaFrom?.slice(0, 16) ?? '',
+    hint: 'Until then only those who have a second factor are asked for it. Empty: required at once.',
+  },
 ];
 
 const policy: ConsolePage = {
   path: '/security/sign-in-policy',
   access: 'service',
   async show({ services, request }) {
-    const { mfa, identifierFirst } = await readSettings(services, 'sign-in');
+    const settings = await readSettings(services, 'sign-in');
+    const { mfa, mfaFrom, identifierFirst } = settings;
     const [who, meaning] = MFA[mfa];
+    const begin =
+      mfaFrom !== null && isInGrace(settings, present()) ? [{ label: 'Required from', value: momentOf(new Date(mfaFrom)).text }] : [];
     return sheetPage({
       title: 'Sign-in policy',
       lead: 'What people are asked for when they sign in.',
@@ -57,6 +69,7 @@ const policy: ConsolePage = {
           facts: [
             { label: 'The sign-in page asks for', value: identifierFirst ? 'The user name first' : 'User name and password together' },
             { label: 'Second factor', value: who },
+            ...begin,
             { label: 'How long a sign-in counts', value: { text: 'Set under Sessions', href: '/admin/security/sessions' } },
           ],
         },
@@ -74,6 +87,10 @@ const policy: ConsolePage = {
   },
 };
 
+/** @returns an ISO moment, null for an empty field, or what was typed, for the schema to refuse */
+const momentTyped = (typed: unknown): unknown =>
+  typed instanceof Date ? (Number.isNaN(typed.getTime()) ? '' : typed.toISOString()) : (typed ?? null);
+
 const edit: ConsolePage = {
   path: '/security/sign-in-policy/edit',
   access: 'service',
@@ -84,8 +101,8 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { mfa, identifierFirst } = typedValues(fieldsOf(DEFAULTS['sign-in']), form);
-    const changes = { mfa, identifierFirst: identifierFirst === 'true' };
+    const { mfa, mfaFrom, identifierFirst } = typedValues(fieldsOf(DEFAULTS['sign-in']), form);
+    const changes = { mfa, mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
     return { goTo: HOME, notice: 'sign-in-policy-changed' };
   },

@@ -52,6 +52,15 @@ export const configuration: readonly Rule<Ground>[] = section('Configuration', [
     },
   },
   {
+    id: 'configuration.administrators-factor',
+    sentence: 'Administrators need a second factor, unless the service is on this machine alone.',
+    async run(ground) {
+      if (ownConfig(ground).loopback) throw new Skipped('the service is on this machine alone');
+      const { mfa } = (await read(ground, '/settings/sign-in')) as { readonly mfa: string };
+      must(mfa !== 'OPTIONAL', 'they need none: set mfa of settings/sign-in to ADMINISTRATORS');
+    },
+  },
+  {
     id: 'configuration.token',
     sentence: 'The API token is that of an administrator of the whole service.',
     async run(ground) {

@@ -3,7 +3,15 @@
  * 5.5.1.1): what is requested, whether the session reaches it, and what tokens tell of it.
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { acrOf, type DemandReason, demandOfSecondFactor, isMultiFactor, type MfaPolicy } from '../../policy/second-factor.ts';
+import { present } from '../../clock.ts';
+import {
+  acrOf,
+  type DemandReason,
+  demandOfSecondFactor,
+  isMultiFactor,
+  type MfaSettings,
+  mfaPolicyAt,
+} from '../../policy/second-factor.ts';
 import { clientSettings } from '../client-settings.ts';
 import { words } from './scope.ts';
 
@@ -30,9 +38,10 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
 
 /** @returns what demands of the signed-in user a second factor that he has not used */
 export const secondFactorCheck =
-  (policy: MfaPolicy, isAdministrator: (userId: string) => Promise<boolean>) =>
+  (settings: MfaSettings, isAdministrator: (userId: string) => Promise<boolean>) =>
   async ({ oidc: { session, client, params } }: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
     if (session?.accountId === undefined || client === undefined || isMultiFactor(session.amr ?? [])) return undefined;
+    const policy = mfaPolicyAt(settings, present());
     return demandOfSecondFactor({
       policy,
       administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(session.accountId)),
