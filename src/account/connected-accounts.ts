@@ -5,13 +5,14 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type { Framed } from '../hosted/framed.ts';
-import { change, isFresh } from '../hosted/fresh-sign-in.ts';
+import { change } from '../hosted/fresh-sign-in.ts';
 import type { House } from '../hosted/house.ts';
 import { pageLanguage } from '../hosted/page-language.ts';
 import { explainProblem } from '../hosted/upstream-problem.ts';
 import { addressOut, showOnward, takeAnswer } from '../hosted/upstream-way.ts';
 import { visitor } from '../hosted/visitor.ts';
 import { findPerson } from '../services/administrators.ts';
+import { isFresh } from '../services/fresh-sign-in.ts';
 import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure } from '../services/own-links.ts';
 import { UpstreamFailure } from '../services/upstream-failure.ts';
 import { offeredProvider } from '../services/upstream-offers.ts';

@@ -65,6 +65,7 @@ const list: ConsolePage = {
 
 const give: ConsolePage = {
   path: '/security/administrators/new',
+  needsFreshSignIn: true,
   access: 'service',
   verb: 'write',
   async show(visit, typed) {

@@ -18,6 +18,7 @@ import { mayCall } from '../policy/administration.ts';
 import { isMultiFactor } from '../policy/second-factor.ts';
 import { findPerson, type Person } from '../services/administrators.ts';
 import type { Services } from '../services/dependencies.ts';
+import { isFresh, type SignedIn } from '../services/fresh-sign-in.ts';
 import { endOfGrace, isSecondFactorDemanded } from '../services/second-factor-demand.ts';
 import { isPrintable } from '../services/text.ts';
 import { menuFor } from './navigation.ts';
@@ -27,7 +28,7 @@ import { PAGES } from './pages.ts';
 import { NOT_ALLOWED, NOT_FOUND, problemsOf, refusalOf } from './refusals.ts';
 import type { Credentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';
-import { signIn } from './sign-in.ts';
+import { type Prompt, signIn } from './sign-in.ts';
 import { momentOrNull } from './times.ts';
 
 export interface ConsoleDependencies {
@@ -37,10 +38,7 @@ export interface ConsoleDependencies {
   readonly log: Logger;
   /** The browser's session at the authorization server. */
   readonly sessions: {
-    current(
-      req: IncomingMessage,
-      res: ServerResponse,
-    ): Promise<{ readonly accountId: string; readonly amr: readonly string[] } | undefined>;
+    current(req: IncomingMessage, res: ServerResponse): Promise<SignedIn | undefined>;
   };
   /** The application that the console is; undefined when it is not registered (any more). */
   client(): Promise<Credentials | undefined>;
@@ -58,12 +56,13 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const door = signIn({ config, pages, log, keys, sessions: own, client });
   const formTokens = createFormTokens(config, services.keyring);
 
-  /** Whose request is it? Otherwise he has to sign in, or to prove a second factor that is demanded by now. */
-  async function whoIs(ctx: Koa.Context): Promise<Person | 'login' | 'factor'> {
+  /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
+  async function whoIs(ctx: Koa.Context, { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>): Promise<Person | Prompt> {
     const session = await own.current(ctx);
     const browser = session && (await sessions.current(ctx.req, ctx.res));
     if (session === undefined || browser?.accountId !== session.userId) return 'login';
     if (!isMultiFactor(browser.amr) && (await isSecondFactorDemanded(services, session.userId, {}))) return 'factor';
+    if (needsFreshSignIn && !(await isFresh({ services }, browser))) return 'again';
     return (await findPerson(services, session.userId)) ?? 'login';
   }
 
@@ -108,25 +107,28 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   }
 
   /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
-  const forAdministrators = (step: (ctx: RouterContext, person: Person) => Promise<void>) => async (ctx: RouterContext) => {
-    const person = await whoIs(ctx);
-    if (person === 'login') return door.begin(ctx);
-    if (person === 'factor') return door.begin(ctx, person);
-    if (person.roles.length === 0) return pages.render(ctx, 'admin/no-access', { title: 'Error: No access', person }, { status: 403 });
-    try {
-      await step(ctx, person);
-    } catch (error) {
-      const refused = refusalOf(error);
-      if (refused === undefined) throw error;
-      await draw(ctx, person, refused.page, refused.status);
-    }
-  };
+  const forAdministrators =
+    (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: Person) => Promise<void>) =>
+    async (ctx: RouterContext) => {
+      const person = await whoIs(ctx, page);
+      if (person === 'login') return door.begin(ctx);
+      if (typeof person === 'string') return door.begin(ctx, person);
+      if (person.roles.length === 0) return pages.render(ctx, 'admin/no-access', { title: 'Error: No access', person }, { status: 403 });
+      try {
+        await step(ctx, person);
+      } catch (error) {
+        const refused = refusalOf(error);
+        if (refused === undefined) throw error;
+        await draw(ctx, person, refused.page, refused.status);
+      }
+    };
 
   const isFound = (ctx: RouterContext): boolean => Object.values(ctx.params as Record<string, string>).every(isPrintable);
 
   /** Carries out what is asked of a page by an address alone. */
-  const looked = ({ access, verb = 'read' }: ConsolePage, look: (ctx: RouterContext, visit: Visit) => Promise<void>) =>
-    forAdministrators(async (ctx, person) => {
+  const looked = (page: ConsolePage, look: (ctx: RouterContext, visit: Visit) => Promise<void>) =>
+    forAdministrators(page, async (ctx, person) => {
+      const { access, verb = 'read' } = page;
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
       if (!mayCall(person.roles, access, verb)) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
       await look(ctx, visitOf(ctx, person));
@@ -143,12 +145,12 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       ctx.body = content;
     });
 
-  const received = ({ access, show }: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
-    forAdministrators(async (ctx, person) => {
+  const received = (page: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
+    forAdministrators(page, async (ctx, person) => {
       const form = await readForm(ctx);
       formTokens.verify(ctx, form);
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
-      if (!mayCall(person.roles, access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
+      if (!mayCall(person.roles, page.access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
       const visit = visitOf(ctx, person);
       try {
         const outcome = await receive(visit, form);
@@ -157,7 +159,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       } catch (error) {
         const problems = problemsOf(error);
         if (problems === undefined) throw error;
-        await draw(ctx, person, await show(visit, { values: form, problems }), 400);
+        await draw(ctx, person, await page.show(visit, { values: form, problems }), 400);
       }
     });
 
@@ -176,7 +178,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const ownForm = refuseCrossSite(config);
   // The router itself adds to the context what its type asks for.
   const routes = router.routes() as Koa.Middleware;
-  const unknown = forAdministrators((ctx, person) => draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status));
+  const unknown = forAdministrators({}, (ctx, person) => draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status));
 
   return (ctx, next) => {
     if (ctx.path !== HOME && !ctx.path.startsWith(`${HOME}/`)) return next();

@@ -47,9 +47,11 @@ export interface SignInParts {
   client(): Promise<Credentials | undefined>;
 }
 
+/** `login`: perhaps as somebody else. `again`: for a page that needs a fresh sign-in. `factor`: the second factor alone. */
+export type Prompt = 'login' | 'again' | 'factor';
+
 export interface SignIn {
-  /** @param prompt `login`: as somebody else, perhaps; `factor`: whoever is signed in is asked for the second factor alone */
-  begin(ctx: Koa.Context, prompt?: 'login' | 'factor'): Promise<void>;
+  begin(ctx: Koa.Context, prompt?: Prompt): Promise<void>;
   /** Answers `GET /admin/callback`. */
   finish(ctx: Koa.Context): Promise<void>;
   /** Ends the console's session, and then the browser's. */
@@ -98,7 +100,11 @@ export function signIn({ config, pages, log, keys, sessions, client }: SignInPar
       explained(async () => {
         const url = ctx.path + ctx.search;
         const secrets = newSecrets();
-        const address = await party.authorizationUrl(await credentials(), secrets, prompt === 'login' ? prompt : undefined);
+        const address = await party.authorizationUrl(
+          await credentials(),
+          secrets,
+          prompt === 'login' || prompt === 'again' ? 'login' : undefined,
+        );
         // Whatever the server knows of the sign-in policy by now: an answer without the factor would only be sent back to it.
         if (prompt === 'factor') address.searchParams.set('acr_values', TWO_FACTORS);
         const formLost = ctx.method === 'POST';

@@ -91,6 +91,7 @@ const newToken = z.object({
 
 const create: ConsolePage = {
   path: '/api/tokens/new',
+  needsFreshSignIn: true,
   access: 'own',
   verb: 'write',
   async show(_visit, typed) {

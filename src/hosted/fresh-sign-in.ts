@@ -8,8 +8,8 @@ import { epochSeconds } from '../clock.ts';
 import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
-import { isMultiFactor } from '../policy/second-factor.ts';
 import { isEnrolled } from '../services/factors.ts';
+import { FRESH, isFresh } from '../services/fresh-sign-in.ts';
 import { findUserById } from '../store/users.ts';
 import type { House } from './house.ts';
 import type { BrowserSessions } from './sessions.ts';
@@ -26,24 +26,12 @@ export const addressOfPage = (page: AccountPage): string => (page === '' ? ACCOU
 /** Where a sign-in is asked for that leads back to the page. */
 export const signInFor = (page: AccountPage): string => `/signin?${PARAMETER}=${page}`;
 
-/** Seconds. */
-const FRESH = 900;
 const COOKIE = 'gatehouse-return';
 const PARAMETER = 'account';
 /** What the cookie holds for the first page. */
 const FIRST = 'applications';
 
 export type Session = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
-
-/** @param at epoch seconds, of the change @returns whether the session's user may change how he signs in */
-export async function isFresh(
-  { services }: Pick<House, 'services'>,
-  { accountId, amr, signedInAt }: Session,
-  at = epochSeconds(),
-): Promise<boolean> {
-  if (at - signedInAt > FRESH) return false;
-  return isMultiFactor(amr) || !(await isEnrolled(services, accountId));
-}
 
 /** May a session that is to become stronger do so by a factor alone? Who has none would set one up, which a session of any age must not do. */
 export const mayStepUp = async (

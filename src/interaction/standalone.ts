@@ -1,10 +1,11 @@
 /** Signing in without an application, at `/signin`; and the way in, at `/`. */
 import type Koa from 'koa';
-import { ACCOUNT, askedAnew, isFresh, pageAfterSignIn } from '../hosted/fresh-sign-in.ts';
+import { ACCOUNT, askedAnew, pageAfterSignIn } from '../hosted/fresh-sign-in.ts';
 import type { MessageKey } from '../hosted/messages.ts';
 import { signInForm } from '../hosted/passkey-ceremonies.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
+import { isFresh } from '../services/fresh-sign-in.ts';
 import { currentSettings } from '../services/settings-cache.ts';
 import { afterwards, continueByPassword, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';

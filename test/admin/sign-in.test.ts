@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownOrigin } from '../../src/admin/back-channel.ts';
-import { moveClock } from '../support/clock.ts';
+import { moveClock, stopClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
 import { newSecretKey, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -325,4 +325,27 @@ test('every page is kept by nobody and framed by nobody; an unknown address is a
   }
   assert.match(wordsOf(await agent.visit('/admin/no-such-page')), /There is no such page.*Go to the overview/);
   assert.match((await new UserAgent(service.baseUrl).visit('/admin/no-such-page')).text, /id="sign-in-form"/);
+});
+
+test('making a token and giving a role need a sign-in not older than 15 minutes, and lead back to their page', async (t) => {
+  stopClock(t);
+  const service = await startService(t);
+  const { id } = await service.createUser();
+  const { agent } = await enter(service);
+  const pages = ['/admin/api/tokens/new', `/admin/users/${id}/roles/new`, '/admin/security/administrators/new'];
+  const forms = [];
+  for (const page of pages) forms.push(await agent.visit(page));
+  for (const [index, { status, url }] of forms.entries()) assert.deepEqual([status, url.pathname], [200, pages[index]]);
+  moveClock(t, 901);
+  const [token] = forms;
+  assert.ok(token);
+  const asked = await agent.submit(token, 'console-form', { name: 'Not made', expires: '90' });
+  assert.match(asked.text, /id="sign-in-form"/);
+  const names = (await service.api('GET', '/api-tokens')).body.map(({ name }: { name: string }) => name);
+  assert.ok(!names.includes('Not made'));
+  for (const page of pages.slice(1)) assert.match((await agent.visit(page)).text, /id="sign-in-form"/, page);
+  assert.equal((await agent.visit('/admin/api/tokens')).status, 200, 'other pages are open');
+  const back = await agent.signIn(await agent.visit('/admin/api/tokens/new'), SUPER);
+  assert.equal(back.url.pathname, '/admin/api/tokens/new');
+  assert.equal((await agent.submit(back, 'console-form', { name: 'Made', expires: '90' })).status, 200);
 });

@@ -57,6 +57,7 @@ const list: ConsolePage = {
 
 const give: ConsolePage = {
   path: '/users/:id/roles/new',
+  needsFreshSignIn: true,
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
