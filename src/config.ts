@@ -77,6 +77,7 @@ const environment = z.object({
   WORKERS: wholeNumber(1, 256).default(1),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   RATE_LIMITS: toggle.default(true),
+  STRICT_ASSERTION_AUDIENCE: toggle.default(false),
   SMTP_URL: z
     .string()
     .refine((value) => /^smtps?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with smtp:// or smtps://')
@@ -110,6 +111,8 @@ export interface Config {
   readonly workers: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly rateLimits: boolean;
+  /** Must client assertions name the issuer as their audience, and not the token endpoint? */
+  readonly strictAssertionAudience: boolean;
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly playground: boolean;
@@ -178,6 +181,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     workers: read.WORKERS,
     logLevel: read.LOG_LEVEL,
     rateLimits: read.RATE_LIMITS,
+    strictAssertionAudience: read.STRICT_ASSERTION_AUDIENCE,
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     playground: read.PLAYGROUND ?? loopback,

@@ -40,6 +40,7 @@ test('nothing needs to be said', () => {
       workers: 1,
       logLevel: 'info',
       rateLimits: true,
+      strictAssertionAudience: false,
       smtpUrl: undefined,
       mailFrom: undefined,
       playground: true,
@@ -83,6 +84,7 @@ const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] 
   [{ WORKERS: '4' }, { workers: 4 }],
   [{ LOG_LEVEL: 'trace' }, { logLevel: 'trace' }],
   [{ RATE_LIMITS: 'off' }, { rateLimits: false }],
+  [{ STRICT_ASSERTION_AUDIENCE: 'true' }, { strictAssertionAudience: true }],
   [
     { SMTP_URL: 'smtps://mail.example', MAIL_FROM: 'id@example.com' },
     { smtpUrl: 'smtps://mail.example', mailFrom: 'id@example.com' },

@@ -80,6 +80,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const { server, scopes, signIn } = parts;
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
+  const assertionAudiences = config.strictAssertionAudience ? [issuer] : [issuer, `${issuer}/token`];
   const state = new ServerState(database.pool, server.key, issuer);
   const keys = openSigningKeys(parts.keys, server.signingAlg, keyring).map((jwk) => new SigningKeyInProcess(jwk));
   const keyOf = verificationKeys(parts.keys, async (kid) =>
@@ -191,7 +192,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     // A token outlives the session it was issued in; logout ends no token.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
-    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, { typ }) => checkAssertion(issuer, `${issuer}/token`, aud, typ),
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, { typ }) => checkAssertion(assertionAudiences, aud, typ),
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
     // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
     clientBasedCORS: () => true,

@@ -239,3 +239,21 @@ test('forged JWTs', async (t) => {
 
   assert.deepEqual(attacker.asked, [], 'no key was fetched from where a token pointed (server-side request forgery)');
 });
+
+test('with STRICT_ASSERTION_AUDIENCE client assertions are for the issuer, not for the token endpoint (draft-ietf-oauth-rfc7523bis)', async (t) => {
+  const service = await startService(t, { env: { STRICT_ASSERTION_AUDIENCE: 'true' } });
+  const settings = { grant_types: ['authorization_code', 'client_credentials'] };
+  const { clientId, clientSecret = '' } = await createClient(service, settings, { token_endpoint_auth_method: 'client_secret_jwt' });
+  for (const serverId of ['built-in', 'default']) {
+    const issuer = service.issuer(serverId);
+    const authenticate = async (aud: unknown) => {
+      const claims = { iss: clientId, sub: clientId, aud, jti: randomUUID(), iat: now(), exp: now() + 60 };
+      const client_assertion_type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+      const client_assertion = byHmac({}, claims, clientSecret);
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_assertion_type, client_assertion };
+      return (await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(form) })).status;
+    };
+    const given = [issuer, [issuer], `${issuer}/token`, [`${issuer}/token`], [issuer, `${issuer}/token`], undefined];
+    assert.deepEqual(await Promise.all(given.map(authenticate)), [200, 200, 401, 401, 401, 401], serverId);
+  }
+});
