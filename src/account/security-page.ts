@@ -51,7 +51,7 @@ export const frameOf = (house: AccountHouse, ctx: Koa.Context, session: Session,
 const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
 
 async function showApp(house: AccountHouse, ctx: Koa.Context, session: Session, stateToken: string, wrong: boolean): Promise<void> {
-  const step = await readStep(house.services, stateToken, placeOf(session.accountId));
+  const step = await readStep(house.services, stateToken, placeOf(session.accountId), undefined);
   if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
   const { name: issuer } = await readSettings(house.services, 'branding');
   await showEnrolment(house.pages, ctx, frameOf(house, ctx, session, stateToken), { ...step, issuer }, wrong);

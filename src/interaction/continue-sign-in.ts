@@ -13,7 +13,7 @@ import { type PasswordForm, showPasswordForm } from '../hosted/password-form.ts'
 import { visitor } from '../hosted/visitor.ts';
 import { carryOn } from '../hosted/way.ts';
 import { cookieIn, prefixed } from '../http/cookie-names.ts';
-import { browserDevice, keepDevice } from '../http/device-cookie.ts';
+import { browserDevice, deviceOf, keepDevice } from '../http/device-cookie.ts';
 import { readForm } from '../http/forms.ts';
 import { seeOther } from '../http/see-other.ts';
 import { isAdministrator } from '../services/administrators.ts';
@@ -104,6 +104,8 @@ export async function continueByPassword(
 
 async function goOn(house: House, ctx: Koa.Context, place: Place, step: SignInStep): Promise<void> {
   if (step.kind === 'done') return finishSignIn(house, ctx, place, step);
+  // It goes on in this browser alone.
+  keepDevice(ctx, house.config, browserDevice(ctx, house.config));
   keepStateToken(house, ctx, place, step.stateToken);
   seeOther(ctx, carryOn(ctx, pathOf(place)));
 }
@@ -131,10 +133,13 @@ const frameOf = (house: House, ctx: Koa.Context, place: Place) => {
   return { ...common, application, redirectOrigins, uiLocales, cancel: action('cancel') };
 };
 
+const pendingStep = (house: House, ctx: Koa.Context, place: Place, stateToken: string): Promise<PendingStep | undefined> =>
+  readStep(house.services, stateToken, pathOf(place), deviceOf(ctx, house.config));
+
 /** Shows the page of the second step. @returns false when this browser waits for none here */
 export async function showPendingStep(house: House, ctx: Koa.Context, place: Place): Promise<boolean> {
   const stateToken = stateTokenOf(house, ctx);
-  const step = stateToken === '' ? undefined : await readStep(house.services, stateToken, pathOf(place));
+  const step = stateToken === '' ? undefined : await pendingStep(house, ctx, place, stateToken);
   if (step === undefined) return false;
   await show(house, ctx, place, step);
   return true;
@@ -188,7 +193,7 @@ const receiver =
       await run(house, ctx, place, form);
     } catch (error) {
       if (!(error instanceof StepGone)) throw error;
-      const step = await readStep(house.services, stateTokenOf(house, ctx), pathOf(place));
+      const step = await pendingStep(house, ctx, place, stateTokenOf(house, ctx));
       // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
       if (step !== undefined && step.next !== 'ENROLL') return show(house, ctx, place, step);
       keepStateToken(house, ctx, place, undefined);
@@ -202,7 +207,7 @@ export const receiveFactor: StepReceiver = receiver(async (house, ctx, place, fo
   const proof = await proofIn(house, ctx, place, form);
   const done = await verifyFactor(house.services, stateToken, proof, demandOf(place), visitor(ctx, house.config));
   if (done !== undefined) return goOn(house, ctx, place, done);
-  const step = await readStep(house.services, stateToken, pathOf(place));
+  const step = await pendingStep(house, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
   await show(house, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : true);
 });
@@ -220,7 +225,7 @@ async function proofIn(house: House, ctx: Koa.Context, place: Place, form: URLSe
 /** The first code of the factor that is being enrolled; then the recovery codes are shown. */
 export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
   const stateToken = stateTokenOf(house, ctx);
-  const step = await readStep(house.services, stateToken, pathOf(place));
+  const step = await pendingStep(house, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
   // Sent again by loading the page with the recovery codes again.
   if (step.next !== 'ENROLL') return show(house, ctx, place, step);
@@ -233,7 +238,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place,
 /** A passkey in place of the app. */
 export const receivePasskeyEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
   const stateToken = stateTokenOf(house, ctx);
-  const step = await readStep(house.services, stateToken, pathOf(place));
+  const step = await pendingStep(house, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
   if (step.next !== 'ENROLL') return show(house, ctx, place, step);
   const registration = await readRegistration(house, ctx, form, { place: pathOf(place), userId: step.user.id });
@@ -253,7 +258,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (house, ctx, plac
       ? ({ problem: 'missing' } as const)
       : await replaceExpiredPassword(house.services, { stateToken, password }, demandOf(place), request);
   if (!('problem' in outcome)) return goOn(house, ctx, place, outcome);
-  const step = await readStep(house.services, stateToken, pathOf(place));
+  const step = await pendingStep(house, ctx, place, stateToken);
   if (step?.next !== 'PASSWORD') throw new StepGone();
   await showNewPassword(house, ctx, place, step, outcome.problem);
 });

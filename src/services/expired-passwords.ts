@@ -27,19 +27,25 @@ export async function replaceExpiredPassword(
   demand: Demand,
   request: RequestContext,
 ): Promise<SignInStep | FoundProblem> {
-  const pending = await readStep(services, stateToken, demand.place);
+  const pending = await readStep(services, stateToken, demand.place, request.device);
   if (pending?.next !== 'PASSWORD') throw new StepGone();
   const problem = await findProblemOfChoice(services, password, pending.user, { differs: true });
   if (problem !== undefined) return problem;
   // Before the transaction: a hash takes its time, and connections are few.
   const passwordHash = await hashPassword(password);
-  const first = await inStep(services, stateToken, demand.place, 'PASSWORD', async (trx, state, user): Promise<FirstStep | undefined> => {
-    // Set up meanwhile, in another window: it is proved first.
-    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) return void (await updateState(trx, state.id, { next: 'FACTOR' }));
-    if (!(await deleteState(trx, state.id))) throw new StepGone();
-    await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
-    return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };
-  });
+  const first = await inStep(
+    services,
+    stateToken,
+    { ...request, place: demand.place },
+    'PASSWORD',
+    async (trx, state, user): Promise<FirstStep | undefined> => {
+      // Set up meanwhile, in another window: it is proved first.
+      if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) return void (await updateState(trx, state.id, { next: 'FACTOR' }));
+      if (!(await deleteState(trx, state.id))) throw new StepGone();
+      await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
+      return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };
+    },
+  );
   if (first === undefined) throw new StepGone();
   // What was being written meanwhile.
   await endHoldings(services.database.knex, first.user.id);

@@ -44,6 +44,7 @@ export async function beginEnrolment({ database, keyring }: Services, userId: st
     id,
     userId,
     place: digest(place),
+    deviceHash: null,
     next: 'ENROLL',
     amr: [],
     idp: null,

@@ -66,7 +66,7 @@ export async function enrolPasskey(
 ): Promise<readonly string[] | undefined> {
   const made = await checkRegistration(services, registration.answer);
   if (made === undefined) return undefined;
-  return inStep(services, stateToken, place, 'ENROLL', async (trx, state, user) => {
+  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
     if (await hasFactor(trx, user.id)) throw new StepGone();
     const added = await addPasskey(trx, user, made, registration, request);

@@ -77,7 +77,7 @@ export async function changePasswordByApi(
   { stateToken, oldPassword, newPassword }: { readonly stateToken: string; readonly oldPassword: string; readonly newPassword: string },
   request: RequestContext,
 ): Promise<Outcome> {
-  const pending = await readStep(services, stateToken, DEMAND.place);
+  const pending = await readStep(services, stateToken, DEMAND.place, request.device);
   if (pending?.next !== 'PASSWORD') throw invalidStateToken();
   const { user } = pending;
   const checked = await checkPassword(services, { username: user.login, password: oldPassword }, request);
@@ -98,7 +98,7 @@ export async function verifyByApi(
   { stateToken, factorId, passCode }: { readonly stateToken: string; readonly factorId: string; readonly passCode: string },
   request: RequestContext,
 ): Promise<Outcome> {
-  const pending = await readStep(services, stateToken, DEMAND.place);
+  const pending = await readStep(services, stateToken, DEMAND.place, request.device);
   if (pending === undefined) throw invalidStateToken();
   // A passkey is bound to the pages of this service: no other program can ask a browser for it.
   if (!pending.factors.some(({ id, type }) => id === factorId && type === 'TOTP')) throw notFound(factorId, 'Factor');

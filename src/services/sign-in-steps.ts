@@ -82,7 +82,11 @@ export class StepGone extends Error {
 const MOST_ATTEMPTS = 5;
 
 /** The place stands there as a digest, too: the address of an interaction is not for everyone. */
-const keyOf = (stateToken: string, place: string) => ({ id: digest(stateToken), place: digest(place) });
+const keyOf = (stateToken: string, place: string, device: string | undefined) => ({
+  id: digest(stateToken),
+  place: digest(place),
+  deviceHash: device === undefined ? null : digest(device),
+});
 
 /** The last step was made. A session that becomes stronger has begun before, and is not told of again. */
 async function done(
@@ -106,10 +110,10 @@ export async function afterFirstStep(services: Services, first: FirstStep, deman
   const finish = () => services.database.transaction((trx) => done(trx, user, amr, { ...first, purpose: demand }, request));
   if (isMultiFactor(amr)) return finish();
   const factors = await listSecondFactors(services.database.knex, user.id);
-  if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR')) };
-  if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD')) };
+  if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
+  if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD', request)) };
   if (!demand.enrolls || !(await isSecondFactorDemanded(services, user.id, demand))) return finish();
-  return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL')) };
+  return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL', request)) };
 }
 
 /** Begins to wait for a step. @throws {StepGone} */
@@ -118,11 +122,12 @@ async function wait(
   { user, amr, authenticatedAt, expired, stepsUp = false, idp = null }: FirstStep,
   place: string,
   next: SignInState['next'],
+  { device }: RequestContext,
 ): Promise<{ readonly stateToken: string; readonly expiresAt: Date }> {
   const stateToken = randomToken();
-  const id = digest(stateToken);
+  const key = keyOf(stateToken, place, device);
   const expiresAt = inTenMinutes();
-  const sealedSecret = next === 'ENROLL' ? sealTotpSecret(keyring, newTotpSecret(), id) : null;
+  const sealedSecret = next === 'ENROLL' ? sealTotpSecret(keyring, newTotpSecret(), key.id) : null;
   await database.transaction(async (trx) => {
     if (expired !== undefined) {
       await lockUser(trx, user.id);
@@ -130,9 +135,8 @@ async function wait(
     }
     if (next === 'PASSWORD') await deleteStatesOf(trx, user.id, 'PASSWORD');
     const state = {
-      id,
+      ...key,
       userId: user.id,
-      place: digest(place),
       next,
       amr,
       authenticatedAt,
@@ -155,10 +159,15 @@ export interface PendingStep {
   readonly secret: string | undefined;
 }
 
-/** @returns where the sign-in stands; undefined when the token is worth nothing at this place */
-export async function readStep(services: Services, stateToken: string, place: string): Promise<PendingStep | undefined> {
+/** @param device value of the browser's device cookie @returns where the sign-in stands; undefined when the token is worth nothing at this place, or in this browser */
+export async function readStep(
+  services: Services,
+  stateToken: string,
+  place: string,
+  device: string | undefined,
+): Promise<PendingStep | undefined> {
   const { knex } = services.database;
-  const state = await findState(knex, keyOf(stateToken, place), present());
+  const state = await findState(knex, keyOf(stateToken, place, device), present());
   const user = state && (await findUserById(knex, state.userId));
   if (state === undefined || user === undefined || !mayGoOn(user, state)) return undefined;
   const secret = state.sealedSecret === null ? undefined : openTotpSecret(services.keyring, state.sealedSecret, state.id);
@@ -180,25 +189,31 @@ export async function verifyFactor(
 ): Promise<SignInStep | undefined> {
   const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
   await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
-  const step = await inStep(services, stateToken, demand.place, 'FACTOR', async (trx, state, user): Promise<SignInStep | undefined> => {
-    const amr = await checkProof({ ...services, trx }, user, proof, request);
-    if (amr !== undefined) {
-      const proved = withSecondFactor(state.amr, amr);
-      if (await mustReplacePassword(trx, user, state)) {
-        const expiresAt = inTenMinutes();
-        await deleteStatesOf(trx, user.id, 'PASSWORD');
-        await updateState(trx, state.id, { next: 'PASSWORD', amr: proved, expiresAt });
-        return { kind: 'password', stateToken, expiresAt };
+  const step = await inStep(
+    services,
+    stateToken,
+    { ...request, place: demand.place },
+    'FACTOR',
+    async (trx, state, user): Promise<SignInStep | undefined> => {
+      const amr = await checkProof({ ...services, trx }, user, proof, request);
+      if (amr !== undefined) {
+        const proved = withSecondFactor(state.amr, amr);
+        if (await mustReplacePassword(trx, user, state)) {
+          const expiresAt = inTenMinutes();
+          await deleteStatesOf(trx, user.id, 'PASSWORD');
+          await updateState(trx, state.id, { next: 'PASSWORD', amr: proved, expiresAt });
+          return { kind: 'password', stateToken, expiresAt };
+        }
+        if (!(await deleteState(trx, state.id))) throw new StepGone();
+        return done(trx, user, proved, { ...state, purpose: demand }, request);
       }
-      if (!(await deleteState(trx, state.id))) throw new StepGone();
-      return done(trx, user, proved, { ...state, purpose: demand }, request);
-    }
-    // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
-    if (proof.kind === 'passkey') return undefined;
-    if (state.attempts + 1 >= MOST_ATTEMPTS) await deleteState(trx, state.id);
-    else await updateState(trx, state.id, { attempts: state.attempts + 1 });
-    return undefined;
-  });
+      // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
+      if (proof.kind === 'passkey') return undefined;
+      if (state.attempts + 1 >= MOST_ATTEMPTS) await deleteState(trx, state.id);
+      else await updateState(trx, state.id, { attempts: state.attempts + 1 });
+      return undefined;
+    },
+  );
   if (step === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
   return step;
 }
@@ -211,7 +226,7 @@ async function isInKnownBrowser(
   { device }: RequestContext,
 ): Promise<boolean> {
   const now = present();
-  const state = device === undefined ? undefined : await findState(knex, keyOf(stateToken, place), now);
+  const state = device === undefined ? undefined : await findState(knex, keyOf(stateToken, place, device), now);
   return state !== undefined && device !== undefined && isKnownDevice(knex, state.userId, digest(device), now);
 }
 
@@ -229,7 +244,7 @@ export async function confirmEnrolment(
   request: RequestContext,
   { multiFactor = false }: { readonly multiFactor?: boolean } = {},
 ): Promise<readonly string[] | undefined> {
-  return inStep(services, stateToken, place, 'ENROLL', async (trx, state, user) => {
+  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
     const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id);
     if (state.sealedSecret === null || enrolled) throw new StepGone();
@@ -255,7 +270,7 @@ export async function confirmEnrolment(
 
 /** Goes on after an enrolment. @throws {StepGone} */
 export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
-  inStep(services, stateToken, demand.place, 'FINISH', async (trx, state, user) => {
+  inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
     return done(trx, user, state.amr, { ...state, purpose: demand }, request);
   });
@@ -279,11 +294,11 @@ const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInS
 export async function inStep<T>(
   { database }: Services,
   stateToken: string,
-  place: string,
+  { place, device }: Pick<Demand, 'place'> & Pick<RequestContext, 'device'>,
   next: SignInState['next'],
   run: (trx: Executor, state: SignInState, user: User) => Promise<T>,
 ): Promise<T> {
-  const key = keyOf(stateToken, place);
+  const key = keyOf(stateToken, place, device);
   return database.transaction(async (trx) => {
     const found = await findState(trx, key, present());
     const user = found && (await lockUser(trx, found.userId));

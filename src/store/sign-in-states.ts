@@ -8,6 +8,8 @@ export interface SignInState {
   readonly userId: string;
   /** SHA-256 of where the sign-in goes on; the token is worth nothing elsewhere. */
   readonly place: string;
+  /** SHA-256 of the device cookie of the browser that waits; null where there is none: a program of the API, a user's own account. */
+  readonly deviceHash: string | null;
   /** What comes next: a code, another password in place of an expired one, the enrolment of a factor, or nothing but going on. */
   readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH';
   /** What has been proved so far (RFC 8176). */
@@ -28,6 +30,7 @@ const STATE: Columns<SignInState> = {
   id: 'id',
   userId: 'user_id',
   place: 'place',
+  deviceHash: 'device_hash',
   next: 'next',
   amr: 'amr',
   authenticatedAt: 'authenticated_at',
@@ -38,10 +41,13 @@ const STATE: Columns<SignInState> = {
   expiresAt: 'expires_at',
 };
 
-type Key = Pick<SignInState, 'id' | 'place'>;
+type Key = Pick<SignInState, 'id' | 'place' | 'deviceHash'>;
 
-const living = (executor: Executor, { id, place }: Key, now: Date) =>
-  executor('sign_in_states').where({ id, place }).where('expires_at', '>', now);
+const living = (executor: Executor, { id, place, deviceHash }: Key, now: Date) =>
+  executor('sign_in_states')
+    .where({ id, place })
+    .where('expires_at', '>', now)
+    .whereRaw('(device_hash IS NULL OR device_hash = ?)', [deviceHash]);
 
 export async function insertState(executor: Executor, state: SignInState): Promise<void> {
   await executor('sign_in_states').insert(toRow(STATE, state));

@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../oauth/relying-party.ts';
+import { onServer } from '../support/database.ts';
+import { enrolledUser } from '../support/factors.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
@@ -43,6 +45,24 @@ test('fixation by the cookies of an interaction', async (t) => {
     assert.ok(end.url.href.startsWith(CALLBACK), end.text);
     const late = await attacker.visit(resume);
     assert.equal(late.status, 410, late.text);
+  });
+
+  await t.test('a sign-in that waits for its second step goes on in the browser of its first step alone', async () => {
+    const own = await enrolledUser(service);
+    const [attacker, browser, known] = [new UserAgent(service.baseUrl), new UserAgent(service.baseUrl), new UserAgent(service.baseUrl)];
+    const victim = await service.createUser();
+    await known.signIn(await known.visit('/signin'), victim);
+    const page = await attacker.signIn(await attacker.visit('/signin'), own);
+    assert.match(page.text, /id="factor-form"/);
+    for (const other of [browser, known.only('gatehouse-device')]) {
+      other.plant(attacker, 'gatehouse-sign-in');
+      assert.match((await other.visit('/signin')).text, /id="sign-in-form"/);
+    }
+    assert.match((await attacker.visit('/signin')).text, /id="factor-form"/, 'there it waits still');
+    // A state that a former version began, beside this one, says nothing of a browser.
+    await onServer(service.database.url, (sql) => sql.query('UPDATE sign_in_states SET device_hash = NULL'));
+    browser.plant(attacker, 'gatehouse-sign-in');
+    assert.match((await browser.visit('/signin')).text, /id="factor-form"/);
   });
 
   await t.test('an interaction that began with a session belongs to it, whoever has its cookies', async () => {
