@@ -6,7 +6,7 @@ import { type Gain, risesAbove } from '../policy/administration.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../store/account-state.ts';
 import type { Executor } from '../store/database.ts';
 import { deleteLink, listLinksOf } from '../store/identity-providers.ts';
-import { findOrgIds } from '../store/memberships.ts';
+import { findOrgIdsEver, forgetFormerMemberships } from '../store/memberships.ts';
 import { deleteLinksOf } from '../store/one-time-links.ts';
 import { findRoles } from '../store/roles.ts';
 import { lockUser, type User, updateUser } from '../store/users.ts';
@@ -16,9 +16,9 @@ import { recordLink } from './identity-provider-links.ts';
 import { rememberReplaced } from './password-policy.ts';
 import { applyStep } from './user-lifecycle.ts';
 
-/** Would this role or organization open more to the user than to the administrators who can change the user now? */
+/** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */
 export const isRise = async (executor: Executor, userId: string, gain: Gain): Promise<boolean> =>
-  risesAbove({ orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) }, gain);
+  risesAbove({ orgIds: await findOrgIdsEver(executor, userId), roles: await findRoles(executor, userId) }, gain);
 
 /**
  * Afterwards the user has no way to sign in, and needs a link to choose a password.
@@ -33,6 +33,7 @@ export async function endPreparedWays(trx: Executor, userId: string, request: Re
     await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
   }
   await endPassword(trx, user, request);
+  await forgetFormerMemberships(trx, user.id);
   await endHeld(trx, user.id);
 }
 

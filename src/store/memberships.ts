@@ -77,6 +77,17 @@ export async function findOrgIds(executor: Executor, userId: string): Promise<st
   return executor('memberships').where({ user_id: userId }).pluck('org_id');
 }
 
+/** The organizations whose administrators may have prepared ways to sign in as the user: those of now and of before. */
+export async function findOrgIdsEver(executor: Executor, userId: string): Promise<string[]> {
+  const ofBefore = executor('former_memberships').where({ user_id: userId }).select('org_id');
+  return executor('memberships').where({ user_id: userId }).union(ofBefore).pluck('org_id');
+}
+
+/** For a user whose prepared ways have ended. */
+export async function forgetFormerMemberships(executor: Executor, userId: string): Promise<void> {
+  await executor('former_memberships').where({ user_id: userId }).delete();
+}
+
 const MEMBER: Columns<Member> = {
   userId: 'users.id',
   login: 'users.login',

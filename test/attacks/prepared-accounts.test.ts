@@ -85,6 +85,25 @@ describe('an account that an organization’s administrator has prepared', () =>
     assert.deepEqual(await waysIn(user), []);
   });
 
+  it('has none when the user has left the organization meanwhile, and keeps what was set up after that', async () => {
+    const elsewhere = await organization(api);
+    for (const gain of ['role', 'organization']) {
+      const user = await prepared();
+      assert.equal((await api.call('DELETE', `/account/org/${orgId}/member/${user.id}`)).status, 200);
+      assert.deepEqual(await waysIn(user), HELD, 'leaving alone ends nothing');
+      if (gain === 'role') await give(user, { type: 'SUPER_ADMIN' });
+      else assert.equal((await api.call('PUT', `/account/org/${elsewhere}/member/${user.id}`, {})).status, 200);
+      assert.deepEqual(await waysIn(user), [], gain);
+    }
+    const user = await prepared();
+    await api.call('DELETE', `/account/org/${orgId}/member/${user.id}`);
+    await give(user, { type: 'READ_ONLY_ADMIN' });
+    const password = { credentials: { password: { value: PASSWORD } } };
+    await api.call('POST', `/users/${user.id}`, password);
+    await give(user, { type: 'SUPER_ADMIN' });
+    assert.deepEqual(await waysIn(user), ['password']);
+  });
+
   it('keeps them when nothing is gained: a role for the same organization, a first organization, a further role', async () => {
     const user = await prepared();
     await give(user, { type: 'ORG_ADMIN', orgId });
