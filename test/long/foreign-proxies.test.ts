@@ -1,9 +1,9 @@
 /** Proxies that sign users in before an application: oauth2-proxy from the Go module proxy, and Apache's mod_auth_openidc from Debian. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { freePort } from '../support/process.ts';
+import { eventually, freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { carryOut, folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
@@ -38,6 +38,8 @@ test('oauth2-proxy signs in by its documented flags, tells who it is, and signs 
     '--code-challenge-method=S256',
   );
   const application = new UserAgent(origin);
+  // It tells that it is configured, not that it listens.
+  await eventually(() => application.visit('/').catch(() => undefined), 'oauth2-proxy answers');
   assert.equal((await application.visit('/')).status, 403, 'its own sign-in page');
   await signInBy(service, application, '/oauth2/start', user);
   assert.equal((await application.visit('/')).status, 202);
@@ -62,10 +64,14 @@ test('mod_auth_openidc signs in and out', async (t) => {
   });
   const modules = ['mpm_event', 'authz_core', 'authz_user', 'authn_core', 'alias', 'headers', 'auth_openidc', 'dir', 'rewrite'];
   const cwd = folderWith(t, { 'index.html': 'public', who: 'who' });
+  // Started as root, it reads its files as nobody.
+  chmodSync(cwd, 0o755);
   const config = folderWith(t, {
     'apache.conf': `
 ServerRoot ${cwd}
 ServerName localhost
+User nobody
+Group nogroup
 PidFile ${cwd}/apache.pid
 Listen 127.0.0.1:${port}
 ${modules.map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`).join('\n')}
@@ -85,12 +91,14 @@ Alias /secure ${cwd}/who
 <Location /secure>
   AuthType openid-connect
   Require valid-user
+  # Also where the Fetch metadata of the request says that no page is asked for, as those of this test do.
+  OIDCUnAuthAction auth true
   Header always set X-User "expr=%{REMOTE_USER}"
   Header always set X-Email "expr=%{reqenv:OIDC_CLAIM_email}"
 </Location>
 `,
   });
-  await startApplication(t, cwd, {}, '/usr/sbin/apache2', '-X', '-f', path.join(config, 'apache.conf'));
+  await startApplication(t, cwd, {}, '/usr/sbin/apache2', '-DFOREGROUND', '-f', path.join(config, 'apache.conf'));
   const application = new UserAgent(origin);
   await signInBy(service, application, '/secure', user);
   const page = await application.visit('/secure');

@@ -66,7 +66,9 @@ export async function pipInstall(cwd: string, ...packages: string[]): Promise<{ 
   return { python, missing };
 }
 
-const READY = /listening|running on|resuming normal operations/i;
+const READY = /listening|running on|resuming normal operations|cookie settings/i;
+/** Milliseconds for a start. */
+const PATIENCE = 60_000;
 
 /** Starts an application that says in its own words when it is ready; it is ended with the test. */
 export async function startApplication(
@@ -87,6 +89,7 @@ export async function startApplication(
     child.stdout.on('data', read);
     child.stderr.on('data', read);
     void ended.then(() => reject(new Error(`${command} ended:\n${output.slice(-6000)}`)));
+    setTimeout(() => reject(new Error(`${command} is not ready:\n${output.slice(-6000)}`)), PATIENCE).unref();
   });
   afterwards(t, async () => {
     // With its children, of which `go run` and development servers have some.
