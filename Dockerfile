@@ -12,7 +12,7 @@ COPY migrations ./migrations
 COPY src ./src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 # Links the libraries of the embedded PostgreSQL, which a blocked install script leaves undone, and fails here where it would not run there.
-RUN node --input-type=module -e "import { locateBinaries } from './dist/src/store/embedded-postgres-binaries.js'; locateBinaries({});"
+RUN node --input-type=module -e "import { locateBinaries } from './dist/src/platform/embedded-postgres/binaries.js'; locateBinaries({});"
 
 FROM ${NODE}
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data

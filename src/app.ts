@@ -1,59 +1,59 @@
 /** The service put together: every mount on one screen, in the order in which a request meets them. */
-import './oauth/library-warnings.ts';
+import './protocol/library/library-warnings.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
-import { accountPages } from './account/routes.ts';
-import { adminConsole } from './admin/console.ts';
 import { API_RESOURCES, managementApi } from './api/index.ts';
-import { createHouse } from './hosted/house.ts';
-import { health } from './http/health.ts';
-import { createOutbound } from './http/outbound.ts';
-import { createPages } from './http/pages.ts';
-import { clientAddress, logRefusal, observeRequests, requestId } from './http/requests.ts';
-import { securityHeaders } from './http/security-headers.ts';
-import { generatedStylesheets, publicFiles } from './http/static.ts';
-import { errorPage } from './interaction/error-page.ts';
-import { explainFailures, unknownPage } from './interaction/failures.ts';
-import { formPostPage } from './interaction/form-post-page.ts';
-import { InteractionGone } from './interaction/interactions.ts';
-import { logoutPage } from './interaction/logout-page.ts';
-import { hostedPages } from './interaction/routes.ts';
-import { ClientDirectory } from './oauth/adapter/clients.ts';
-import { AuthorizationServers, destinationOf } from './oauth/authorization-servers.ts';
-import { UnansweredRequests } from './oauth/authorize/unanswered.ts';
-import { backchannelLogout } from './oauth/backchannel-logout.ts';
-import { createBrowserSessions } from './oauth/browser-sessions.ts';
-import { isVisited } from './oauth/endpoints.ts';
-import { createInteractions } from './oauth/interactions.ts';
-import { findWayBack } from './oauth/way-back.ts';
-import { WrongSecrets } from './oauth/wrong-secrets.ts';
+import { mayCall } from './features/administrators/administration.policy.ts';
+import { authenticateApiToken } from './features/api-tokens/api-tokens.service.ts';
+import { systemClient } from './features/applications/system-applications.service.ts';
+import { EVENT_HOOK } from './features/audit/audit.store.ts';
+import { NOBODY } from './features/audit/audit-event.policy.ts';
+import { RefusedRequests } from './features/audit/refused-requests.service.ts';
+import { listAuthorizationServers } from './features/authorization-servers/authorization-servers.service.ts';
+import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
+import { fullName } from './features/claims/claims.policy.ts';
+import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.service.ts';
+import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
+import { MAIL } from './features/mail/mail.service.ts';
+import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/mail-delivery.service.ts';
+import { sendOutbox } from './features/outbox/outbox.service.ts';
+import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
+import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
+import { endOwnSession } from './features/sessions/user-sessions.service.ts';
+import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
+import { currentSettings } from './features/settings/settings-cache.service.ts';
+import { errorPage } from './features/sign-in/error-page.hosted.ts';
+import { countWrongSecret, networkOf } from './features/sign-in/failure-limits.service.ts';
+import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
+import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
+import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
+import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
+import { hostedPages } from './features/sign-in/routes.hosted.ts';
+import { authenticate, noteSignIn } from './features/sign-in/sign-in.service.ts';
+import { findUser } from './features/users/users.service.ts';
+import { accountPages } from './pages/account/routes.ts';
+import { adminConsole } from './pages/console/console.ts';
+import { createHouse } from './pages/hosted/house.ts';
+import { isUnavailable } from './platform/database/database-failures.ts';
+import type { Services } from './platform/database/dependencies.ts';
+import { health } from './platform/http/health.ts';
+import { createOutbound } from './platform/http/outbound.ts';
+import { clientAddress, logRefusal, observeRequests, requestId } from './platform/http/requests.ts';
+import { securityHeaders } from './platform/http/security-headers.ts';
+import { generatedStylesheets, publicFiles } from './platform/http/static.ts';
+import { createPages } from './platform/http/views.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/presence.ts';
-import { mayCall } from './policy/administration.ts';
-import { fullName } from './policy/claims.ts';
-import { BUILT_IN, issuerOf } from './policy/server-id.ts';
-import { authenticateApiToken } from './services/api-tokens.ts';
-import { NOBODY } from './services/audit.ts';
-import { listAuthorizationServers } from './services/authorization-servers.ts';
-import { presentBrand, writeBrandStylesheet } from './services/brand-stylesheet.ts';
-import type { Services } from './services/dependencies.ts';
-import { eventHookDelivery } from './services/event-hook-delivery.ts';
-import { countWrongSecret, networkOf } from './services/failure-limits.ts';
-import { RESET_REQUEST, resetRequests } from './services/forgotten-password.ts';
-import { MAIL } from './services/mail.ts';
-import { createMailer, mailDelivery, warnOfSilentServer } from './services/mail-delivery.ts';
-import { sendOutbox } from './services/outbox.ts';
-import { RefusedRequests } from './services/refused-requests.ts';
-import { needsSecondFactor } from './services/second-factor-demand.ts';
-import { currentSettings } from './services/settings-cache.ts';
-import { authenticate, noteSignIn } from './services/sign-in.ts';
-import { systemClient } from './services/system-applications.ts';
-import type { UpstreamCall } from './services/upstream-metadata.ts';
-import { endOwnSession } from './services/user-sessions.ts';
-import { EVENT_HOOK } from './store/audit.ts';
-import { isUnavailable } from './store/failures.ts';
-import { BACKCHANNEL_LOGOUT } from './store/protocol-state.ts';
-import { findUserById } from './store/users.ts';
+import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts';
+import { createInteractions } from './protocol/authorize/interactions.ts';
+import { UnansweredRequests } from './protocol/authorize/unanswered.ts';
+import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
+import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
+import { findWayBack } from './protocol/logout/way-back.ts';
+import { AuthorizationServers, destinationOf } from './protocol/servers/authorization-servers.ts';
+import { isVisited } from './protocol/servers/endpoints.ts';
+import { ClientDirectory } from './protocol/storage/client-adapter.ts';
+import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 
 /** Milliseconds that mails under way are given when the process is to end. */
 const DRAIN_MAIL = 5000;
@@ -107,7 +107,7 @@ export function createApp(services: Services): App {
       }
     },
     async endSession({ uid, userId }, req) {
-      const login = (await findUserById(database.knex, userId))?.login ?? userId;
+      const login = (await findUser(database, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
     },
     unanswered: new UnansweredRequests(config),
@@ -119,7 +119,7 @@ export function createApp(services: Services): App {
       error: (ctx, facts) => errorPage(pages, ctx, facts),
       formPost: (ctx, facts) => formPostPage(pages, ctx, facts),
       async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
-        const user = await findUserById(database.knex, accountId);
+        const user = await findUser(database, accountId);
         const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
         const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
         await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigins, uiLocales });

@@ -5,13 +5,13 @@
 import cluster from 'node:cluster';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
-import { type Config, loadConfig } from './config.ts';
-import { bringUpToDate, type Foundation, findDatabase, furnish } from './foundation.ts';
-import { explain, OpenThings, untilTold } from './lifecycle.ts';
-import { createLog } from './log.ts';
-import { looksGuessable } from './secrets.ts';
-import type { FirstAdministrator } from './services/first-start.ts';
-import { startWorkers } from './workers.ts';
+import { bringUpToDate, type Foundation, findDatabase, furnish } from './cli/foundation.ts';
+import { explain, OpenThings, untilTold } from './cli/lifecycle.ts';
+import { startWorkers } from './cli/workers.ts';
+import type { FirstAdministrator } from './features/settings/first-start.service.ts';
+import { type Config, loadConfig } from './platform/config/config.ts';
+import { looksGuessable } from './platform/crypto/secrets.ts';
+import { createLog } from './platform/log/log.ts';
 
 /**
  * On a machine with much memory V8 lets the heap grow fourfold between two full collections: a process takes half as much again, and spares no CPU that
@@ -58,7 +58,7 @@ async function startAsWorker(config: Config, log: Logger, open: OpenThings): Pro
 
 /** Loaded only where requests are answered: the primary, `migrate` and a wrong configuration need none of it. */
 async function serveRequests(foundation: Foundation, open: OpenThings): Promise<void> {
-  const { serve } = await import('./serving.ts');
+  const { serve } = await import('./cli/serving.ts');
   await serve(foundation, open);
 }
 

@@ -3,14 +3,13 @@
  * (`Bearer`, RFC 6750) too: such a token speaks for a user towards a resource server, not for an administrator.
  */
 import type { Context, Middleware } from 'koa';
-import { forbidden, invalidToken } from '../errors.ts';
-import { clientAddress, isForwarded } from '../http/requests.ts';
-import { mayCall, type Role } from '../policy/administration.ts';
-import { authenticateApiToken } from '../services/api-tokens.ts';
-import { NOBODY, type RequestContext } from '../services/audit.ts';
-import type { Services } from '../services/dependencies.ts';
-import { networkOf } from '../services/failure-limits.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Access, mayCall, type Role } from '../features/administrators/administration.policy.ts';
+import { authenticateApiToken } from '../features/api-tokens/api-tokens.service.ts';
+import { NOBODY, type RequestContext } from '../features/audit/audit-event.policy.ts';
+import { networkOf } from '../features/sign-in/failure-limits.service.ts';
+import type { Services } from '../platform/database/dependencies.ts';
+import { forbidden, invalidToken } from '../platform/errors/errors.ts';
+import { clientAddress, isForwarded } from '../platform/http/requests.ts';
 
 /** Set as `ctx.state.caller`. */
 export interface Caller {
@@ -66,7 +65,7 @@ const originOf = (ctx: Context, { config }: Services) => ({
 export const networkOfCaller = (ctx: Context, { config }: Services): string => networkOf(clientAddress(ctx.req, config.trustProxy));
 
 /** @throws {ApiError} forbidden */
-export function authorize({ method, access }: Endpoint): Middleware {
+export function authorize({ method, access }: { readonly method: string; readonly access: Access | 'anyone' }): Middleware {
   return async (ctx, next) => {
     const { request }: Caller = ctx.state.caller;
     if (access !== 'anyone' && !mayCall(request.roles, access, method === 'GET' ? 'read' : 'write')) throw forbidden();

@@ -1,7 +1,7 @@
 /** Reads a request's body: JSON (RFC 8259) of a bounded size, and nothing else. */
 import { bodyParser } from '@koa/bodyparser';
 import type { Middleware } from 'koa';
-import { malformedBody } from '../errors.ts';
+import { malformedBody } from '../platform/errors/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** KiB. Parsing blocks every other request, so anybody without a token may send only what a sign-in needs. */

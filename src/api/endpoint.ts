@@ -4,16 +4,16 @@
  */
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { notFound, validation } from '../errors.ts';
-import type { Access } from '../policy/administration.ts';
-import type { RequestContext } from '../services/audit.ts';
-import type { Services } from '../services/dependencies.ts';
-import { parse } from '../services/parsing.ts';
-import { isPrintable } from '../services/text.ts';
-import type { Page, Window } from '../store/paging.ts';
-import type { Browser } from './browser.ts';
+import type { Access } from '../features/administrators/administration.policy.ts';
+import type { RequestContext } from '../features/audit/audit-event.policy.ts';
+import type { Browser } from '../features/sessions/browser.api.ts';
+import type { Services } from '../platform/database/dependencies.ts';
+import type { Page, Window } from '../platform/database/paging.ts';
+import { notFound, validation } from '../platform/errors/errors.ts';
+import { parse } from '../platform/validation/parsing.ts';
+import { isPrintable } from '../platform/validation/text.ts';
 import { wholeNumber } from './fields.ts';
-import { carryOutOnce } from './idempotency.ts';
+import { type Answered, carryOutOnce } from './idempotency.ts';
 import { parseBody } from './validation.ts';
 
 /** One call, checked. */
@@ -112,14 +112,6 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
 
 /** May the call be repeated with an Idempotency-Key? A key is somebody's. */
 export const isRepeatable = ({ method, access }: Endpoint): boolean => method === 'POST' && access !== 'anyone';
-
-/** What a call is answered with. */
-export interface Answered {
-  readonly status: number;
-  readonly body: unknown;
-  /** Of the list's next page. */
-  readonly next?: number | undefined;
-}
 
 /** The last step of a call: check what came in, do it, let out what the response names. */
 export function answer(declared: Endpoint, services: Services): Middleware {

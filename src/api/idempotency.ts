@@ -3,11 +3,18 @@
  * but answered as the first time. Key, change and answer are one transaction, so a call that was cut off has left either all of them or nothing.
  */
 import type { Context } from 'koa';
-import { validation } from '../errors.ts';
-import type { Services } from '../services/dependencies.ts';
-import { once } from '../services/idempotency.ts';
+import { once } from '../features/idempotency/idempotency.service.ts';
+import type { Services } from '../platform/database/dependencies.ts';
+import { validation } from '../platform/errors/errors.ts';
 import type { Caller } from './authentication.ts';
-import type { Answered } from './endpoint.ts';
+
+/** What a call is answered with. */
+export interface Answered {
+  readonly status: number;
+  readonly body: unknown;
+  /** Of the list's next page. */
+  readonly next?: number | undefined;
+}
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 

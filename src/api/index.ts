@@ -2,44 +2,53 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
-import { ApiError, errorObject, internal, methodNotAllowed, notFound, problemDetails, rateLimited, unavailable } from '../errors.ts';
-import type { Pages } from '../http/pages.ts';
-import type { Services } from '../services/dependencies.ts';
-import { TooManyFailures } from '../services/failure-limits.ts';
-import { isUnavailable } from '../store/failures.ts';
-import { apiTokens } from './api-tokens.ts';
-import { apps } from './apps.ts';
-import { assignedApps } from './assigned-apps.ts';
+import { userRoles } from '../features/administrators/user-roles.api.ts';
+import { apiTokens } from '../features/api-tokens/api-tokens.api.ts';
+import { apps } from '../features/applications/applications.api.ts';
+import { assignedApps } from '../features/applications/assigned-applications.api.ts';
+import { logs } from '../features/audit/logs.api.ts';
+import { authorizationServerKeys } from '../features/authorization-servers/authorization-server-keys.api.ts';
+import { authorizationServers } from '../features/authorization-servers/authorization-servers.api.ts';
+import { authorizationServerClaims } from '../features/claims/claims.api.ts';
+import { userGrants } from '../features/consents/user-grants.api.ts';
+import { eventHooks } from '../features/event-hooks/event-hooks.api.ts';
+import { groups } from '../features/groups/groups.api.ts';
+import { idps } from '../features/identity-providers/identity-providers.api.ts';
+import { departments } from '../features/organizations/departments.api.ts';
+import { members } from '../features/organizations/members.api.ts';
+import { organizations } from '../features/organizations/organizations.api.ts';
+import { authorizationServerPolicies } from '../features/policies/policies.api.ts';
+import { authorizationServerPolicyRules } from '../features/policies/policy-rules.api.ts';
+import { authorizationServerSimulation } from '../features/policies/simulation.api.ts';
+import { authorizationServerScopes } from '../features/scopes/scopes.api.ts';
+import { userFactors } from '../features/second-factors/user-factors.api.ts';
+import { type BrowserSessions, browserOf } from '../features/sessions/browser.api.ts';
+import { sessions as browserSession } from '../features/sessions/sessions.api.ts';
+import { settings } from '../features/settings/settings.api.ts';
+import { authn } from '../features/sign-in/authn.api.ts';
+import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
+import { userDataExport } from '../features/users/user-data.api.ts';
+import { userLifecycle } from '../features/users/user-lifecycle.api.ts';
+import { users } from '../features/users/users.api.ts';
+import { isUnavailable } from '../platform/database/database-failures.ts';
+import type { Services } from '../platform/database/dependencies.ts';
+import {
+  ApiError,
+  errorObject,
+  internal,
+  methodNotAllowed,
+  notFound,
+  problemDetails,
+  rateLimited,
+  unavailable,
+} from '../platform/errors/errors.ts';
+import type { Pages } from '../platform/http/views.ts';
 import { asVisitor, authenticate, authorize, networkOfCaller } from './authentication.ts';
-import { authn } from './authn.ts';
-import { authorizationServerClaims } from './authorization-server-claims.ts';
-import { authorizationServerKeys } from './authorization-server-keys.ts';
-import { authorizationServerPolicies } from './authorization-server-policies.ts';
-import { authorizationServerPolicyRules } from './authorization-server-policy-rules.ts';
-import { authorizationServerScopes } from './authorization-server-scopes.ts';
-import { authorizationServerSimulation } from './authorization-server-simulation.ts';
-import { authorizationServers } from './authorization-servers.ts';
 import { readBody } from './body.ts';
-import { type BrowserSessions, browserOf } from './browser.ts';
-import { departments } from './departments.ts';
 import { type ApiDescription, DOCS_PATH, docsPage } from './docs.ts';
 import { answer, type Endpoint } from './endpoint.ts';
-import { eventHooks } from './event-hooks.ts';
-import { groups } from './groups.ts';
-import { idps } from './idps.ts';
-import { logs } from './logs.ts';
-import { members } from './members.ts';
 import { describeApi, OPENAPI_PATH } from './openapi.ts';
-import { organizations } from './organizations.ts';
 import { rateLimit } from './rate-limit.ts';
-import { sessions as browserSession } from './sessions.ts';
-import { settings } from './settings.ts';
-import { userDataExport } from './user-data.ts';
-import { userFactors } from './user-factors.ts';
-import { userGrants } from './user-grants.ts';
-import { userLifecycle } from './user-lifecycle.ts';
-import { userRoles } from './user-roles.ts';
-import { users } from './users.ts';
 
 const BASE = '/api/v1';
 /** All that the API offers. */

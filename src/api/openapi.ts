@@ -4,7 +4,7 @@
  */
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { mayCall, type RoleType } from '../policy/administration.ts';
+import { mayCall, type RoleType } from '../features/administrators/administration.policy.ts';
 import { type Endpoint, isRepeatable } from './endpoint.ts';
 import { COMPONENTS, INTRODUCTION, problemDetails, REFUSALS, refusalBody, TAGS, tagOf } from './openapi-components.ts';
 import { operationName, schemaNames } from './operation-names.ts';

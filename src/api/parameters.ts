@@ -1,6 +1,6 @@
 /** Parameters that may come in the query or as fields of a JSON body, as those of the organization endpoints do; the query wins (decisions, "Organizations"). */
 import type { z } from 'zod';
-import { parse } from '../services/parsing.ts';
+import { parse } from '../platform/validation/parsing.ts';
 import { type Call, type Declaration, type Endpoint, endpoint } from './endpoint.ts';
 
 /**

@@ -4,8 +4,8 @@
  */
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { rateLimited } from '../errors.ts';
-import type { Services } from '../services/dependencies.ts';
+import type { Services } from '../platform/database/dependencies.ts';
+import { rateLimited } from '../platform/errors/errors.ts';
 
 export interface RateLimit {
   /**

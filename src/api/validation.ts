@@ -1,7 +1,7 @@
 /** Checks the bodies that callers send. A field that no body may have is refused, unless the answer carries it. */
 import { z } from 'zod';
-import { validation } from '../errors.ts';
-import { inWords, parse, problemsOf } from '../services/parsing.ts';
+import { validation } from '../platform/errors/errors.ts';
+import { inWords, parse, problemsOf } from '../platform/validation/parsing.ts';
 
 /**
  * Parses a request's body. A field that the schema does not know is refused, unless the answer carries it: callers may send back

@@ -1,5 +1,5 @@
 /** Names with values, each explained for a page: what it means, where that is written, and moments and durations as people say them. */
-import { epochSeconds } from '../clock.ts';
+import { epochSeconds } from '../platform/clock/clock.ts';
 import type { Glossary } from './glossary.ts';
 
 export interface Row {

@@ -3,8 +3,8 @@
  * (management-api.md, "How it is started and configured"). Where it is not, its paths answer like any unknown page.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Config } from '../config.ts';
-import { isForwarded } from '../http/requests.ts';
+import type { Config } from '../platform/config/config.ts';
+import { isForwarded } from '../platform/http/requests.ts';
 
 /** Does the playground exist for this request? */
 export function isPresent(config: Pick<Config, 'playground' | 'loopback'>, headers: IncomingHttpHeaders): boolean {

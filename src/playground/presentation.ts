@@ -1,6 +1,6 @@
 /** A finished or failed sign-in, put together as the locals of `views/playground-story.ejs`. */
 
-import type { ProtocolProblem } from '../http/protocol-problem.ts';
+import type { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import type { Happened } from './actions.ts';
 import { bringsCode } from './authorization-request.ts';
 import { type Choices, choiceFields } from './choices.ts';

@@ -6,8 +6,8 @@
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as client from 'openid-client';
-import type { Config } from '../config.ts';
-import { inProtocolTerms, ProtocolProblem } from '../http/protocol-problem.ts';
+import type { Config } from '../platform/config/config.ts';
+import { inProtocolTerms, ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { authorizationParameters } from './authorization-request.ts';
 import type { Choices } from './choices.ts';
 import { type Exchange, recording } from './exchange.ts';

@@ -3,9 +3,9 @@
  * tokens in hand. The names of tokens are the pages' own; `front-` are those that came through the browser beside newer ones.
  */
 import { z } from 'zod';
-import { type Seal, sealing } from '../http/sealed.ts';
-import { TRANSACTION_SECONDS } from '../http/transactions.ts';
-import type { Keys } from '../secrets.ts';
+import { type Seal, sealing } from '../platform/crypto/sealed.ts';
+import type { Keys } from '../platform/crypto/secrets.ts';
+import { TRANSACTION_SECONDS } from '../platform/http/transactions.ts';
 import { choices } from './choices.ts';
 import { exchange } from './exchange.ts';
 

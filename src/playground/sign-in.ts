@@ -3,7 +3,7 @@
  * exchanged, userinfo asked for. What goes wrong keeps what is known so far, for the page to show.
  */
 
-import { ProtocolProblem } from '../http/protocol-problem.ts';
+import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { checksOf, type Story } from './presentation.ts';
 import type { ServerAccess } from './relying-party.ts';
 import { type Session, withTokens } from './session.ts';

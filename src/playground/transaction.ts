@@ -1,7 +1,7 @@
 /** What the playground remembers of a sign-in under way: what every application must, and what was chosen. */
 import { z } from 'zod';
-import { type Transactions, transactionCookies, transactionFields } from '../http/transactions.ts';
-import type { Keys } from '../secrets.ts';
+import type { Keys } from '../platform/crypto/secrets.ts';
+import { type Transactions, transactionCookies, transactionFields } from '../platform/http/transactions.ts';
 import { choices } from './choices.ts';
 
 const schema = z.object({ choices, ...transactionFields });

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { present } from '../clock.ts';
+import { present } from '../platform/clock/clock.ts';
 
 export interface Check {
   readonly passed: boolean;

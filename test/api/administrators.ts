@@ -1,10 +1,10 @@
 /** Steps that the tests of the management API's resources share: callers with other roles, the next page, and what the audit log holds. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { RoleType } from '../../src/policy/administration.ts';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { createUser } from '../../src/services/users.ts';
+import type { RoleType } from '../../src/features/administrators/administration.policy.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
 import type { ManagementApi } from '../support/management-api.ts';
 
 export interface Named {

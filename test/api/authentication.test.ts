@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { RoleType } from '../../src/policy/administration.ts';
-import { randomToken } from '../../src/secrets.ts';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { createUser } from '../../src/services/users.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import type { RoleType } from '../../src/features/administrators/administration.policy.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
+import { randomToken } from '../../src/platform/crypto/secrets.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
 import { type ErrorObject, type ManagementApi, serve, startManagementApi, testServices } from '../support/management-api.ts';
 
 describe('calls of the management API ("Conventions")', () => {

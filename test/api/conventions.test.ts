@@ -1,11 +1,11 @@
 /** What all calls of the management API have in common ("Conventions"): errors, limits, ids of requests, repeatable calls, methods. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
-import type { Role } from '../../src/policy/administration.ts';
-import { randomToken } from '../../src/secrets.ts';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { createUser } from '../../src/services/users.ts';
+import type { Role } from '../../src/features/administrators/administration.policy.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
+import { randomToken } from '../../src/platform/crypto/secrets.ts';
 import { moveClock } from '../support/clock.ts';
 import { type Answer, causes, type ErrorObject, type ManagementApi, serve, startManagementApi } from '../support/management-api.ts';
 import { API_TOKEN, startService } from '../support/service.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type ApiDescription, docsPage } from '../../src/api/docs.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { describeApi } from '../../src/api/openapi.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
 import { assertAccessible, assertFits } from '../support/accessibility.ts';
 import { inBrowser } from '../support/browser.ts';
 import { serve, testServices } from '../support/management-api.ts';

@@ -9,11 +9,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
-import type { Role } from '../../src/policy/administration.ts';
-import { randomToken } from '../../src/secrets.ts';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { createUser } from '../../src/services/users.ts';
+import type { Role } from '../../src/features/administrators/administration.policy.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
+import { randomToken } from '../../src/platform/crypto/secrets.ts';
 import { type Answer, causes, type ErrorObject, type ManagementApi, startManagementApi } from '../support/management-api.ts';
 import { type Make, makeWith, STORIES, type ValidCall } from './stories.ts';
 
@@ -50,7 +50,7 @@ const addressOf = (path: string, { params = {}, query = {} }: ValidCall): string
   return search === '' ? filled : `${filled}?${search}`;
 };
 
-/** The session of the browser that calls, where an operation asks for it: the API alone has no sign-in (test/api/sessions-me.test.ts has). */
+/** The session of the browser that calls, where an operation asks for it: the API alone has no sign-in (test/features/sessions/sessions-me.api.test.ts has). */
 const SIGNED_IN = {
   uid: 'the session',
   accountId: 'usr_1',

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Role } from '../../src/policy/administration.ts';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { createUser } from '../../src/services/users.ts';
+import type { Role } from '../../src/features/administrators/administration.policy.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
 import type { Answer, ErrorObject, ManagementApi } from '../support/management-api.ts';
 
 export interface User {

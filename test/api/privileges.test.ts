@@ -1,9 +1,9 @@
 /** What an administrator must not come by, in ways that lead around his roles (RFC 9700 section 4; OWASP ASVS 5, V8). */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { usePasswordLink } from '../../src/services/one-time-links.ts';
-import { authenticate } from '../../src/services/sign-in.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { usePasswordLink } from '../../src/features/sign-in/one-time-links.service.ts';
+import { authenticate } from '../../src/features/sign-in/sign-in.service.ts';
 import { causes, type ManagementApi, startManagementApi } from '../support/management-api.ts';
 import { type Administrator, administrator, organization, PASSWORD, person, unique } from './people.ts';
 

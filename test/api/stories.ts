@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { rememberConsent } from '../../src/services/consents.ts';
-import { newTotpFactor } from '../../src/services/factors.ts';
-import { authenticate } from '../../src/services/sign-in.ts';
-import { newTotpSecret } from '../../src/services/totp.ts';
-import { insertFactor } from '../../src/store/factors.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { rememberConsent } from '../../src/features/consents/consents.service.ts';
+import { newTotpFactor } from '../../src/features/second-factors/factors.service.ts';
+import { insertFactor } from '../../src/features/second-factors/factors.store.ts';
+import { newTotpSecret } from '../../src/features/second-factors/totp.service.ts';
+import { authenticate } from '../../src/features/sign-in/sign-in.service.ts';
 import { answersChallenge, hookBody } from '../support/event-hooks.ts';
 import { codeOf } from '../support/factors.ts';
 import type { ManagementApi } from '../support/management-api.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
-import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../protocol/servers/relying-party.ts';
 import { listen } from '../support/listen.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ENDPOINTS } from '../../src/api/index.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import { findRoles } from '../../src/store/roles.ts';
+import { findRoles } from '../../src/features/administrators/roles.store.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { type Administrator, administrator, organization, person, type User, unique } from '../api/people.ts';
 import { makeWith, STORIES } from '../api/stories.ts';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { authorizeUrl, createClient, post } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient, post } from '../protocol/servers/relying-party.ts';
 import { holdHashes } from '../support/held-hashes.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';

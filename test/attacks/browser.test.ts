@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { authorizeUrl, createClient, tokensFor } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient, tokensFor } from '../protocol/servers/relying-party.ts';
 import { inBrowser } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
 import { ADMIN, type Service, startService } from '../support/service.ts';

@@ -8,7 +8,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
 import { API_TOKEN, type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 

@@ -6,7 +6,16 @@ import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { answerOf, authorizeUrl, createClient, post, SIGNED_OUT, type TestClient, tokensFor, userinfo } from '../oauth/relying-party.ts';
+import {
+  answerOf,
+  authorizeUrl,
+  createClient,
+  post,
+  SIGNED_OUT,
+  type TestClient,
+  tokensFor,
+  userinfo,
+} from '../protocol/servers/relying-party.ts';
 import { listen } from '../support/listen.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient, post } from '../oauth/relying-party.ts';
+import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { startMailServer } from '../support/mail.ts';
 import { eventually } from '../support/process.ts';
 import { startService } from '../support/service.ts';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { type Administrator, administrator, organization, PASSWORD, person, type User, unique } from '../api/people.ts';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
 

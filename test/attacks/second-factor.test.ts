@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { answerOf, authorizeUrl, createClient, post, type TestClient } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, createClient, post, type TestClient } from '../protocol/servers/relying-party.ts';
 import { codeOf, type Enrolled, enrolledUser, TWO_FACTORS, wrongCode } from '../support/factors.ts';
 import { type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { answerOf, authorizeUrl, CALLBACK, createClient, post, type TestClient, tokensFor } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post, type TestClient, tokensFor } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
 import { codeOf, enrolledUser, wrongCode } from '../support/factors.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../protocol/servers/relying-party.ts';
 import { onServer } from '../support/database.ts';
 import { enrolledUser } from '../support/factors.ts';
 import { startService } from '../support/service.ts';

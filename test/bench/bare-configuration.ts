@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync } from 'node:crypto';
 import type { Configuration } from 'oidc-provider';
-import { ROUTES } from '../../src/oauth/endpoints.ts';
+import { ROUTES } from '../../src/protocol/servers/endpoints.ts';
 import type { Store } from './bare-adapters.ts';
 import { CALLBACK, CLIENT, PERSON, SCOPE } from './target.ts';
 

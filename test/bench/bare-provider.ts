@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Provider } from 'oidc-provider';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.ts';
 import { inMap, inPostgres, type Store } from './bare-adapters.ts';
 import { bareConfiguration, CLIENT_METADATA, newKey } from './bare-configuration.ts';
 import { answerSignIn, enrol } from './bare-sign-in.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import { verify } from '@node-rs/argon2';
 import type { Provider } from 'oidc-provider';
-import { hashPassword } from '../../src/services/passwords.ts';
+import { hashPassword } from '../../src/features/passwords/passwords.service.ts';
 import type { Store } from './bare-adapters.ts';
 import { loginOf, USERS } from './target.ts';
 

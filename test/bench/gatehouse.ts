@@ -17,7 +17,7 @@ const AT_ONCE = 8;
 
 /**
  * More rows like those of the first token that is there, issued in the ten days before; in the order of the key, so that each page of its index is
- * written once for many of them. How a key begins: oauth/adapter/row-keys.ts.
+ * written once for many of them. How a key begins: protocol/storage/row-keys.ts.
  */
 const MORE_ROWS = `INSERT INTO oidc_payload (id, model, server_key, payload, account_id, client_id, grant_id, expires_at, exp_hour)
   SELECT number.id, model, server_key, payload, account_id, client_id, number.id, expires_at, exp_hour

@@ -3,7 +3,7 @@
  * a steady pace. What happens before the caches and the compiler are warm is not counted.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { hashPassword, verifyPassword } from '../../src/services/passwords.ts';
+import { hashPassword, verifyPassword } from '../../src/features/passwords/passwords.service.ts';
 import { cpuTime, memory, type Shares } from './cpu.ts';
 import { flowNamed } from './flows/index.ts';
 import { closeConnections } from './http.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient, tokensFor, userinfo } from '../oauth/relying-party.ts';
+import { createClient, tokensFor, userinfo } from '../protocol/servers/relying-party.ts';
 import { API_TOKEN, type Service, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 

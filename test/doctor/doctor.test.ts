@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SPECIFICATION } from '../../src/doctor/rules/specification.ts';
-import { MODELS } from '../../src/store/protocol-state.ts';
+import { MODELS } from '../../src/protocol/storage/protocol-state.store.ts';
 import { onServer } from '../support/database.ts';
 import { RULES, SEEN_RULES } from '../support/doctor-rules.ts';
 import { runCommand } from '../support/process.ts';

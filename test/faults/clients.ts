@@ -10,7 +10,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { authorizeUrl, createClient, post, type TestClient, tokensFor } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient, post, type TestClient, tokensFor } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase, type TestDatabase } from '../support/database.ts';
 import { dataDirectory, eventually, freePort, type RunningService, runService } from '../support/process.ts';

@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
-import { answerOf, authorizeUrl, CALLBACK, createClient, post, tokensFor, userinfo } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post, tokensFor, userinfo } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
 import { eventually, runService } from '../support/process.ts';

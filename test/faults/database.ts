@@ -1,12 +1,12 @@
 /**
  * The ways in which a database fails a running service, from outside, against the real command: what each kind of caller is told (issue 12, "Faults"),
- * how long it takes at most, and that nothing needs a restart. A database that is stopped and started is the matter of test/outage.test.ts.
+ * how long it takes at most, and that nothing needs a restart. A database that is stopped and started is the matter of test/faults/outage.test.ts.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts';
-import { authorizeUrl, createClient, post, type TestClient, tokensFor } from '../oauth/relying-party.ts';
+import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.ts';
+import { authorizeUrl, createClient, post, type TestClient, tokensFor } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { startedDatabase } from '../support/database.ts';
 import { dataDirectory, eventually, type RunningService, runService } from '../support/process.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createClient, type TestClient } from '../oauth/relying-party.ts';
+import { createClient, type TestClient } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { startedDatabase } from '../support/database.ts';
 import { type RunningService, runService } from '../support/process.ts';
@@ -83,7 +83,7 @@ test('SIGTERM under load: every request that was begun is answered, connections 
       if (outcome.failure !== undefined) return agent.destroy();
     }
   });
-  // Of one that takes longer than the README promises the code would be 1 (src/lifecycle.ts).
+  // Of one that takes longer than the README promises the code would be 1 (src/cli/lifecycle.ts).
   assert.equal(await service.ended, 0);
   await Promise.all(callers);
 

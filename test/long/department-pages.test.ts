@@ -1,8 +1,8 @@
 /** The pages of an organization of 10,000 departments, deep or wide, are shown in well under a second: on a machine that does nothing else. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { enter } from '../admin/administrators.ts';
-import { insertDepartments } from '../admin/many-departments.ts';
+import { insertDepartments } from '../features/organizations/many-departments.ts';
+import { enter } from '../pages/console/administrators.ts';
 import { startService } from '../support/service.ts';
 
 test('10,000 departments, deep or wide, are shown in well under a second', async (t) => {

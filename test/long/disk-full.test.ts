@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createClient, post } from '../oauth/relying-party.ts';
+import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { dataDirectory, eventually, freePort, postmasterOf, type RunningService, run, runService } from '../support/process.ts';
 

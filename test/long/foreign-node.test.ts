@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createClient, post } from '../oauth/relying-party.ts';
+import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { inBrowser } from '../support/browser.ts';
 import { listen } from '../support/listen.ts';
 import { freePort } from '../support/process.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createClient, post } from '../oauth/relying-party.ts';
+import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { dataDirectory, type RunningService, runService } from '../support/process.ts';
 
 /** Requests: until V8 has compiled what they run through, and then those that count. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
-import { describeFound } from '../../src/oauth/tokens/introspection.ts';
-import { decideAccess } from '../../src/policy/access-policy.ts';
-import { listed } from '../../src/store/shared-writes.ts';
+import { decideAccess } from '../../src/features/policies/access-policy.policy.ts';
+import { describeFound } from '../../src/protocol/introspection/introspection.ts';
+import { listed } from '../../src/protocol/storage/shared-writes.store.ts';
 
 setFlagsFromString('--allow-natives-syntax');
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)') as (one: unknown, other: unknown) => boolean;

@@ -1,9 +1,9 @@
 /** What passwords take, in milliseconds at what operators get (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). It wants a quiet machine. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeImportedHash } from '../../src/services/password-hashes.ts';
-import { hashPassword, verifyPassword } from '../../src/services/passwords.ts';
-import { assertEven, bcryptHash, imported, pbkdf2Hash, refusal } from '../services/refusal-times.ts';
+import { encodeImportedHash } from '../../src/features/passwords/password-hashes.service.ts';
+import { hashPassword, verifyPassword } from '../../src/features/passwords/passwords.service.ts';
+import { assertEven, bcryptHash, imported, pbkdf2Hash, refusal } from '../features/sign-in/refusal-times.ts';
 import { startService } from '../support/service.ts';
 import { withProductionTimings } from '../support/short-waits.ts';
 

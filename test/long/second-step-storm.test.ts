@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
 import { codeOf, enrolledUser, secretOn, TWO_FACTORS, wrongCode } from '../support/factors.ts';
 import { type Service, startTwo } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';

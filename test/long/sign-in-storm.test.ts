@@ -1,7 +1,7 @@
 /** Two hundred sign-ins at once: whoever is right gets in, whoever is not does not, and the token endpoint goes on answering (decisions, "Users sign in"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { post } from '../oauth/relying-party.ts';
+import { post } from '../protocol/servers/relying-party.ts';
 import { holdHashes } from '../support/held-hashes.ts';
 import { type Service, startService, startTwo } from '../support/service.ts';
 import { withProductionTimings } from '../support/short-waits.ts';

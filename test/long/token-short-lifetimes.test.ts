@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient, post, tokensFor, userinfo } from '../oauth/relying-party.ts';
+import { createClient, post, tokensFor, userinfo } from '../protocol/servers/relying-party.ts';
 import { onServer } from '../support/database.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { answerOf, authorizeUrl, createClient, post, type TestClient, tokensFor } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, createClient, post, type TestClient, tokensFor } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { emptyDatabase, onServer, startedDatabase } from '../support/database.ts';
 import { codeOf, type Enrolled, enrolledUser } from '../support/factors.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { deliveredPackages } from '../../src/licences.ts';
+import { deliveredPackages } from '../../src/cli/licences.ts';
 import { freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { START_OPTIONS } from '../support/start-options.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { administrator as administratorCommand } from '../../src/administrator.ts';
+import { administrator as administratorCommand } from '../../src/cli/administrator.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
 import { enrolledUser } from '../support/factors.ts';

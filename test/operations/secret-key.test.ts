@@ -5,19 +5,19 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { audit as auditCommand } from '../../src/audit.ts';
-import { loadConfig } from '../../src/config.ts';
-import { sealing } from '../../src/http/sealed.ts';
-import { reseal as resealCommand } from '../../src/reseal.ts';
-import { Keyring } from '../../src/secrets.ts';
-import { verifyAuditLog } from '../../src/services/audit-verification.ts';
-import { inboxMailer, readInbox } from '../../src/services/dev-inbox.ts';
-import { requestReset } from '../../src/services/forgotten-password.ts';
-import { findUnopenable, resealEverything } from '../../src/services/resealing.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { openNotifications } from '../../src/store/notifications.ts';
-import { countByKey, SEALED_COLUMNS } from '../../src/store/sealed-values.ts';
-import { answerOf, authorizeUrl, CALLBACK, createClient, post, tokensFor } from '../oauth/relying-party.ts';
+import { audit as auditCommand } from '../../src/cli/audit.ts';
+import { reseal as resealCommand } from '../../src/cli/reseal.ts';
+import { verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
+import { inboxMailer, readInbox } from '../../src/features/mail/dev-inbox.service.ts';
+import { requestReset } from '../../src/features/passwords/forgotten-password.service.ts';
+import { findUnopenable, resealEverything } from '../../src/features/secret-keys/resealing.service.ts';
+import { countByKey, SEALED_COLUMNS } from '../../src/features/secret-keys/sealed-values.store.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
+import { sealing } from '../../src/platform/crypto/sealed.ts';
+import { Keyring } from '../../src/platform/crypto/secrets.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import { openNotifications } from '../../src/platform/database/notifications.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post, tokensFor } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase, type TestDatabase, testDatabase } from '../support/database.ts';
 import { createHook, hookReceiver, signatureOf } from '../support/event-hooks.ts';
@@ -74,16 +74,16 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     .filter((file) => file.endsWith('.ts') && /[kK]eyring\.seal\(/.test(readFileSync(`${source}/${file}`, 'utf8')))
     .sort();
   assert.deepEqual(sealers, [
-    'services/applications.ts',
-    'services/dev-inbox.ts',
-    'services/event-hook-secrets.ts',
-    'services/forgotten-password.ts',
-    'services/idempotency.ts',
-    'services/identity-providers.ts',
-    'services/mail.ts',
-    'services/resealing.ts',
-    'services/signing-keys.ts',
-    'services/totp.ts',
+    'features/applications/applications.service.ts',
+    'features/authorization-servers/signing-keys.service.ts',
+    'features/event-hooks/event-hook-secrets.service.ts',
+    'features/idempotency/idempotency.service.ts',
+    'features/identity-providers/identity-providers.service.ts',
+    'features/mail/dev-inbox.service.ts',
+    'features/mail/mail.service.ts',
+    'features/passwords/forgotten-password.service.ts',
+    'features/second-factors/totp.service.ts',
+    'features/secret-keys/resealing.service.ts',
   ]);
 });
 

@@ -3,6 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  type Access,
+  isPersonWithin,
+  isWithin,
+  mayCall,
+  type Role,
+  reachOf,
+} from '../../src/features/administrators/administration.policy.ts';
+import { decideConsent, dependsOnRemembered } from '../../src/features/consents/consent.policy.ts';
+import {
   ACCESS_GRANT_TYPES,
   type AccessFacts,
   type AccessPolicy,
@@ -14,12 +23,21 @@ import {
   inOrder,
   type RuleConditions,
   withoutPerson,
-} from '../../src/policy/access-policy.ts';
-import { type Access, isPersonWithin, isWithin, mayCall, type Role, reachOf } from '../../src/policy/administration.ts';
-import { decideConsent, dependsOnRemembered } from '../../src/policy/consent.ts';
-import { keptSteps, MOST_STEPS } from '../../src/policy/decisions.ts';
-import { authorizationScopes, clientCredentialsScopes, type OfferedScope, passwordScopes } from '../../src/policy/granted-scopes.ts';
-import { decideStep, type LifecycleStep, locksOut, possibleSteps, type UserStatus } from '../../src/policy/user-lifecycle.ts';
+} from '../../src/features/policies/access-policy.policy.ts';
+import { keptSteps, MOST_STEPS } from '../../src/features/policies/decisions.policy.ts';
+import {
+  authorizationScopes,
+  clientCredentialsScopes,
+  type OfferedScope,
+  passwordScopes,
+} from '../../src/features/scopes/granted-scopes.policy.ts';
+import {
+  decideStep,
+  type LifecycleStep,
+  locksOut,
+  possibleSteps,
+  type UserStatus,
+} from '../../src/features/users/user-lifecycle.policy.ts';
 import { of, tried } from './checking.ts';
 
 const clientId = fc.constantFrom('app_1', 'app_2');

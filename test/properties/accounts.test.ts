@@ -4,13 +4,18 @@ import { createHash, pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
-import { decideAttempt, type FailedAttempts, isLocked, NO_FAILURES } from '../../src/policy/lockout.ts';
-import { isMailable, languageOf } from '../../src/policy/mail.ts';
-import { foldPassword, isTooOld, MOST_CHARACTERS, passwordProblem } from '../../src/policy/password.ts';
-import { isSameAddress } from '../../src/policy/upstream-claims.ts';
-import { encodeImportedHash, type ImportedHash, importedHash, verifyImportedHash } from '../../src/services/password-hashes.ts';
-import { newTotpSecret, stepOfCode, totpUri } from '../../src/services/totp.ts';
-import { userProfile } from '../../src/services/user-profile.ts';
+import { isSameAddress } from '../../src/features/identity-providers/upstream-claims.policy.ts';
+import { isMailable, languageOf } from '../../src/features/mail/mail.policy.ts';
+import { foldPassword, isTooOld, MOST_CHARACTERS, passwordProblem } from '../../src/features/passwords/password.policy.ts';
+import {
+  encodeImportedHash,
+  type ImportedHash,
+  importedHash,
+  verifyImportedHash,
+} from '../../src/features/passwords/password-hashes.service.ts';
+import { newTotpSecret, stepOfCode, totpUri } from '../../src/features/second-factors/totp.service.ts';
+import { decideAttempt, type FailedAttempts, isLocked, NO_FAILURES } from '../../src/features/sign-in/lockout.policy.ts';
+import { userProfile } from '../../src/features/users/user-profile.service.ts';
 import { anyText, endless, of, tried } from './checking.ts';
 
 test('a lock comes with each tenth wrong password in a row, lasts a minute and then twice as long up to an hour, and nothing counts during it', () => {

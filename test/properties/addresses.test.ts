@@ -4,14 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isLoopbackHost } from '../../src/config.ts';
-import { webAddress } from '../../src/hosted/links.ts';
-import { isPublicAddress } from '../../src/http/outbound.ts';
-import { clientAddress } from '../../src/http/requests.ts';
-import { originOf } from '../../src/oauth/application-origins.ts';
-import { completeSettings, settingProblems } from '../../src/policy/application-settings.ts';
-import { clientFields, clientId } from '../../src/services/application-settings.ts';
-import { networkOf } from '../../src/services/failure-limits.ts';
+import { completeSettings, settingProblems } from '../../src/features/applications/application-settings.policy.ts';
+import { clientFields, clientId } from '../../src/features/applications/application-settings.service.ts';
+import { networkOf } from '../../src/features/sign-in/failure-limits.service.ts';
+import { webAddress } from '../../src/pages/hosted/links.ts';
+import { isLoopbackHost } from '../../src/platform/config/config.ts';
+import { isPublicAddress } from '../../src/platform/http/outbound.ts';
+import { clientAddress } from '../../src/platform/http/requests.ts';
+import { originOf } from '../../src/protocol/servers/application-origins.ts';
 import { anyText, endless, tried } from './checking.ts';
 
 /** Not of the public internet: IANA's registries of special-purpose addresses, written down anew, and matched by Node. */

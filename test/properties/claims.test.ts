@@ -2,7 +2,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type AuditRecord, canonical, PSEUDONYM, personalParts, publicForm, withoutParts } from '../../src/policy/audit-chain.ts';
+import {
+  type AuditRecord,
+  canonical,
+  PSEUDONYM,
+  personalParts,
+  publicForm,
+  withoutParts,
+} from '../../src/features/audit/audit-chain.policy.ts';
+import { isRotationDue, nextRotation } from '../../src/features/authorization-servers/key-rotation.policy.ts';
+import { fitIntoToken, LARGEST_PAYLOAD, membersSize } from '../../src/features/authorization-servers/token-size.policy.ts';
+import { claimProblems, isProtocolClaim, scopeNameProblem } from '../../src/features/claims/claim-settings.policy.ts';
+import { idTokenClaims, USER_CLAIMS, userClaims } from '../../src/features/claims/claims.policy.ts';
+import { type ClaimFacts, claimNeeds, decideClaims, type ServerClaim } from '../../src/features/claims/custom-claims.policy.ts';
+import { opensUserinfo, userinfoClaims } from '../../src/features/claims/token-claims.policy.ts';
+import { GIVEN_UP_AFTER, pauseBeforeNext } from '../../src/features/event-hooks/event-hook-retries.policy.ts';
+import { groupFilter, patternProblem } from '../../src/features/groups/group-filter.policy.ts';
+import { inPreOrder } from '../../src/features/organizations/department-tree.policy.ts';
 import {
   checkContrast,
   colourProblem,
@@ -11,16 +27,7 @@ import {
   isReadable,
   nearestReadable,
   relativeLuminance,
-} from '../../src/policy/brand-colours.ts';
-import { claimProblems, isProtocolClaim, scopeNameProblem } from '../../src/policy/claim-settings.ts';
-import { idTokenClaims, USER_CLAIMS, userClaims } from '../../src/policy/claims.ts';
-import { type ClaimFacts, claimNeeds, decideClaims, type ServerClaim } from '../../src/policy/custom-claims.ts';
-import { inPreOrder } from '../../src/policy/department-tree.ts';
-import { GIVEN_UP_AFTER, pauseBeforeNext } from '../../src/policy/event-hook-retries.ts';
-import { groupFilter, patternProblem } from '../../src/policy/group-filter.ts';
-import { isRotationDue, nextRotation } from '../../src/policy/key-rotation.ts';
-import { opensUserinfo, userinfoClaims } from '../../src/policy/token-claims.ts';
-import { fitIntoToken, LARGEST_PAYLOAD, membersSize } from '../../src/policy/token-size.ts';
+} from '../../src/features/settings/brand-colours.policy.ts';
 import { anyText, endless, of, tried } from './checking.ts';
 
 const scope = fc.constantFrom<string>('openid', 'profile', 'groups', 'read');

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { ApiError } from '../../src/errors.ts';
-import { parseFilter } from '../../src/services/filter.ts';
-import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/store/filter.ts';
-import { inPages, readPage } from '../../src/store/paging.ts';
+import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/platform/database/filter.ts';
+import { parseFilter } from '../../src/platform/database/filter-syntax.ts';
+import { inPages, readPage } from '../../src/platform/database/paging.ts';
+import { ApiError } from '../../src/platform/errors/errors.ts';
 import { testServices } from '../support/management-api.ts';
 import { anyText, endless, of, tried } from './checking.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
 import { startService } from '../support/service.ts';
 import { anyText, tried } from './checking.ts';
 

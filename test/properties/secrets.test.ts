@@ -1,11 +1,11 @@
-/** Properties of what is sealed and hashed (src/secrets.ts, src/http/sealed.ts): it opens to itself, in its place alone, and altered not at all. */
+/** Properties of what is sealed and hashed (src/platform/crypto/secrets.ts, src/platform/crypto/sealed.ts): it opens to itself, in its place alone, and altered not at all. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { sealing } from '../../src/http/sealed.ts';
-import { digest, Keyring, newId, randomBase62, sameSecret } from '../../src/secrets.ts';
+import { sealing } from '../../src/platform/crypto/sealed.ts';
+import { digest, Keyring, newId, randomBase62, sameSecret } from '../../src/platform/crypto/secrets.ts';
 import { moveClock } from '../support/clock.ts';
 import { anyText, tried } from './checking.ts';
 

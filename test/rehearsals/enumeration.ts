@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createClient, post } from '../oauth/relying-party.ts';
+import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { enrolledUser } from '../support/factors.ts';
 import { dataDirectory, type RunningService, runService } from '../support/process.ts';
 import { UserAgent } from '../support/user-agent.ts';

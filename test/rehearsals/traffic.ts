@@ -3,7 +3,15 @@
  * handed out, to be looked up afterwards. Acknowledged is what came with status 200.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { answerOf, authorizeUrl, CALLBACK, challengeOf, createClient, type TestClient, verifier } from '../oauth/relying-party.ts';
+import {
+  answerOf,
+  authorizeUrl,
+  CALLBACK,
+  challengeOf,
+  createClient,
+  type TestClient,
+  verifier,
+} from '../protocol/servers/relying-party.ts';
 import type { ServiceCalls } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 

@@ -1,6 +1,6 @@
 /** Access policies of a custom server, put in place of those that it has by the management API. */
 import assert from 'node:assert/strict';
-import type { RuleActions, RuleConditions } from '../../src/policy/access-policy.ts';
+import type { RuleActions, RuleConditions } from '../../src/features/policies/access-policy.policy.ts';
 import type { ServiceCalls } from './service.ts';
 
 export interface GivenPolicy {

@@ -1,12 +1,13 @@
 /** The audit log for tests: events written by hand, sealed without waiting, and verified. */
-import { SYSTEM } from '../../src/services/audit.ts';
-import { eraseDue } from '../../src/services/audit-erasure.ts';
-import { removeOldEvents } from '../../src/services/audit-retention.ts';
-import { sealBatch } from '../../src/services/audit-seals.ts';
-import { type NotedSeal, type Verification, verifyAuditLog } from '../../src/services/audit-verification.ts';
-import type { Services } from '../../src/services/dependencies.ts';
-import { insertAuditEvent } from '../../src/store/audit.ts';
-import type { Executor } from '../../src/store/database.ts';
+
+import { insertAuditEvent } from '../../src/features/audit/audit.store.ts';
+import { eraseDue } from '../../src/features/audit/audit-erasure.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { removeOldEvents } from '../../src/features/audit/audit-retention.service.ts';
+import { sealBatch } from '../../src/features/audit/audit-seals.service.ts';
+import { type NotedSeal, type Verification, verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
+import type { Executor } from '../../src/platform/database/database.ts';
+import type { Services } from '../../src/platform/database/dependencies.ts';
 
 /** Writes an event about nobody, as a service would. */
 export const happen = (executor: Executor, message: string, published = new Date()): Promise<void> =>

@@ -1,7 +1,7 @@
 /** Authenticator apps in tests: codes as an app shows them, and users who have set one up on the page. */
 import assert from 'node:assert/strict';
 import { Secret, TOTP } from 'otpauth';
-import { answerOf, authorizeUrl, createClient } from '../oauth/relying-party.ts';
+import { answerOf, authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
 import type { ServiceCalls } from './service.ts';
 import { type Page, UserAgent } from './user-agent.ts';
 

@@ -3,7 +3,7 @@
  * What a file changes for the whole process it brings back; its services and databases are its own anyway.
  */
 import { before, beforeEach } from 'node:test';
-import '../../src/oauth/library-warnings.ts';
+import '../../src/protocol/library/library-warnings.ts';
 import './short-waits.ts';
 
 /** Milliseconds for one test; those of test/long take their time. */

@@ -1,6 +1,6 @@
 /** Password hashes that do not end: what goes on meanwhile computes none, and waits for none. */
 import type { TestContext } from 'node:test';
-import { HASHES_AT_ONCE, inTurn } from '../../src/services/passwords.ts';
+import { HASHES_AT_ONCE, inTurn } from '../../src/features/passwords/passwords.service.ts';
 import { afterwards } from './afterwards.ts';
 
 /** From now on a password waits for its turn. @param more that wait before it @returns what lets them go on, one after the other */

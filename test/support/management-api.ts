@@ -6,16 +6,16 @@ import { createServer } from 'node:http';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { type ManagementApiOptions, managementApi } from '../../src/api/index.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createPages } from '../../src/http/pages.ts';
-import { publicFiles } from '../../src/http/static.ts';
-import { Keyring, randomToken } from '../../src/secrets.ts';
-import { createApiToken } from '../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../src/services/audit.ts';
-import type { Services } from '../../src/services/dependencies.ts';
-import { createUser } from '../../src/services/users.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { openNotifications } from '../../src/store/notifications.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
+import { loadConfig } from '../../src/platform/config/config.ts';
+import { Keyring, randomToken } from '../../src/platform/crypto/secrets.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import type { Services } from '../../src/platform/database/dependencies.ts';
+import { openNotifications } from '../../src/platform/database/notifications.ts';
+import { publicFiles } from '../../src/platform/http/static.ts';
+import { createPages } from '../../src/platform/http/views.ts';
 import { testDatabase } from './database.ts';
 
 /** The documented error object. */

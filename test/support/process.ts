@@ -8,13 +8,13 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Command as ConsoleCommand } from '../../src/command.ts';
+import type { Command as ConsoleCommand } from '../../src/cli/command.ts';
 import { afterwards } from './afterwards.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
 import { START_OPTIONS } from './start-options.ts';
 
-const command = (name: string): string => fileURLToPath(new URL(`../../src/${name}.js`, import.meta.url));
+const command = (name: string): string => fileURLToPath(new URL(`../../src/${name === 'main' ? name : `cli/${name}`}.js`, import.meta.url));
 const READY = 'Gatehouse is ready:';
 
 export interface Command {

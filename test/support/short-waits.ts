@@ -3,7 +3,7 @@
  * Pauses are short, for tests wait them out. Limits are long, for no machine is too slow for a test. Where one of them is a test's subject, the test sets it.
  */
 import type { TestContext } from 'node:test';
-import { PRODUCTION, type Timings, timings } from '../../src/timings.ts';
+import { PRODUCTION, type Timings, timings } from '../../src/platform/clock/timings.ts';
 import { afterwards } from './afterwards.ts';
 
 const MINUTE = 60_000;

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { CALLBACK } from '../oauth/relying-party.ts';
+import { CALLBACK } from '../protocol/servers/relying-party.ts';
 import { listen } from './listen.ts';
 import type { Service } from './service.ts';
 import type { Page, UserAgent } from './user-agent.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { fieldsOf } from '../account/arrival.ts';
-import { answerOf, authorizeUrl, CALLBACK, challengeOf, type JsonAnswer, userinfo, verifier } from '../oauth/relying-party.ts';
+import { fieldsOf } from '../pages/account/arrival.ts';
+import { answerOf, authorizeUrl, CALLBACK, challengeOf, type JsonAnswer, userinfo, verifier } from '../protocol/servers/relying-party.ts';
 import type { Page } from '../support/user-agent.ts';
 import { ASKED_FOR, type Model } from './model.ts';
 import type { AuthorizationRequest, Code, Refusal, Token, User } from './things.ts';

@@ -4,8 +4,8 @@
  */
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import { createClient } from '../oauth/relying-party.ts';
 import { reproduced } from '../properties/checking.ts';
+import { createClient } from '../protocol/servers/relying-party.ts';
 import { stopClock } from '../support/clock.ts';
 import { startService } from '../support/service.ts';
 import { STEPS } from './commands.ts';

@@ -1,7 +1,7 @@
 /** The running service as the walk meets it: users, applications and servers of the model's names, and what was handed out for each of its codes and tokens. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { createClient, type JsonAnswer, post, type TestClient } from '../oauth/relying-party.ts';
+import { createClient, type JsonAnswer, post, type TestClient } from '../protocol/servers/relying-party.ts';
 import { setPolicies } from '../support/access-policies.ts';
 import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';

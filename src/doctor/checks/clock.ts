@@ -1,5 +1,5 @@
 /** Do service, database and this machine agree about the time? Tokens live by it. */
-import { readDatabaseState } from '../../store/database-state.ts';
+import { readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type Ground, ownConfig } from './ground.ts';
 

@@ -1,5 +1,5 @@
 /** Is the service configured, reachable, and the one that is meant? */
-import { looksGuessable } from '../../secrets.ts';
+import { looksGuessable } from '../../platform/crypto/secrets.ts';
 import { must, mustEqual, type Rule, Skipped, section } from '../rule.ts';
 import { jsonOf } from '../wire.ts';
 import { type Ground, ownConfig, read } from './ground.ts';

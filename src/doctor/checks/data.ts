@@ -1,7 +1,8 @@
 /** Is what the database holds of use: is every user found by his login, and does everything open that is sealed? Rows are read and nothing is changed. */
-import { isTimeout } from '../../store/failures.ts';
-import { countSealed } from '../../store/sealed-values.ts';
-import { listUncomposedLogins } from '../../store/uncomposed-logins.ts';
+
+import { countSealed } from '../../features/secret-keys/sealed-values.store.ts';
+import { listUncomposedLogins } from '../../features/users/uncomposed-logins.store.ts';
+import { isTimeout } from '../../platform/database/database-failures.ts';
 import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type Ground, ownConfig } from './ground.ts';
 

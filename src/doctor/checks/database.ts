@@ -1,6 +1,6 @@
 /** Is the database there, does it keep what it is given, and has it room for all connections? */
-import { CONNECTIONS_OF_A_PROCESS, pendingMigrations } from '../../store/database.ts';
-import { type DatabaseState, readDatabaseState } from '../../store/database-state.ts';
+import { CONNECTIONS_OF_A_PROCESS, pendingMigrations } from '../../platform/database/database.ts';
+import { type DatabaseState, readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type Ground, ownConfig } from './ground.ts';
 

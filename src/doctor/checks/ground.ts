@@ -1,7 +1,7 @@
 /** What the checks of the installation look at: the configuration and the database where they are this service's, and its management API. */
-import type { Config } from '../../config.ts';
-import type { Keyring } from '../../secrets.ts';
-import type { Database } from '../../store/database.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { Blocked, Broken, Skipped } from '../rule.ts';
 import type { Ward } from '../ward.ts';
 import { jsonOf, type Wire } from '../wire.ts';

@@ -1,5 +1,5 @@
 /** Would mail leave? The mail server is greeted and logged in to; nothing is sent. */
-import { failureOf, readSender, smtpMailer } from '../../mail/transport.ts';
+import { failureOf, readSender, smtpMailer } from '../../platform/mail/transport.ts';
 import { Broken, must, type Rule, Skipped, section } from '../rule.ts';
 import { type Ground, ownConfig } from './ground.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, DefaultRequestExecutor } from '@okta/okta-sdk-nodejs';
-import { createApiToken } from '../../../src/services/api-tokens.ts';
-import { SYSTEM } from '../../../src/services/audit.ts';
-import { createUser } from '../../../src/services/users.ts';
+import { createApiToken } from '../../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
+import { createUser } from '../../../src/features/users/users.service.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { serve, testServices } from '../../support/management-api.ts';
 import { startService } from '../../support/service.ts';

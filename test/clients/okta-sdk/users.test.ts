@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { authorizeUrl, createClient } from '../../oauth/relying-party.ts';
+import { authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
 import { enrolledUser } from '../../support/factors.ts';
 import { setScope } from '../../support/scopes.ts';
 import { startService } from '../../support/service.ts';

@@ -1,0 +1,57 @@
+/**
+ * The command that backs the embedded database up: `npm run backup -- <new folder>`, beside the running service or without it. What is in the folder is all that
+ * `npm run restore` needs, the secret key of DATA_DIR included. Ends with 0, else 1.
+ */
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { loadConfig } from '../platform/config/config.ts';
+import { copyCluster } from '../platform/embedded-postgres/backup.ts';
+import { hasCluster } from '../platform/embedded-postgres/cluster.ts';
+import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
+import { command, print, runAsProgram } from './command.ts';
+import { secretKeyFile } from './foundation.ts';
+import { OpenThings, StartFailure } from './lifecycle.ts';
+
+/** @throws {StartFailure} */
+function readArguments([folder, ...others]: readonly string[]): string {
+  if (folder === undefined || folder.startsWith('-') || others.length > 0) throw new StartFailure('Usage: npm run backup -- <new folder>');
+  if (existsSync(folder)) throw new StartFailure(`${folder} is there already: name a new folder.`);
+  return path.resolve(folder);
+}
+
+export const backup = command(1, async ({ args, env, stdout, stderr }) => {
+  const folder = readArguments(args);
+  const { databaseUrl, dataDir, secretKeys } = loadConfig(env);
+  if (databaseUrl !== undefined)
+    throw new StartFailure(
+      'The database is on a PostgreSQL server: back it up by pg_dump --format=custom --no-owner, and SECRET_KEY with it.',
+    );
+  if (!hasCluster(dataDir)) throw new StartFailure(`There is no database in ${dataDir}.`);
+  const open = new OpenThings();
+  mkdirSync(path.dirname(folder), { recursive: true });
+  // It gets its name when it is whole.
+  const draft = mkdtempSync(`${folder}.unfinished-`);
+  open.add(() => rmSync(draft, { recursive: true, force: true }));
+  try {
+    const embedded = await startEmbeddedPostgres({ dataDir, say: (line) => print(stderr, line) });
+    open.add(() => embedded.stop());
+    await copyCluster(embedded, draft);
+    if (secretKeys === undefined) {
+      copyFileSync(secretKeyFile(dataDir), secretKeyFile(draft));
+      chmodSync(secretKeyFile(draft), 0o600);
+    }
+    renameSync(draft, folder);
+  } finally {
+    await open.close();
+  }
+  print(stdout, `Backed up: ${folder}`);
+  print(
+    stdout,
+    secretKeys === undefined
+      ? 'It holds the secret key as well: keep it where nobody else reads it.'
+      : 'SECRET_KEY is not in it: keep it, elsewhere.',
+  );
+  return 0;
+});
+
+runAsProgram(import.meta.url, backup);

@@ -1,0 +1,94 @@
+/**
+ * What the commands beside the service share: what they read and write, the database as the service itself finds it, and how they end.
+ * A command is a function, so that tests run it without a process of its own.
+ */
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { loadConfig } from '../platform/config/config.ts';
+import type { Keyring } from '../platform/crypto/secrets.ts';
+import type { Database } from '../platform/database/database.ts';
+import { hasCluster } from '../platform/embedded-postgres/cluster.ts';
+import { ApiError } from '../platform/errors/errors.ts';
+import { createLog } from '../platform/log/log.ts';
+import { bringUpToDate, connect, type Foundation, findDatabase, openKeyring } from './foundation.ts';
+import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+
+/** What a command reads and where it writes. */
+export interface Terminal {
+  /** The arguments after the command's name. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdin: Pick<NodeJS.ReadStream, 'isTTY'>;
+  /** For the result. */
+  readonly stdout: Output;
+  /** For progress and mistakes. */
+  readonly stderr: Output;
+}
+
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+}
+
+/** @returns the exit code */
+export type Command = (terminal: Terminal) => Promise<number>;
+
+/** Writes one line. */
+export const print = (output: Output, line: string): void => void output.write(`${line}\n`);
+
+/**
+ * A command whose mistakes are told in words.
+ * @param failed the exit code when it could not do its work
+ */
+export const command =
+  (failed: number, work: Command): Command =>
+  async (terminal) => {
+    try {
+      return await work(terminal);
+    } catch (error) {
+      print(terminal.stderr, error instanceof ApiError ? [error.summary, ...error.causes].join('\n  ') : explain(error));
+      return failed;
+    }
+  };
+
+/** Runs the command where its module is the program that Node was started with. @param url `import.meta.url` of the module */
+export function runAsProgram(url: string, program: Command): void {
+  const started = process.argv[1];
+  if (started === undefined || realpathSync(started) !== fileURLToPath(url)) return;
+  const { env, stdin, stdout, stderr } = process;
+  void program({ args: process.argv.slice(2), env, stdin, stdout, stderr }).then((code) => {
+    // What was written to a pipe may still be on its way.
+    stdout.write('', () => process.exit(code));
+  });
+}
+
+/** What a command works with. */
+export interface Ground extends Foundation {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  /** Closed after the work. */
+  readonly open: OpenThings;
+}
+
+/**
+ * Does the work on the database of the service that the environment describes, its schema brought up to date, beside the running service or without it, and closes what was opened.
+ * @param patient for statements that read or write a lot and may take their time
+ * @throws {StartFailure} when there is no database, or it cannot be reached
+ */
+export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: Ground) => Promise<T>, patient = false): Promise<T> {
+  const config = loadConfig(env);
+  if (config.databaseUrl === undefined && !hasCluster(config.dataDir))
+    throw new StartFailure(`There is no database in ${config.dataDir}. Start the service once, or set DATA_DIR to where it is.`);
+  const log = createLog({ level: config.logLevel }, pino.destination(2));
+  const open = new OpenThings();
+  try {
+    const foundation = await findDatabase(config, log, open, (line) => print(stderr, line));
+    await bringUpToDate(foundation);
+    const database = await connect(foundation.pooled, log, patient);
+    open.add(() => database.close());
+    return await work({ ...foundation, database, keyring: await openKeyring(config), open });
+  } finally {
+    await open.close();
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * The command that tells whether all is right: `npm run doctor`, beside a running service or far from it. It checks the installation, then goes through every
+ * flow and every error of the specification with a relying party of its own, and removes what it made. Ends with 0 when all is right, else with 1.
+ */
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import type { Ground } from '../doctor/checks/ground.ts';
+import { INSTALLATION } from '../doctor/checks/installation.ts';
+import { check, examine, type Finding } from '../doctor/examination.ts';
+import { ManagementApi } from '../doctor/management-api.ts';
+import { isAllRight, lineOf, sumOf } from '../doctor/report.ts';
+import { SPECIFICATION } from '../doctor/rules/specification.ts';
+import { SecretsKept } from '../doctor/secrets-kept.ts';
+import { Ward } from '../doctor/ward.ts';
+import { Wire } from '../doctor/wire.ts';
+import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
+import type { Database } from '../platform/database/database.ts';
+import { serversIn } from '../platform/database/database-url.ts';
+import { connect, findDatabase, openKeyring } from './foundation.ts';
+import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+
+const USAGE = `Usage: npm run doctor -- [--url <address>] [--token <API token>] [--seconds <at most>]
+The service is at --url (BASE_URL); the API token of an administrator is --token, or better in the environment variable GATEHOUSE_TOKEN.`;
+
+/** Seconds for the examination, and for putting away what it made. */
+const AT_MOST = 300;
+const PUT_AWAY_WITHIN = 60;
+
+interface Arguments {
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+  readonly seconds: number;
+}
+
+/** @throws {StartFailure} */
+function readArguments(env: NodeJS.ProcessEnv): Arguments {
+  try {
+    const options = { url: { type: 'string' }, token: { type: 'string' }, seconds: { type: 'string', default: String(AT_MOST) } } as const;
+    const { url, token = env.GATEHOUSE_TOKEN, seconds } = parseArgs({ options }).values;
+    const isWeb = url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
+    if (isWeb && /^[1-9]\d{0,3}$/.test(seconds)) {
+      return { url: url && new URL(url).origin, token: token === '' ? undefined : token, seconds: Number(seconds) };
+    }
+  } catch {
+    // An option that there is not.
+  }
+  throw new StartFailure(USAGE);
+}
+
+function readConfiguration(env: NodeJS.ProcessEnv): { config: Config | undefined; problems: readonly string[] } {
+  try {
+    return { config: loadConfig(env), problems: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return { config: undefined, problems: error.problems };
+  }
+}
+
+/** As it is sent: in a URL it may be escaped, and need not. */
+function unescaped(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
+/** What is configured and never told. */
+function secretsOf(config: Config | undefined, secrets: SecretsKept): void {
+  for (const address of [config?.databaseUrl, config?.databaseDirectUrl, config?.smtpUrl]) {
+    if (address === undefined) continue;
+    const { password } = new URL(serversIn(address)[0] ?? address);
+    for (const value of [address, password, unescaped(password)]) secrets.add(value);
+  }
+  for (const value of [config?.admin.password, config?.admin.apiToken]) secrets.add(value);
+}
+
+async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const { url: given, token, seconds } = readArguments(env);
+  const { config, problems } = readConfiguration(env);
+  const url = given ?? config?.baseUrl;
+  if (url === undefined) throw new StartFailure(['The configuration is wrong, so say --url.', ...problems].join('\n'));
+  const secrets = new SecretsKept();
+  secretsOf(config, secrets);
+  const ending = endOfExamination(seconds);
+  const open = new OpenThings();
+  const ward = token === undefined ? undefined : new Ward(new ManagementApi({ baseUrl: url, token, secrets }));
+  const findings: Finding[] = [];
+  let section = '';
+  const tell = (finding: Finding): void => {
+    findings.push(finding);
+    if (finding.section !== section) print(`\n${finding.section}`);
+    section = finding.section;
+    print(secrets.scrub(lineOf(finding)));
+  };
+
+  try {
+    const wire = () => new Wire({ secrets, signal: ending });
+    const database = databaseOf(config, open, async () => isReady(wire(), url));
+    const ground: Ground = { url, config, problems, ward, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
+    for await (const finding of check(INSTALLATION, ground, ending)) tell(finding);
+    if (ward === undefined) print('\nWithout an API token no flow is tried: set GATEHOUSE_TOKEN.');
+    else {
+      await ward.removals.noteLeftOvers().catch(() => undefined);
+      const examination = { baseUrl: url, ward, secrets, signal: ending, made: new Map(), begun: [] };
+      for await (const finding of examine(SPECIFICATION, examination)) tell(finding);
+    }
+  } finally {
+    await open.close().catch(() => undefined);
+    const left = (await ward?.removals.removeAll(AbortSignal.timeout(PUT_AWAY_WITHIN * 1000))) ?? [];
+    for (const what of left) print(`FAIL  doctor.left: ${what} could not be removed`);
+    if (left.length > 0) findings.push(LEFT);
+  }
+  print(`\n${sumOf(findings)}`);
+  return isAllRight(findings);
+}
+
+const LEFT: Finding = { id: 'doctor.left', section: '', sentence: '', outcome: 'FAIL', words: undefined, exchange: undefined };
+
+const isReady = async (wire: Wire, url: string): Promise<boolean> => (await wire.send(`${url}/health/ready`)).status === 200;
+
+function mustBeRight(config: Config | undefined): Config {
+  if (config === undefined) throw new StartFailure('the configuration is wrong');
+  return config;
+}
+
+/** The database of this configuration, opened once. The embedded one is the service's to start: it is there where the service is. */
+function databaseOf(given: Config | undefined, open: OpenThings, isServing: () => Promise<boolean>): () => Promise<Database> {
+  let opening: Promise<Database> | undefined;
+  const find = async (): Promise<Database> => {
+    const config = mustBeRight(given);
+    if (config.databaseUrl === undefined && !(await isServing())) throw new StartFailure('the embedded database starts with the service');
+    const log = pino({ level: 'silent' });
+    const { pooled } = await findDatabase(config, log, open, () => {});
+    const database = await connect(pooled, log);
+    open.add(() => database.close());
+    await database.ping();
+    return database;
+  };
+  return () => {
+    opening ??= find();
+    return opening;
+  };
+}
+
+/** When the time is over, somebody says stop, or nobody reads on. */
+function endOfExamination(seconds: number): AbortSignal {
+  const told = new AbortController();
+  // Listening on: npm passes a Ctrl-C on that the process has already got from the terminal.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort());
+  process.stdout.on('error', () => told.abort());
+  return AbortSignal.any([told.signal, AbortSignal.timeout(seconds * 1000)]);
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+main(process.env).then(
+  (isRight) => process.exit(isRight ? 0 : 1),
+  (error: unknown) => {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  },
+);

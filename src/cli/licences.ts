@@ -1,0 +1,70 @@
+/**
+ * The command that lists the licences of what the service is delivered with: `npm run licences`, from package-lock.json, for every platform, without what is needed
+ * to build and test alone. Ends with 1 when a licence is none of those that may be delivered along, or is not known.
+ */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** Of the SPDX list: they ask to be named, and for nothing that would reach the service itself. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'PostgreSQL',
+  'Unlicense',
+]);
+
+const lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      license: z.string().optional(),
+      dev: z.boolean().default(false),
+      devOptional: z.boolean().default(false),
+    }),
+  ),
+});
+
+export interface Delivered {
+  readonly name: string;
+  readonly version: string;
+  /** SPDX, as the package says; undefined: it says nothing. */
+  readonly licence: string | undefined;
+  readonly isAllowed: boolean;
+}
+
+/** @param text of a package-lock.json @returns what is delivered, by name */
+export function deliveredPackages(text: string): readonly Delivered[] {
+  return Object.entries(lock.parse(JSON.parse(text)).packages)
+    .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)
+    .map(([place, { version = '', license: licence }]) => ({
+      name: place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length),
+      version,
+      licence,
+      isAllowed: isAllowed(licence),
+    }))
+    .sort((a, b) => `${a.name} ${a.version}`.localeCompare(`${b.name} ${b.version}`));
+}
+
+/** Of a choice, `(MIT OR GPL-3.0)`, one is enough; of `MIT AND ISC` each counts. */
+function isAllowed(licence: string | undefined): boolean {
+  const choices = (licence ?? '').replace(/[()]/g, '').split(' OR ');
+  return choices.some((choice) => choice.split(' AND ').every((one) => ALLOWED.has(one)));
+}
+
+if (process.argv[1]?.endsWith('licences.js')) {
+  const delivered = deliveredPackages(readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8'));
+  for (const { name, version, licence, isAllowed: may } of delivered) {
+    process.stdout.write(`${name} ${version}: ${licence ?? 'UNKNOWN'}${may ? '' : '  NOT ALLOWED'}\n`);
+  }
+  const forbidden = delivered.filter((one) => !one.isAllowed).length;
+  process.stdout.write(`${delivered.length} packages, ${forbidden} with a licence that is not allowed.\n`);
+  process.exitCode = forbidden > 0 ? 1 : 0;
+}

@@ -1,0 +1,51 @@
+/** How far an import is: a bar on a terminal, elsewhere a line every few seconds. On standard error, apart from the result. */
+import { MultiBar } from 'cli-progress';
+import type { ImportCounts } from '../features/import/user-import.service.ts';
+import { type Output, print } from './command.ts';
+
+export interface Progress {
+  /** @param bytes of the file that are done */
+  update(counts: ImportCounts, bytes: number): void;
+  /** Prints a line without disturbing the bar. */
+  say(line: string): void;
+  stop(): void;
+}
+
+const EVERY = 5000;
+
+/** @param size of the file in bytes; 0 where it is not known, as of a pipe */
+export const showProgress = (output: Output, size: number): Progress =>
+  output.isTTY === true ? onTerminal(output as NodeJS.WriteStream, size) : inLines(output, size);
+
+function onTerminal(stream: NodeJS.WriteStream, size: number): Progress {
+  const bars = new MultiBar({
+    stream,
+    format: '{bar} {percentage} % | {imported} imported, {refused} refused | {duration_formatted}, {eta_formatted} to go',
+    gracefulExit: false,
+    hideCursor: true,
+  });
+  const bar = bars.create(size, 0, { imported: 0, refused: 0 });
+  return {
+    update: ({ imported, refused }, bytes) => bar.update(bytes, { imported, refused }),
+    say: (line) => bars.log(`${line}\n`),
+    stop() {
+      // What was said since the last drawing.
+      bars.update();
+      bars.stop();
+    },
+  };
+}
+
+function inLines(output: Output, size: number): Progress {
+  let latest = '';
+  const say = (line: string) => print(output, line);
+  const timer = setInterval(() => latest !== '' && say(latest), EVERY);
+  return {
+    update({ imported, refused }, bytes) {
+      const share = size === 0 ? '' : ` (${Math.floor((100 * bytes) / size)} %)`;
+      latest = `${imported} imported, ${refused} refused${share}`;
+    },
+    say,
+    stop: () => clearInterval(timer),
+  };
+}

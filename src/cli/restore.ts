@@ -1,0 +1,40 @@
+/**
+ * The command that makes the embedded database from a backup: `npm run restore -- <folder>`, into a DATA_DIR that has none. It starts the database, brings the schema
+ * up to date and sees whether the secret key fits, so that what is wrong is known before the service starts. Ends with 0, else 1.
+ */
+import { copyFileSync, existsSync } from 'node:fs';
+import path from 'node:path';
+import { countUsers } from '../features/users/users.store.ts';
+import { loadConfig } from '../platform/config/config.ts';
+import { hasCluster, restoreCluster } from '../platform/embedded-postgres/cluster.ts';
+import { command, onDatabase, print, runAsProgram } from './command.ts';
+import { checkSecretKeys, secretKeyFile } from './foundation.ts';
+import { StartFailure } from './lifecycle.ts';
+
+export const restore = command(1, async (terminal) => {
+  const [folder, ...others] = terminal.args;
+  if (folder === undefined || folder.startsWith('-') || others.length > 0)
+    throw new StartFailure('Usage: npm run restore -- <folder of a backup>');
+  const config = loadConfig(terminal.env);
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl !== undefined)
+    throw new StartFailure('The database is on a PostgreSQL server: restore it by pg_restore --no-owner into an empty database.');
+  if (hasCluster(dataDir) || existsSync(secretKeyFile(dataDir)))
+    throw new StartFailure(`${dataDir} holds a database or its key: move it away, or name another DATA_DIR.`);
+  restoreCluster(dataDir, path.resolve(folder), (line) => print(terminal.stderr, line));
+  if (existsSync(secretKeyFile(folder))) copyFileSync(secretKeyFile(folder), secretKeyFile(dataDir));
+  else if (config.secretKeys === undefined)
+    throw new StartFailure('The backup is without its key: set SECRET_KEY to what it was, and start.');
+
+  return onDatabase(
+    terminal,
+    async (ground) => {
+      await checkSecretKeys(ground);
+      print(terminal.stdout, `Restored into ${dataDir}: ${await countUsers(ground.database.knex)} users.`);
+      return 0;
+    },
+    true,
+  );
+});
+
+runAsProgram(import.meta.url, restore);

@@ -1,0 +1,125 @@
+/** One process that answers requests: from its own connections to the open port, and its orderly end, with the requests under way answered. */
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { createApp } from '../app.ts';
+import { sealAuditLog } from '../features/audit/audit-seals.service.ts';
+import { rotateInTime } from '../features/authorization-servers/key-rotation.service.ts';
+import { sweepExpired } from '../features/expiry/expiry.service.ts';
+import type { Config } from '../platform/config/config.ts';
+import { openNotifications } from '../platform/database/notifications.ts';
+import { selfTest } from '../protocol/library/self-test.ts';
+import { connect, type Foundation, openKeyring } from './foundation.ts';
+import { type OpenThings, StartFailure } from './lifecycle.ts';
+
+/** Milliseconds that requests under way are given to end. */
+const DRAIN = 10_000;
+/** Milliseconds between two looks for connections that have become idle: one kept alive does not close by itself. */
+const LOOK = 50;
+/** Milliseconds that a connection which is kept alive is left, for its next request may be on its way; the answer to that one says that it closes. */
+const GRACE = 200;
+/** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
+const SILENCE = 1000;
+/** Milliseconds: whoever takes longer for the head of a request, or for all of it, is answered 408 (RFC 9110 section 15.5.9). */
+const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
+/**
+ * Milliseconds that a connection is kept for its next request. A proxy that keeps it longer sends one just as it is closed, and answers 502 for it: the
+ * common ones keep it 60 s, Google's load balancer 600.
+ */
+const IDLE = { direct: 65_000, behindProxies: 620_000 };
+
+/** @throws {StartFailure} when the port is in use */
+export async function serve({ config, log, pooled, direct }: Foundation, open: OpenThings): Promise<void> {
+  await selfTest();
+  const keyring = await openKeyring(config);
+  const database = await connect(pooled, log);
+  open.add(() => database.close());
+  const notifications = await openNotifications(direct, log);
+  open.add(() => notifications.close());
+
+  const app = createApp({ config, log, keyring, notifications, database });
+  const keepAliveTimeout = config.trustProxy > 0 ? IDLE.behindProxies : IDLE.direct;
+  const { announceEnd, ...answers } = lastAnswers();
+  const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout }, app.listener);
+  const silent = silentConnections(server);
+  await listen(server, config);
+  const sweeper = sweepExpired(database, log);
+  open.add(() => sweeper.stop());
+  const rotation = rotateInTime({ database, notifications, keyring, log });
+  open.add(() => rotation.stop());
+  const sender = app.sendOutbox();
+  open.add(() => sender.stop());
+  const sealer = sealAuditLog({ database, keyring, log });
+  open.add(() => sealer.stop());
+  open.add(() => {
+    log.info('stopping');
+    app.stopAccepting();
+    announceEnd();
+    return drain(server, silent);
+  });
+}
+
+function listen(server: Server, { port, host }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, host)));
+    server.listen(port, host, resolve);
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  if (error.code === 'EADDRINUSE')
+    return new StartFailure(`Port ${port} on ${host} is in use: stop what uses it, or set PORT to another one.`);
+  if (error.code === 'EACCES') return new StartFailure(`Port ${port} may not be used by this user: set PORT to another one, above 1023.`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return new StartFailure(`HOST ${host} is no address of this machine.`);
+  return error;
+}
+
+/** @returns the connections on which no request has come yet; Node's own closing of idle ones leaves them out */
+function silentConnections(server: Server): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
+  return silent;
+}
+
+/**
+ * What makes all answers from then on, those to requests under way as well, the last of their connections (RFC 9112 section 9.6). Nobody keeps a list of
+ * them: V8 would count each among what is old, with all that belongs to its request, until the next full collection.
+ */
+function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readonly announceEnd: () => void } {
+  let isEnding = false;
+  class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    // Called for every answer, if need be by Node itself.
+    override writeHead(...head: [statusCode: number, ...rest: never[]]): this {
+      if (isEnding) this.shouldKeepAlive = false;
+      return super.writeHead(...head);
+    }
+  }
+  return {
+    ServerResponse: Answer,
+    announceEnd() {
+      isEnding = true;
+    },
+  };
+}
+
+/** Takes no new connection, lets the requests under way end, and closes what is still open after a while. */
+async function drain(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
+  // The closing of an HTTP server would cut the connections that are idle at this moment, with the requests that are on their way.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  let looking: NodeJS.Timeout | undefined;
+  const graceful = setTimeout(() => {
+    server.closeIdleConnections();
+    looking = setInterval(() => server.closeIdleConnections(), LOOK);
+  }, GRACE);
+  const unused = setTimeout(() => {
+    for (const socket of silent) socket.destroy();
+  }, SILENCE);
+  const late = setTimeout(() => server.closeAllConnections(), DRAIN);
+  await closed;
+  // Only now: it also ends the watch over slow clients.
+  server.close();
+  for (const timer of [graceful, looking, unused, late]) clearTimeout(timer);
+}

@@ -1,0 +1,83 @@
+/** Security → Administrators: who administers what; a role given. It is taken on the page of the user. */
+import { z } from 'zod';
+import { formPage, readFields } from '../../pages/console/form.ts';
+import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { listPage, type Piece } from '../../pages/console/sheet.ts';
+import { addressOf } from '../organizations/organizations.console.ts';
+import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
+import { addressOfUser } from '../users/user-page.console.ts';
+import { statusPiece } from '../users/user-status.console.ts';
+import { mayCall, type RoleType } from './administration.policy.ts';
+import { listAdministrators } from './administrators.service.ts';
+import { roleFields, roleIn } from './role-form.console.ts';
+import { RISE, ROLE_NAMES } from './role-words.console.ts';
+import { grantRole } from './user-roles.service.ts';
+
+const HOME = '/admin/security/administrators';
+const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Administrators', href: HOME }];
+const TYPES = Object.keys(ROLE_NAMES) as RoleType[];
+
+const list: ConsolePage = {
+  path: '/security/administrators',
+  access: 'service',
+  async show({ services, request, query }) {
+    const type = TYPES.find((one) => one === query.get('role'));
+    const { items, next } = await listAdministrators(services, type, { limit: LIMIT, after: afterIn(query) });
+    const give = { label: 'Give role', href: `${HOME}/new`, main: true };
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    return listPage({
+      title: 'Administrators',
+      lead: 'Whoever has a role may come into this console and call the management API, as far as the role goes.',
+      crumbs: CRUMBS.slice(0, 1),
+      actions: isChangeable ? [give] : [],
+      list: {
+        name: 'Administrators',
+        columns: ['User name', 'Roles', 'Status'],
+        rows: items.map(({ userId, login, status, roles }) => ({
+          cells: [
+            { text: login, href: `${addressOfUser(userId)}/roles` },
+            roles.flatMap(({ type: one, orgId, orgName }): Piece[] => [
+              { text: ROLE_NAMES[one], tone: 'plain' },
+              ...(orgId === undefined || orgName === null ? [] : [{ text: orgName, href: addressOf(orgId) }]),
+            ]),
+            statusPiece(status),
+          ],
+          actions: [{ label: isChangeable ? 'Change' : 'Look', href: `${addressOfUser(userId)}/roles` }],
+        })),
+        empty: type === undefined ? 'There is no administrator.' : 'Nobody has this role.',
+        search: {
+          fields: [
+            {
+              name: 'role',
+              label: 'Role',
+              value: type ?? '',
+              options: [{ value: '', label: 'All' }, ...TYPES.map((one) => ({ value: one, label: ROLE_NAMES[one] }))],
+            },
+          ],
+          isNarrowed: type !== undefined,
+        },
+        pager: pagerOf(HOME, query, next),
+      },
+    });
+  },
+};
+
+const give: ConsolePage = {
+  path: '/security/administrators/new',
+  needsFreshSignIn: true,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const fields = [LOGIN_FIELD, ...(await roleFields(visit, typed))];
+    return formPage({ title: 'Give a role', crumbs: CRUMBS, facts: RISE, fields, submit: 'Give role', cancel: HOME }, typed);
+  },
+  async receive(visit, form) {
+    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
+    const user = await accountNamed(visit, login);
+    await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
+    return { goTo: HOME, notice: 'role-given' };
+  },
+};
+
+export const administrators: readonly ConsolePage[] = [list, give];

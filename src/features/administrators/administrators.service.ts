@@ -1,0 +1,39 @@
+/** Who somebody is to the console: his name and his current roles. None: no administrator. And who administers anything. */
+
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { fullName } from '../claims/claims.policy.ts';
+import { statusAt } from '../users/user-lifecycle.policy.ts';
+import { findUserById } from '../users/users.store.ts';
+import type { Role, RoleType } from './administration.policy.ts';
+import { type Administrator, findRoles, listAdministrators as listRows } from './roles.store.ts';
+
+export interface Person {
+  readonly id: string;
+  readonly login: string;
+  /** Empty where the profile has none. */
+  readonly name: string;
+  readonly roles: readonly Role[];
+}
+
+/** @returns undefined when there is no such user */
+export async function findPerson({ database: { knex } }: Services, userId: string): Promise<Person | undefined> {
+  const [user, roles] = await Promise.all([findUserById(knex, userId), findRoles(knex, userId)]);
+  return user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', roles };
+}
+
+/** Whoever has a role, as he stands now, the oldest users first. @param type who has this one, whatever else he has */
+export async function listAdministrators(
+  { database: { knex } }: Services,
+  type: RoleType | undefined,
+  window: Window,
+): Promise<Page<Administrator>> {
+  const { items, next } = await listRows(knex, type, window);
+  const now = present();
+  return { items: items.map((one) => ({ ...one, status: statusAt(one, now) })), next };
+}
+
+/** Does he administer anything? */
+export const isAdministrator = async ({ database: { knex } }: Services, userId: string): Promise<boolean> =>
+  (await findRoles(knex, userId)).length > 0;

@@ -1,0 +1,98 @@
+/** The administrator's roles of a user: given and taken. */
+
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { addressOf } from '../organizations/organizations.console.ts';
+import { getOrganization } from '../organizations/organizations.service.ts';
+import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { mayCall } from './administration.policy.ts';
+import { roleFields, roleIn } from './role-form.console.ts';
+import { RISE, ROLE_NAMES, ROLE_OPTIONS } from './role-words.console.ts';
+import { type AssignedRole, getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/roles`;
+
+/** Of the organization that a role is for. */
+async function organizationOf({ services, request }: Visit, { orgId }: AssignedRole): Promise<{ id: string; name: string } | undefined> {
+  return orgId === undefined ? undefined : getOrganization(services, orgId, request);
+}
+
+const list: ConsolePage = {
+  path: '/users/:id/roles',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = inPages(await listRoles(services, subject.user.id, request), { limit: LIMIT, after: afterIn(query) });
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    const rows = items.map(async (role) => {
+      const organization = await organizationOf(visit, role);
+      return {
+        cells: [
+          ROLE_NAMES[role.type],
+          organization === undefined
+            ? { text: 'The whole service', soft: true }
+            : { text: organization.name, href: addressOf(organization.id) },
+          ROLE_OPTIONS.find(({ value }) => value === role.type)?.hint ?? '',
+          { moment: momentOf(role.created) },
+        ],
+        actions: isChangeable ? [{ label: 'Take', href: `${home}/${encodeURIComponent(role.id)}/take` }] : [],
+      };
+    });
+    const part = {
+      kind: 'table' as const,
+      name: 'Roles',
+      columns: ['Role', 'For', 'What it allows', 'Since'],
+      rows: await Promise.all(rows),
+      empty: 'The user is no administrator.',
+      pager: pagerOf(home, query, next),
+    };
+    return userPage(visit, subject, [part], isChangeable ? [{ label: 'Give role', href: `${home}/new`, main: true }] : []);
+  },
+};
+
+const give: ConsolePage = {
+  path: '/users/:id/roles/new',
+  needsFreshSignIn: true,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectOf(visit);
+    const fields = await roleFields(visit, typed);
+    return formPage({ title: `Give ${name} a role`, crumbs, facts: RISE, fields, submit: 'Give role', cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
+    return { goTo: homeOf(user.id), notice: 'role-given' };
+  },
+};
+
+const take: ConsolePage = {
+  path: '/users/:id/roles/:roleId/take',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectOf(visit);
+    const role = await getRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
+    const organization = await organizationOf(visit, role);
+    const title = `Take the role ${ROLE_NAMES[role.type]} from ${name}?`;
+    const facts = [
+      ...(organization === undefined ? [] : [`It is for ${organization.name}.`]),
+      'It ends with the next click. With the last role end the API tokens that the user made; those do not come back.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Take role', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await revokeRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
+    // Whoever took the last one from himself is an administrator no more, and told so by the page.
+    return { goTo: homeOf(user.id), notice: 'role-taken' };
+  },
+};
+
+export const userRoles: readonly ConsolePage[] = [list, give, take];

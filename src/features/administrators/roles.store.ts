@@ -1,0 +1,123 @@
+/** Administrators' roles. The only SQL on that table but for look-ups that read a person's roles along with him. */
+
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { UserStatus } from '../users/user-lifecycle.policy.ts';
+import type { Role, RoleType } from './administration.policy.ts';
+
+export interface AssignedRole extends Role {
+  readonly id: string;
+  readonly userId: string;
+  readonly created: Date;
+}
+
+interface Row {
+  readonly id: string;
+  readonly user_id: string;
+  readonly type: RoleType;
+  readonly org_id: string | null;
+  readonly created: Date;
+}
+
+const COLUMNS = ['id', 'user_id', 'type', 'org_id', 'created'] as const;
+const roleOf = ({ id, user_id, type, org_id, created }: Row): AssignedRole => ({
+  id,
+  userId: user_id,
+  type,
+  ...(org_id !== null && { orgId: org_id }),
+  created,
+});
+
+/** Gives a user a role. @returns what kept the row out where it is not written */
+export async function insertRole(
+  executor: Executor,
+  userId: string,
+  role: Role,
+  created: Date,
+): Promise<AssignedRole | 'held already' | 'no such organization'> {
+  try {
+    const [row] = await executor('roles')
+      .insert({ id: newId('rol'), user_id: userId, type: role.type, org_id: role.orgId ?? null, created })
+      .onConflict(['user_id', 'type', 'org_id'])
+      .ignore()
+      .returning<Row[]>([...COLUMNS]);
+    return row === undefined ? 'held already' : roleOf(row);
+  } catch (error) {
+    if (violatedConstraint(error) === 'roles_org_id_fkey') return 'no such organization';
+    throw error;
+  }
+}
+
+/** The user's roles, the oldest first. */
+export async function findRoles(executor: Executor, userId: string): Promise<AssignedRole[]> {
+  const rows = await executor('roles')
+    .where({ user_id: userId })
+    .orderBy(['created', 'id'])
+    .select<Row[]>([...COLUMNS]);
+  return rows.map(roleOf);
+}
+
+export async function findRole(executor: Executor, userId: string, id: string): Promise<AssignedRole | undefined> {
+  const row = await executor('roles')
+    .where({ user_id: userId, id })
+    .first<Row | undefined>([...COLUMNS]);
+  return row && roleOf(row);
+}
+
+export async function deleteRole(executor: Executor, id: string): Promise<void> {
+  await executor('roles').where({ id }).delete();
+}
+
+/** Takes the roles that are bound to an organization. @returns the ids of those who had them */
+export async function deleteRolesOf(executor: Executor, orgId: string): Promise<string[]> {
+  const rows = await executor('roles').where({ org_id: orgId }).delete().returning<{ user_id: string }[]>('user_id');
+  return rows.map((row) => row.user_id);
+}
+
+const SUPER_ADMINS = 0x73757065;
+
+/** Until the end of the transaction nobody else who asks this changes who is an active SUPER_ADMIN. To be asked before any row is locked. */
+export async function lockSuperAdmins(trx: Executor): Promise<void> {
+  await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
+}
+
+/** Is this user an active SUPER_ADMIN who can sign in, and nobody else? */
+export async function isLastSuperAdmin(executor: Executor, userId: string): Promise<boolean> {
+  const rows: { user_id: string }[] = await executor('roles')
+    .join('users', 'users.id', 'roles.user_id')
+    .where({ type: 'SUPER_ADMIN', status: 'ACTIVE' })
+    .whereNotNull('password_hash')
+    .limit(2)
+    .select('user_id');
+  return rows.length === 1 && rows[0]?.user_id === userId;
+}
+
+/** A user with his roles. */
+export interface Administrator {
+  readonly userId: string;
+  readonly login: string;
+  /** As it is stored, with `lockedUntil`: see `statusAt`. */
+  readonly status: UserStatus;
+  readonly lockedUntil: Date | null;
+  /** The oldest first. */
+  readonly roles: readonly (Role & { readonly orgName: string | null })[];
+}
+
+const ROLES_OF = `(SELECT json_agg(json_build_object('type', r.type, 'orgId', r.org_id, 'orgName', o.name) ORDER BY r.created, r.id)
+  FROM roles r LEFT JOIN organizations o ON o.id = r.org_id WHERE r.user_id = users.id)`;
+
+/** Whoever has a role, the oldest users first. @param type who has this one, whatever else he has */
+export function listAdministrators(executor: Executor, type: RoleType | undefined, window: Window): Promise<Page<Administrator>> {
+  const holders = executor('roles').select('user_id');
+  if (type !== undefined) holders.where({ type });
+  const columns = {
+    userId: 'id',
+    login: 'login',
+    status: 'status',
+    lockedUntil: 'locked_until',
+    roles: executor.raw(ROLES_OF),
+  };
+  return readPage(executor('users').whereIn('id', holders), columns, window);
+}

@@ -1,0 +1,87 @@
+/** Administrators' roles: given and taken. A change counts from the next request on; an API token has the roles that its creator has then. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { endHeld, endPreparedWays, isRise } from '../sign-in/prepared-ways.service.ts';
+import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
+import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
+import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.store.ts';
+import type { Role } from './administration.policy.ts';
+import { type AssignedRole, deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
+
+export type { AssignedRole } from './roles.store.ts';
+
+/** @throws {ApiError} not found */
+export async function listRoles(services: Services, idOrLogin: string, request: RequestContext): Promise<AssignedRole[]> {
+  const { knex } = services.database;
+  return findRoles(knex, (await findVisibleUser(knex, idOrLogin, request)).id);
+}
+
+/** @throws {ApiError} not found */
+export async function getRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<AssignedRole> {
+  const { knex } = services.database;
+  const role = await findRole(knex, (await findVisibleUser(knex, idOrLogin, request)).id, roleId);
+  if (role === undefined) throw notFound(roleId, 'Role');
+  return role;
+}
+
+/** @throws {ApiError} not found; validation when the organization does not exist; conflict when the user has the role already */
+export async function grantRole(services: Services, idOrLogin: string, role: Role, request: RequestContext): Promise<AssignedRole> {
+  const { user, granted, rises } = await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const rises = await isRise(trx, user.id, role);
+    if (rises) await endPreparedWays(trx, user.id, request);
+    const granted = await insertRole(trx, user.id, role, present());
+    if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
+    if (granted === 'held already') throw conflict({ field: 'type', message: 'the user has this role already' });
+    await recordEvent(trx, {
+      eventType: 'user.account.privilege.grant',
+      displayMessage: 'Grant user privilege',
+      request,
+      targets: targets(user, granted),
+      after: described(granted),
+    });
+    await endWhatOthersMayHold(trx, user, request);
+    return { user, granted, rises };
+  });
+  // What was being written meanwhile.
+  if (rises) await endHeld(services.database.knex, user.id);
+  await endWhatOthersMayHold(services.database.knex, user, request);
+  return granted;
+}
+
+/** Somebody else may hold a link or a session of this user, and must not get the new role by it. */
+async function endWhatOthersMayHold(executor: Executor, user: User, request: RequestContext): Promise<void> {
+  await deleteLinksOf(executor, user.id);
+  if (user.id !== request.actor.id) await endBrowserSessions(executor, user.id);
+}
+
+/** With the last role end the user's API tokens. @throws {ApiError} not found; wrong state when nobody would be left who administers the service */
+export async function revokeRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    await lockSuperAdmins(trx);
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const role = await findRole(trx, user.id, roleId);
+    if (role === undefined) throw notFound(roleId, 'Role');
+    if (role.type === 'SUPER_ADMIN' && (await isLastSuperAdmin(trx, user.id))) throw wrongState(LAST_SUPER_ADMIN);
+    await deleteRole(trx, role.id);
+    const isWithoutRoles = (await findRoles(trx, user.id)).length === 0;
+    const apiTokens = isWithoutRoles ? await endApiTokens(trx, user.id) : 0;
+    await recordEvent(trx, {
+      eventType: 'user.account.privilege.revoke',
+      displayMessage: 'Revoke user privilege',
+      request,
+      targets: targets(user, role),
+      before: described(role),
+      ...(apiTokens > 0 && { after: { apiTokensRevoked: apiTokens } }),
+    });
+  });
+}
+
+const targets = (user: User, { id, type }: AssignedRole) => [userTarget(user), { id, type: 'Role', displayName: type }];
+const described = ({ type, orgId }: AssignedRole) => ({ type, orgId });

@@ -1,0 +1,78 @@
+/** `api-tokens`: what calls of this API are signed with. Whoever may call the API at all has tokens of his own. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { type ApiToken, apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
+
+const newToken = z.strictObject({
+  name: apiTokenName,
+  expiresAt: moment.nullish().meta({ description: 'Ahead of now; absent or null: never' }),
+});
+
+const createdToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  token: z.string().meta({ description: 'The value that signs calls; told this once' }),
+});
+
+const apiToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  userId: z.string().meta({ description: 'Its creator, with whose roles it acts' }),
+  created: time,
+  expiresAt: time.nullable(),
+  lastUsed: time.nullable().meta({ description: 'To the minute' }),
+});
+
+export const apiTokens: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/api-tokens',
+    access: 'own',
+    summary: "Create an API token with the caller's roles; its value is told this once",
+    body: newToken,
+    response: createdToken,
+    handler: async ({ services, body: { name, expiresAt }, request }) => {
+      const input = { name, userId: request.actor.id, expiresAt: expiresAt ?? undefined };
+      const { apiToken, value } = await createApiToken(services, input, request);
+      return { id: apiToken.id, name: apiToken.name, token: value };
+    },
+  }),
+  listing({
+    path: '/api-tokens',
+    access: 'own',
+    summary: "List the caller's API tokens, oldest first; those of everybody for administrators of the whole service",
+    item: apiToken,
+    handler: async ({ services, query, request }) => {
+      const { items, next } = await listApiTokens(services, query, request);
+      return { items: items.map(present), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/api-tokens/:id',
+    access: 'own',
+    summary: 'Read an API token, without its value',
+    params: idParams,
+    response: apiToken,
+    handler: async ({ services, params, request }) => present(await getApiToken(services, params.id, request)),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/api-tokens/:id',
+    access: 'own',
+    summary: 'Revoke an API token; the next call with it is refused',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await revokeApiToken(services, params.id, request);
+      return undefined;
+    },
+  }),
+];
+
+const present = ({ created, expiresAt, lastUsed, ...rest }: ApiToken): z.input<typeof apiToken> => ({
+  ...rest,
+  created: writeTime(created),
+  expiresAt: writeTimeOrNull(expiresAt),
+  lastUsed: writeTimeOrNull(lastUsed),
+});

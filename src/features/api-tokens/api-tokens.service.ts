@@ -1,0 +1,127 @@
+/** API tokens: a value that acts with the current roles of the user who created it, and dies with him. */
+import { present } from '../../platform/clock/clock.ts';
+import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, forbidden, notFound, validation } from '../../platform/errors/errors.ts';
+import { text } from '../../platform/validation/text.ts';
+import { reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { lockUser } from '../users/users.store.ts';
+import {
+  type ApiToken,
+  deleteApiToken,
+  findApiToken,
+  findTokenBearer,
+  insertApiToken,
+  lockApiToken,
+  listApiTokens as readApiTokens,
+  type TokenBearer,
+  touchApiToken,
+} from './api-tokens.store.ts';
+
+export type { ApiToken } from './api-tokens.store.ts';
+
+/** What a token may be called; several of a user may have one name. */
+export const apiTokenName = text({ least: 1 });
+
+export interface NewApiToken {
+  readonly name: string;
+  /** Its creator. */
+  readonly userId: string;
+  /** Absent: generated. */
+  readonly value?: string | undefined;
+  /** Ahead of now; absent: never. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/**
+ * @returns the token's row and its value, which is told this once and stored as a digest
+ * @throws {ApiError} validation when it would have expired already, conflict when a token of that value exists, forbidden when its creator is not active
+ */
+export async function createApiToken(
+  services: Services,
+  input: NewApiToken,
+  request: RequestContext,
+): Promise<{ readonly apiToken: ApiToken; readonly value: string }> {
+  const now = present();
+  if (input.expiresAt !== undefined && input.expiresAt <= now) throw validation([{ field: 'expiresAt', message: 'must be in the future' }]);
+  const value = input.value ?? randomToken();
+  const apiToken: ApiToken = {
+    id: newId('tok'),
+    name: input.name,
+    userId: input.userId,
+    created: now,
+    expiresAt: input.expiresAt ?? null,
+    lastUsed: null,
+  };
+  await services.database.transaction(async (trx) => {
+    // Locked, so that a deactivation under way finds the token, or is found by it.
+    if ((await lockUser(trx, input.userId))?.status !== 'ACTIVE') throw forbidden();
+    if (!(await insertApiToken(trx, apiToken, digest(value))))
+      throw conflict({ field: 'token', message: 'another API token has this value' });
+    await recordEvent(trx, {
+      eventType: 'system.api_token.create',
+      displayMessage: 'Create API token',
+      request,
+      targets: [target(apiToken)],
+      after: described(apiToken),
+    });
+  });
+  return { apiToken, value };
+}
+
+/** The caller's own tokens, oldest first; those of everybody for whoever may read the whole service. */
+export const listApiTokens = (services: Services, window: Window, request: RequestContext): Promise<Page<ApiToken>> =>
+  readApiTokens(services.database.knex, window, seesAll(request, 'read') ? undefined : request.actor.id);
+
+/** @throws {ApiError} not found, also for another's token that the caller may not see */
+export async function getApiToken(services: Services, id: string, request: RequestContext): Promise<ApiToken> {
+  const apiToken = await findApiToken(services.database.knex, id);
+  if (apiToken === undefined || !isOpenTo(request, apiToken, 'read')) throw notFound(id, 'ApiToken');
+  return apiToken;
+}
+
+/**
+ * Ends a token: the next request with it is refused.
+ * @throws {ApiError} not found, also for another's token that the caller may not see; forbidden for one that he may only see
+ */
+export async function revokeApiToken(services: Services, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const apiToken = await lockApiToken(trx, id);
+    if (apiToken === undefined || !isOpenTo(request, apiToken, 'read')) throw notFound(id, 'ApiToken');
+    if (!isOpenTo(request, apiToken, 'write')) throw forbidden();
+    await deleteApiToken(trx, id);
+    await recordEvent(trx, {
+      eventType: 'system.api_token.revoke',
+      displayMessage: 'Revoke API token',
+      request,
+      targets: [target(apiToken)],
+      before: described(apiToken),
+    });
+  });
+}
+
+const seesAll = ({ roles = [] }: RequestContext, verb: Verb): boolean => reachOf(roles, verb) === 'everything';
+
+const isOpenTo = (request: RequestContext, { userId }: ApiToken, verb: Verb): boolean =>
+  userId === request.actor.id || seesAll(request, verb);
+
+const target = ({ id, name }: ApiToken) => ({ id, type: 'Token', displayName: name });
+
+const described = ({ name, userId, expiresAt }: ApiToken) => ({ name, userId, expiresAt });
+
+const TOUCH_INTERVAL_MS = 60_000;
+
+/** @returns who bears the token; undefined when it is unknown, has expired, or its creator is not active */
+export async function authenticateApiToken(services: Services, value: string): Promise<TokenBearer | undefined> {
+  const { knex } = services.database;
+  const now = present();
+  const bearer = await findTokenBearer(knex, digest(value), now);
+  if (bearer === undefined) return undefined;
+  // To the minute is exact enough, and spares a write on nearly every call.
+  const { lastUsed } = bearer;
+  if (lastUsed === null || now.getTime() - lastUsed.getTime() > TOUCH_INTERVAL_MS) await touchApiToken(knex, bearer.tokenId, now);
+  return bearer;
+}

@@ -1,0 +1,104 @@
+/** API tokens, known by their digest alone. The only SQL on that table; it reads the creator and his roles along. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { Role, RoleType } from '../administrators/administration.policy.ts';
+
+export interface ApiToken {
+  readonly id: string;
+  readonly name: string;
+  /** Its creator, with whose roles it acts. */
+  readonly userId: string;
+  readonly created: Date;
+  /** null: never. */
+  readonly expiresAt: Date | null;
+  readonly lastUsed: Date | null;
+}
+
+/** What a valid token proves. */
+export interface TokenBearer {
+  readonly tokenId: string;
+  readonly lastUsed: Date | null;
+  readonly userId: string;
+  readonly login: string;
+  readonly roles: readonly Role[];
+}
+
+const TOKEN: Columns<ApiToken> = {
+  id: 'id',
+  name: 'name',
+  userId: 'user_id',
+  created: 'created',
+  expiresAt: 'expires_at',
+  lastUsed: 'last_used',
+};
+
+/** @returns false when a token of that value exists */
+export async function insertApiToken(executor: Executor, token: ApiToken, tokenHash: string): Promise<boolean> {
+  const row = { ...toRow(TOKEN, token), token_hash: tokenHash };
+  return (await executor('api_tokens').insert(row).onConflict('token_hash').ignore().returning('id')).length === 1;
+}
+
+/** Oldest first. @param userId absent: those of all users */
+export async function listApiTokens(executor: Executor, window: Window, userId: string | undefined): Promise<Page<ApiToken>> {
+  const query = executor('api_tokens');
+  if (userId !== undefined) query.where({ user_id: userId });
+  return readPage<ApiToken>(query, TOKEN, window);
+}
+
+/** Those that expire in that span, the next first. @param userId absent: those of all users */
+export async function listExpiringTokens(
+  executor: Executor,
+  { from, until, userId }: { readonly from: Date; readonly until: Date; readonly userId?: string | undefined },
+  limit: number,
+): Promise<ApiToken[]> {
+  const query = executor('api_tokens').where('expires_at', '>', from).where('expires_at', '<=', until);
+  if (userId !== undefined) query.where({ user_id: userId });
+  return query.orderBy(['expires_at', 'id']).limit(limit).select<ApiToken[]>(TOKEN);
+}
+
+export async function hasApiTokens(executor: Executor): Promise<boolean> {
+  return (await executor('api_tokens').first('id')) !== undefined;
+}
+
+export async function findApiToken(executor: Executor, id: string): Promise<ApiToken | undefined> {
+  return executor('api_tokens').where({ id }).first<ApiToken | undefined>(TOKEN);
+}
+
+/** Locks the row, so that of two who revoke one token the second finds none. Needs a transaction. */
+export async function lockApiToken(executor: Executor, id: string): Promise<ApiToken | undefined> {
+  return executor('api_tokens').where({ id }).forUpdate().first<ApiToken | undefined>(TOKEN);
+}
+
+export async function deleteApiToken(executor: Executor, id: string): Promise<void> {
+  await executor('api_tokens').where({ id }).delete();
+}
+
+const FIND_BEARER = `
+  SELECT t.id, t.last_used, t.user_id, u.login,
+    (SELECT coalesce(json_agg(json_build_object('type', r.type, 'org_id', r.org_id)), '[]') FROM roles r WHERE r.user_id = u.id) AS roles
+  FROM api_tokens t JOIN users u ON u.id = t.user_id
+  WHERE t.token_hash = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)
+    AND EXISTS (SELECT FROM roles r WHERE r.user_id = u.id)`;
+
+interface BearerRow {
+  id: string;
+  last_used: Date | null;
+  user_id: string;
+  login: string;
+  roles: { type: RoleType; org_id: string | null }[];
+}
+
+/** @returns the bearer of a token that has not expired and whose creator is active and has a role */
+export async function findTokenBearer(executor: Executor, tokenHash: string, now: Date): Promise<TokenBearer | undefined> {
+  const { rows } = await executor.raw<{ rows: BearerRow[] }>(FIND_BEARER, [tokenHash, now]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const roles = row.roles.map(({ type, org_id }) => ({ type, orgId: org_id ?? undefined }));
+  return { tokenId: row.id, lastUsed: row.last_used, userId: row.user_id, login: row.login, roles };
+}
+
+export async function touchApiToken(executor: Executor, id: string, lastUsed: Date): Promise<void> {
+  await executor('api_tokens').where({ id }).update({ last_used: lastUsed });
+}

@@ -1,0 +1,154 @@
+/** API → Token: the tokens that calls of the management API are signed with. A new one is told once, on the answer to its form. */
+import { z } from 'zod';
+import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
+import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
+import type { ConsolePage, Drawn, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { type Content, listPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { forbidden } from '../../platform/errors/errors.ts';
+import { reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { findPerson } from '../administrators/administrators.service.ts';
+import { type ApiToken, apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
+
+const HOME = '/admin/api/tokens';
+const DAY_MS = 86_400_000;
+const CRUMBS = [{ label: 'API' }, { label: 'Token', href: HOME }];
+
+const seesAll = ({ request }: Visit, verb: Verb): boolean => reachOf(request.roles, verb) === 'everything';
+const mayRevoke = (visit: Visit, { userId }: ApiToken): boolean => userId === visit.person.id || seesAll(visit, 'write');
+
+/** Logins by user id. */
+async function ownersOf(visit: Visit, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(tokens.map(({ userId }) => userId))];
+  return new Map(await Promise.all(ids.map(async (id) => [id, (await findPerson(visit.services, id))?.login ?? id] as const)));
+}
+
+const list: ConsolePage = {
+  path: '/api/tokens',
+  access: 'own',
+  async show(visit) {
+    const { items, next } = await listApiTokens(visit.services, { limit: LIMIT, after: afterIn(visit.query) }, visit.request);
+    const owners = seesAll(visit, 'read') ? await ownersOf(visit, items) : undefined;
+    const create = { label: 'Create token', href: `${HOME}/new`, main: true };
+    return listPage({
+      title: 'Token',
+      lead: 'A token signs calls of the management API. It may do what its owner may do, and dies with his roles.',
+      crumbs: [{ label: 'API' }],
+      actions: [create],
+      list: {
+        name: 'Tokens',
+        columns: ['Name', ...(owners === undefined ? [] : ['Owner']), 'Created', 'Expires', 'Last used'],
+        rows: items.map((token) => ({
+          cells: [
+            token.name,
+            ...(owners === undefined ? [] : [owners.get(token.userId) ?? token.userId]),
+            { moment: momentOf(token.created) },
+            expiryOf(token),
+            token.lastUsed === null ? 'Not yet' : { moment: momentOf(token.lastUsed) },
+          ],
+          actions: mayRevoke(visit, token) ? [{ label: 'Revoke', href: `${HOME}/${token.id}/revoke` }] : [],
+        })),
+        empty:
+          afterIn(visit.query) === undefined
+            ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API.'
+            : 'There are no more tokens.',
+        pager: pagerOf(HOME, visit.query, next),
+      },
+    });
+  },
+};
+
+function expiryOf({ expiresAt }: ApiToken): Content {
+  if (expiresAt === null) return 'Never';
+  const moment = momentOf(expiresAt);
+  return expiresAt <= present() ? [{ moment }, { text: 'expired', tone: 'plain' }] : { moment };
+}
+
+const EXPIRIES: readonly Option[] = [
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In one year' },
+  { value: 'never', label: 'Never' },
+];
+
+const FIELDS: readonly Field[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    hint: 'What it is for, e.g. “Nightly import”. You will know it by its name when you revoke it.',
+    required: true,
+  },
+  { name: 'expires', label: 'Expires', options: EXPIRIES, value: '90', alias: 'expiresAt' },
+];
+
+const newToken = z.object({
+  name: apiTokenName,
+  expires: z.enum(['30', '90', '365', 'never']),
+});
+
+const create: ConsolePage = {
+  path: '/api/tokens/new',
+  needsFreshSignIn: true,
+  access: 'own',
+  verb: 'write',
+  async show(_visit, typed) {
+    const submit = 'Create token';
+    return formPage({ title: submit, crumbs: CRUMBS, fields: FIELDS, hidden: formKey(), submit, cancel: HOME }, typed);
+  },
+  async receive(visit, form) {
+    const wanted = readFields(newToken, form);
+    return tokenCreated(visit, await carriedOutOnce(visit, form, [HOME, wanted], (services) => carryOut({ ...visit, services }, wanted)));
+  },
+};
+
+/** What the answer to the form tells, as it can be kept for the form sent again. */
+interface Told {
+  readonly name: string;
+  readonly value: string;
+  /** ISO 8601; null: never. */
+  readonly expires: string | null;
+}
+
+async function carryOut({ services, person, request }: Visit, { name, expires }: { name: string; expires: string }): Promise<Told> {
+  const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
+  const { apiToken, value } = await createApiToken(services, { name, userId: person.id, expiresAt }, request);
+  return { name: apiToken.name, value, expires: apiToken.expiresAt?.toISOString() ?? null };
+}
+
+function tokenCreated({ services: { config } }: Visit, { name, value, expires }: Told): Drawn {
+  return {
+    view: 'token-created',
+    title: 'Token created',
+    lead: 'Copy it now: it is shown only this once, and stored in a form from which nobody can read it.',
+    crumbs: CRUMBS,
+    scripts: ['copy.js'],
+    locals: {
+      name,
+      value,
+      expires: expires === null ? null : momentOf(new Date(expires)),
+      example: `${config.baseUrl}/api/v1/account/org`,
+      home: HOME,
+    },
+  };
+}
+
+const revoke: ConsolePage = {
+  path: '/api/tokens/:id/revoke',
+  access: 'own',
+  verb: 'write',
+  async show(visit, typed) {
+    const token = await getApiToken(visit.services, visit.params.id ?? '', visit.request);
+    if (!mayRevoke(visit, token)) throw forbidden();
+    const title = `Revoke “${token.name}”?`;
+    const facts = ['Whatever signs its calls with this token is refused from the next call on.', 'This cannot be undone.'];
+    return formPage({ title, crumbs: CRUMBS, facts, submit: 'Revoke token', danger: true, cancel: HOME }, typed);
+  },
+  async receive({ services, params, request }) {
+    await revokeApiToken(services, params.id ?? '', request);
+    return { goTo: HOME, notice: 'token-revoked' };
+  },
+};
+
+export const tokens: readonly ConsolePage[] = [list, create, revoke];

@@ -1,0 +1,143 @@
+/** To whom applications are assigned. What an assignment means (`assignment: ASSIGNED`) is decided at the sign-in, not here. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { getGroup } from '../groups/groups.service.ts';
+import { findGroup } from '../groups/groups.store.ts';
+import { findVisibleUser } from '../users/user-reach.service.ts';
+import { findUserById } from '../users/users.store.ts';
+import {
+  type AssigneeKind,
+  type Assignment,
+  deleteAssignment,
+  findAssignment,
+  insertAssignment,
+  listAssignmentsOf,
+  listAssignments as listRows,
+  type UserAssignment,
+} from './application-assignments.store.ts';
+import { applicationTarget, getApplication } from './applications.service.ts';
+import { type Application, findApplicationById, listApplicationsOfGroup, listApplicationsOpenTo } from './applications.store.ts';
+
+export type { AssigneeKind, Assignment } from './application-assignments.store.ts';
+
+/** A user or a group. */
+export interface Assignee {
+  readonly kind: AssigneeKind;
+  readonly id: string;
+}
+
+interface Target {
+  readonly id: string;
+  readonly type: string;
+  readonly displayName: string;
+}
+
+/** Who is assigned already stays it. @throws {ApiError} not found: the application, the user or the group */
+export async function assign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<Assignment> {
+  return services.database.transaction(async (trx) => {
+    const { kind, id } = assignee;
+    const [application, target] = await findBoth(trx, applicationId, assignee);
+    const outcome = await insertAssignment(trx, applicationId, kind, id, present());
+    if (outcome === 'added') await recordAssignment(trx, 'add', application, kind, target, request);
+    const assignment = outcome === 'missing' ? undefined : await findAssignment(trx, applicationId, kind, id);
+    if (assignment === undefined) throw assigneeNotFound(assignee);
+    return assignment;
+  });
+}
+
+/** Who is not assigned stays so. @throws {ApiError} not found: the application, the user or the group */
+export async function unassign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const [application, target] = await findBoth(trx, applicationId, assignee);
+    if (await deleteAssignment(trx, applicationId, assignee.kind, assignee.id)) {
+      await recordAssignment(trx, 'remove', application, assignee.kind, target, request);
+    }
+  });
+}
+
+/** @throws {ApiError} not found: the application, or the assignment */
+export async function getAssignment(services: Services, applicationId: string, assignee: Assignee): Promise<Assignment> {
+  await getApplication(services, applicationId);
+  const assignment = await findAssignment(services.database.knex, applicationId, assignee.kind, assignee.id);
+  if (assignment === undefined) throw assigneeNotFound(assignee);
+  return assignment;
+}
+
+/** The oldest users or groups first. @throws {ApiError} not found */
+export async function listAssignments(
+  services: Services,
+  applicationId: string,
+  kind: AssigneeKind,
+  window: Window,
+): Promise<Page<Assignment>> {
+  await getApplication(services, applicationId);
+  return listRows(services.database.knex, applicationId, kind, window);
+}
+
+/** The applications that are assigned to a group, oldest first. @throws {ApiError} not found */
+export async function listGroupApplications(services: Services, groupId: string, window: Window): Promise<Page<Application>> {
+  const { id } = await getGroup(services, groupId);
+  return listApplicationsOfGroup(services.database.knex, id, window);
+}
+
+/** The applications that are assigned to a user, to himself or by his groups, oldest first. @throws {ApiError} not found */
+export async function listUserAssignments(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<UserAssignment>> {
+  const { knex } = services.database;
+  return listAssignmentsOf(knex, (await findVisibleUser(knex, idOrLogin, request)).id, window);
+}
+
+/** The applications that a user may begin to sign in to, oldest first. @throws {ApiError} not found */
+export async function listOpenApplications(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<Application>> {
+  const { id } = await findVisibleUser(services.database.knex, idOrLogin, request);
+  return listApplicationsOpenTo(services.database.knex, id, window);
+}
+
+async function findBoth(trx: Executor, applicationId: string, assignee: Assignee): Promise<[Application, Target]> {
+  const application = await findApplicationById(trx, applicationId);
+  if (application === undefined) throw notFound(applicationId, 'Application');
+  const target = await findTarget(trx, assignee);
+  if (target === undefined) throw assigneeNotFound(assignee);
+  return [application, target];
+}
+
+async function findTarget(trx: Executor, { kind, id }: Assignee): Promise<Target | undefined> {
+  if (kind === 'user') {
+    const user = await findUserById(trx, id);
+    return user && { id, type: 'User', displayName: user.login };
+  }
+  const group = await findGroup(trx, id);
+  return group && { id, type: 'UserGroup', displayName: group.name };
+}
+
+const recordAssignment = (
+  trx: Executor,
+  change: 'add' | 'remove',
+  application: Application,
+  kind: AssigneeKind,
+  assignee: Target,
+  request: RequestContext,
+): Promise<void> =>
+  recordEvent(trx, {
+    eventType: kind === 'user' ? `application.user_membership.${change}` : `group.application_assignment.${change}`,
+    displayMessage: change === 'add' ? `Assign application to ${kind}` : `Take application from ${kind}`,
+    request,
+    targets: [assignee, applicationTarget(application)],
+    [change === 'add' ? 'after' : 'before']: { applicationId: application.id, [`${kind}Id`]: assignee.id },
+  });
+
+const assigneeNotFound = ({ kind, id }: Assignee) => notFound(id, kind === 'user' ? 'User' : 'Group');

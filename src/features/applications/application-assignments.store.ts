@@ -1,0 +1,109 @@
+/** Whom applications are assigned to: users and groups. The only SQL on those tables. */
+import type { Columns } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+
+export type AssigneeKind = 'user' | 'group';
+
+export interface Assignment {
+  /** Of the user or group. */
+  readonly id: string;
+  /** The user's login, or the group's name. */
+  readonly name: string;
+  readonly created: Date;
+}
+
+/** Where assignments of each kind are, and where their assignees. */
+const TABLES = {
+  user: { table: 'application_users', column: 'user_id', assignees: 'users', name: 'login' },
+  group: { table: 'application_groups', column: 'group_id', assignees: 'groups', name: 'name' },
+} as const;
+
+const columnsOf = (kind: AssigneeKind): Columns<Assignment> => ({ id: 'of.id', name: `of.${TABLES[kind].name}`, created: 'a.created' });
+
+/** @returns `missing` when the application or the assignee was deleted meanwhile; the transaction is then good for nothing more */
+export async function insertAssignment(
+  trx: Executor,
+  applicationId: string,
+  kind: AssigneeKind,
+  assigneeId: string,
+  created: Date,
+): Promise<'added' | 'there already' | 'missing'> {
+  const { table, column } = TABLES[kind];
+  try {
+    const row = { application_id: applicationId, [column]: assigneeId, created };
+    const inserted = await trx(table).insert(row).onConflict(['application_id', column]).ignore().returning(column);
+    return inserted.length === 1 ? 'added' : 'there already';
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return 'missing';
+    throw error;
+  }
+}
+
+/** @returns false when there was no such assignment */
+export async function deleteAssignment(trx: Executor, applicationId: string, kind: AssigneeKind, assigneeId: string): Promise<boolean> {
+  const { table, column } = TABLES[kind];
+  return (
+    (await trx(table)
+      .where({ application_id: applicationId, [column]: assigneeId })
+      .delete()) === 1
+  );
+}
+
+export async function findAssignment(
+  executor: Executor,
+  applicationId: string,
+  kind: AssigneeKind,
+  assigneeId: string,
+): Promise<Assignment | undefined> {
+  return assignments(executor, applicationId, kind).where('of.id', assigneeId).first<Assignment | undefined>(columnsOf(kind));
+}
+
+/** The oldest users or groups first. */
+export const listAssignments = (executor: Executor, applicationId: string, kind: AssigneeKind, window: Window): Promise<Page<Assignment>> =>
+  readPage(assignments(executor, applicationId, kind), columnsOf(kind), window, { by: 'of.seq' });
+
+function assignments(executor: Executor, applicationId: string, kind: AssigneeKind) {
+  const { table, column, assignees } = TABLES[kind];
+  return executor(`${table} AS a`).join(`${assignees} AS of`, 'of.id', `a.${column}`).where('a.application_id', applicationId);
+}
+
+const IS_ASSIGNED = `SELECT EXISTS (SELECT FROM application_users WHERE application_id = :applicationId AND user_id = :userId)
+  OR EXISTS (SELECT FROM application_groups a JOIN group_members m ON m.group_id = a.group_id
+    WHERE a.application_id = :applicationId AND m.user_id = :userId) AS assigned`;
+
+/** Is the application open to the user, by himself or by one of his groups? */
+export async function isAssigned(executor: Executor, applicationId: string, userId: string): Promise<boolean> {
+  const { rows } = await executor.raw<{ rows: { assigned: boolean }[] }>(IS_ASSIGNED, { applicationId, userId });
+  return rows[0]?.assigned === true;
+}
+
+/** An application that is assigned to a user, to himself or by his groups. */
+export interface UserAssignment {
+  readonly applicationId: string;
+  readonly label: string;
+  readonly status: 'ACTIVE' | 'INACTIVE';
+  /** To himself. */
+  readonly isDirect: boolean;
+  /** The names of his groups that have it. */
+  readonly groups: readonly string[];
+}
+
+const OF_USER = 'SELECT application_id FROM application_users WHERE user_id = :userId';
+const OF_HIS_GROUPS =
+  'SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId';
+const HIS_GROUPS = `ARRAY(SELECT g.name FROM application_groups a JOIN group_members m ON m.group_id = a.group_id JOIN groups g ON g.id = a.group_id
+  WHERE a.application_id = applications.id AND m.user_id = :userId ORDER BY g.name)`;
+
+/** The oldest applications first. */
+export function listAssignmentsOf(executor: Executor, userId: string, window: Window): Promise<Page<UserAssignment>> {
+  const columns = {
+    applicationId: 'id',
+    label: 'label',
+    status: 'status',
+    isDirect: executor.raw(`id IN (${OF_USER})`, { userId }),
+    groups: executor.raw(HIS_GROUPS, { userId }),
+  };
+  return readPage(executor('applications').whereRaw(`id IN (${OF_USER} UNION ${OF_HIS_GROUPS})`, { userId }), columns, window);
+}

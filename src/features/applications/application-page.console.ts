@@ -1,0 +1,97 @@
+/** What all pages about one application share: its address, its tabs, who may change it, and the words for its kinds. */
+
+import type { Option } from '../../pages/console/form.ts';
+import type { Action, Crumb, Visit } from '../../pages/console/page.ts';
+import type { Piece, WordsPart } from '../../pages/console/sheet.ts';
+import { wrongState } from '../../platform/errors/errors.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import type { ApplicationType } from './application-settings.policy.ts';
+import { type Application, getApplication } from './applications.service.ts';
+
+export const HOME = '/admin/applications';
+export const APPLICATIONS: readonly Crumb[] = [{ label: 'Applications', href: HOME }];
+
+/** In the order in which they are offered. */
+export const KINDS: readonly (Option & { readonly value: ApplicationType })[] = [
+  {
+    value: 'web',
+    label: 'Web application',
+    hint: 'Runs on a server that can keep a secret, e.g. in Java, PHP, Python or Node.js. People sign in to it in their browser.',
+  },
+  {
+    value: 'browser',
+    label: 'Single-page application',
+    hint: 'JavaScript in the browser, e.g. with React or Angular. It cannot keep a secret: each sign-in is protected by PKCE.',
+  },
+  {
+    value: 'native',
+    label: 'Native application',
+    hint: 'Installed on a phone, a desktop or a command line. It cannot keep a secret either: PKCE, and an address of its own to return to.',
+  },
+  {
+    value: 'service',
+    label: 'Service (machine to machine)',
+    hint: 'A program without people, e.g. a nightly job. It signs in as itself (client credentials) and gets tokens for your API.',
+  },
+];
+
+export const kindOf = (type: ApplicationType): string => KINDS.find(({ value }) => value === type)?.label ?? type;
+
+export const addressOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+
+/** May he change applications at all? */
+export const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+
+/** May he change this one? */
+export const mayChange = (visit: Visit, { system }: Application): boolean => mayWrite(visit) && !system;
+
+/** @throws {ApiError} not found */
+export const applicationIn = ({ services, params }: Visit): Promise<Application> => getApplication(services, params.id ?? '');
+
+/** For a page that changes the application. @throws {ApiError} not found; wrong state: it is the service's own */
+export async function applicationToChange(visit: Visit): Promise<Application> {
+  const application = await applicationIn(visit);
+  if (application.system) throw wrongState('the application belongs to the service itself');
+  return application;
+}
+
+/** The way to a page below the application. */
+export const below = ({ id, label }: Application, tab?: Action): readonly Crumb[] => [
+  ...APPLICATIONS,
+  { label, href: addressOf(id) },
+  ...(tab === undefined ? [] : [tab]),
+];
+
+export function tabsOf(id: string) {
+  const address = addressOf(id);
+  return {
+    connect: { label: 'Connect', href: address },
+    settings: { label: 'Settings', href: `${address}/settings` },
+    credentials: { label: 'Credentials', href: `${address}/credentials` },
+    assignments: { label: 'Assignments', href: `${address}/assignments` },
+    branding: { label: 'Branding', href: `${address}/branding` },
+    lifecycle: { label: 'Life cycle', href: `${address}/lifecycle` },
+  };
+}
+
+export const statusOf = ({ status }: Application): Piece =>
+  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
+
+/** What stands at the head of each tab. */
+export const headOf = (application: Application) => ({
+  title: application.label,
+  lead: application.system
+    ? `${kindOf(application.settings.application_type)}, part of the service itself`
+    : kindOf(application.settings.application_type),
+  crumbs: APPLICATIONS,
+  tabs: Object.values(tabsOf(application.id)),
+});
+
+/** What is to be known on each tab of an application that is not like others. */
+export function warningsOf({ status, system }: Application): readonly WordsPart[] {
+  const words: string[] = [];
+  if (system)
+    words.push('This application is part of the service itself. It follows the configuration of the service, and cannot be changed here.');
+  if (status === 'INACTIVE') words.push('This application is inactive: nobody can sign in to it, and its tokens are not accepted.');
+  return words.length === 0 ? [] : [{ kind: 'words', paragraphs: words, tone: 'warning' }];
+}

@@ -1,0 +1,67 @@
+/** `apps/{id}/credentials/secrets`: two secrets may be valid at once, so that an application changes from one to the other without an outage. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, time, writeTime } from '../../api/fields.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from './application-secrets.service.ts';
+import { clientSecret } from './application-settings.service.ts';
+import type { SecretFacts } from './applications.service.ts';
+
+/** Never with its value. */
+const secret = z.object({ id: z.string(), status: z.literal('ACTIVE'), created: time, lastUpdated: time });
+
+const path = '/apps/:id/credentials/secrets';
+const secretParams = idParams.extend({ secretId: z.string().min(1) });
+
+export const appSecrets: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path,
+    access: 'service',
+    summary: 'Create a second secret; it is told this once',
+    params: idParams,
+    body: z.strictObject({ client_secret: clientSecret.optional() }),
+    bodyOptional: true,
+    response: secret.extend({ client_secret: z.string() }),
+    status: 201,
+    handler: async ({ services, params, body, request }) => {
+      const { value, ...facts } = await createSecret(services, params.id, body.client_secret, request);
+      return { ...present(facts), client_secret: value };
+    },
+  }),
+  listing({
+    path,
+    access: 'service',
+    summary: 'List the secrets, the oldest first, without their values',
+    params: idParams,
+    item: secret,
+    handler: async ({ services, params, query }) => inPages((await listApplicationSecrets(services, params.id)).map(present), query),
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${path}/:secretId`,
+    access: 'service',
+    summary: 'Read a secret, without its value',
+    params: secretParams,
+    response: secret,
+    handler: async ({ services, params }) => present(await getSecret(services, params.id, params.secretId)),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${path}/:secretId`,
+    access: 'service',
+    summary: 'Delete a secret; the last one stays',
+    params: secretParams,
+    handler: async ({ services, params, request }) => {
+      await deleteSecret(services, params.id, params.secretId, request);
+      return undefined;
+    },
+  }),
+];
+
+const present = ({ id, created }: SecretFacts): z.input<typeof secret> => ({
+  id,
+  status: 'ACTIVE',
+  created: writeTime(created),
+  lastUpdated: writeTime(created),
+});

@@ -1,0 +1,71 @@
+/**
+ * An application's secrets beside the first: a second one is made, the application learns it, the first is deleted, and no request was refused
+ * meanwhile. By client_secret_basic and client_secret_post either is accepted, by the methods that sign with it the newest.
+ */
+
+import { randomToken } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { notFound, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { usesSecret } from './application-settings.policy.ts';
+import { applicationTarget, changeApplication, getApplication, keepSecret } from './applications.service.ts';
+import { deleteSecrets, listSecrets, type SecretFacts } from './applications.store.ts';
+
+const MOST_SECRETS = 2;
+
+/**
+ * @param chosen by its owner; absent: generated
+ * @returns the secret, which is told this once and stored sealed
+ * @throws {ApiError} not found; wrong state: the authentication method uses no secret, there are two already, an application of the service itself
+ */
+export async function createSecret(
+  services: Services,
+  applicationId: string,
+  chosen: string | undefined,
+  request: RequestContext,
+): Promise<SecretFacts & { readonly value: string }> {
+  const value = chosen ?? randomToken();
+  return changeApplication(services, applicationId, async (trx, application) => {
+    if (!usesSecret(application.settings)) throw wrongState('the token_endpoint_auth_method of the application uses no secret');
+    const present = await listSecrets(trx, applicationId);
+    if (present.length >= MOST_SECRETS) throw wrongState('the application has two secrets already, delete one first');
+    const secret = await keepSecret(services, trx, applicationId, value);
+    await recordEvent(trx, {
+      eventType: 'application.oauth2.client_secret.create',
+      displayMessage: 'Create client secret',
+      request,
+      targets: [applicationTarget(application)],
+      after: { secretId: secret.id },
+    });
+    return { ...secret, value };
+  });
+}
+
+/** The oldest first. @throws {ApiError} not found */
+export async function listApplicationSecrets(services: Services, applicationId: string): Promise<SecretFacts[]> {
+  await getApplication(services, applicationId);
+  return listSecrets(services.database.knex, applicationId);
+}
+
+/** @throws {ApiError} not found: application or secret */
+export async function getSecret(services: Services, applicationId: string, secretId: string): Promise<SecretFacts> {
+  const found = (await listApplicationSecrets(services, applicationId)).find(({ id }) => id === secretId);
+  if (found === undefined) throw notFound(secretId, 'ClientSecret');
+  return found;
+}
+
+/** @throws {ApiError} not found: application or secret; wrong state: it is the last one, an application of the service itself */
+export async function deleteSecret(services: Services, applicationId: string, secretId: string, request: RequestContext): Promise<void> {
+  await changeApplication(services, applicationId, async (trx, application) => {
+    if ((await deleteSecrets(trx, applicationId, secretId)) === 0) throw notFound(secretId, 'ClientSecret');
+    if ((await listSecrets(trx, applicationId)).length === 0) throw wrongState('the application needs its last secret');
+    await recordEvent(trx, {
+      eventType: 'application.oauth2.client_secret.delete',
+      displayMessage: 'Delete client secret',
+      request,
+      targets: [applicationTarget(application)],
+      before: { secretId },
+    });
+  });
+}

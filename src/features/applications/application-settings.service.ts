@@ -1,0 +1,163 @@
+/**
+ * What each of an application's OAuth settings may be: the client metadata of OpenID Connect Dynamic Client Registration section 2 and
+ * what the service adds to it. Defaults, and how the settings must agree with each other, are in features/applications/application-settings.policy.ts.
+ * Nothing that passes both may be refused later by oidc-provider's own schema of a client.
+ */
+import { z } from 'zod';
+import { isLoopbackHost } from '../../platform/config/config.ts';
+import { shownText, text } from '../../platform/validation/text.ts';
+import { brandColour } from '../settings/settings-fields.service.ts';
+import { isUserId } from '../users/user-profile.service.ts';
+
+const MOST_URIS = 100;
+
+/** The characters of RFC 3986 only. An http address has an authority: to a browser `https:host` is a relative reference. */
+const ABSOLUTE_URI = /^(https?:\/\/|(?!https?:)[a-z][a-z0-9+.-]*:)[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
+
+/** Hosts that the content security policy of our pages can name (CSP level 3 section 2.3.1); `;` and `,` would end a directive. */
+const hasOrdinaryHost = (value: string): boolean => {
+  const { protocol, hostname } = new URL(value);
+  return !/^https?:$/.test(protocol) || /^([a-z0-9_.-]+|\[[0-9a-f:.]+\])$/i.test(hostname);
+};
+const ORDINARY_HOST = 'must have a host of letters, digits, hyphens and periods';
+
+/** An absolute URI as RFC 6749 section 3.1.2 wants it: without fragment; and without user information, which only disguises the host. */
+const absoluteUri = z
+  .string()
+  .trim()
+  .max(2048)
+  .refine((value) => ABSOLUTE_URI.test(value) && URL.canParse(value), { error: 'must be an absolute URI', abort: true })
+  .refine(hasOrdinaryHost, ORDINARY_HOST)
+  .refine((value) => !value.includes('#'), 'must not have a fragment')
+  .refine((value) => new URL(value).username === '' && new URL(value).password === '', 'must not have user information');
+
+/** What a reader of the description is told of one. */
+const AS_URI = { format: 'uri' } as const;
+
+const isWeb = (value: string) => /^https?:$/.test(new URL(value).protocol);
+const isHttps = (value: string) => new URL(value).protocol === 'https:';
+const isLoopback = (value: string) => isLoopbackHost(new URL(value).hostname);
+
+/** A page that people are shown a link to. */
+const webUri = absoluteUri.refine(isWeb, 'must begin with https:// or http://').meta(AS_URI).optional();
+
+/** An address that the service calls or sends secrets to. */
+export const calledUri = absoluteUri
+  .refine((value) => isHttps(value) || (isWeb(value) && isLoopback(value)), 'must be https, or http on a loopback address')
+  .meta(AS_URI);
+const guardedUri = calledUri.optional();
+
+/** Schemes that browsers execute or read files with. */
+const DANGEROUS_SCHEMES = new Set(['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'about:']);
+
+const redirectUris = z
+  .array(
+    absoluteUri
+      .refine((value) => !DANGEROUS_SCHEMES.has(new URL(value).protocol), 'must not have this scheme')
+      .refine((value) => !/^http:/i.test(value) || isLoopback(value), 'must be https, or http on a loopback address')
+      .meta(AS_URI),
+  )
+  .max(MOST_URIS);
+
+/** What users read of an application. */
+export const applicationLabel = shownText({ least: 1 });
+
+const origin = text({ most: 255 })
+  .refine((value) => URL.canParse(value) && new URL(value).origin === value, {
+    error: 'must be an origin: scheme, host and port',
+    abort: true,
+  })
+  .refine(hasOrdinaryHost, ORDINARY_HOST);
+
+/** The seven of OAuth 2.0 Multiple Response Type Encoding Practices section 3 (without `none`), words in alphabetical order. */
+const RESPONSE_TYPES = ['code', 'token', 'id_token', 'code token', 'code id_token', 'id_token token', 'code id_token token'];
+
+const responseType = text()
+  .transform((value) => value.split(/ +/).sort().join(' '))
+  .refine((value) => RESPONSE_TYPES.includes(value), `must be a combination of code, token and id_token`);
+
+/** A public key (RFC 7517 section 4; RFC 7518 section 6). Members that mean nothing here are dropped, as section 4 wants. */
+const base64url = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
+  .max(2048);
+const keyInfo = { kid: text().optional(), use: z.enum(['sig', 'enc']).optional(), alg: text({ most: 20 }).optional() };
+const publicJwk = z
+  .looseObject({})
+  .refine((jwk) => !['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].some((member) => member in jwk), {
+    error: 'must be a public key',
+    abort: true,
+  })
+  .pipe(
+    z.discriminatedUnion('kty', [
+      z.object({ kty: z.literal('RSA'), n: base64url, e: base64url, ...keyInfo }),
+      z.object({ kty: z.literal('EC'), crv: z.enum(['P-256', 'P-384', 'P-521']), x: base64url, y: base64url, ...keyInfo }),
+      z.object({ kty: z.literal('OKP'), crv: z.enum(['Ed25519']), x: base64url, ...keyInfo }),
+    ]),
+  );
+
+/** The part of the settings that the API shows under `credentials.oauthClient`. */
+export const credentialFields = {
+  token_endpoint_auth_method: z
+    .enum(['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'])
+    .optional(),
+  pkce_required: z.boolean().optional(),
+};
+
+/** The part of the settings that the API shows under `settings.oauthClient`. */
+export const clientFields = {
+  application_type: z.enum(['web', 'native', 'browser', 'service']).optional(),
+  redirect_uris: redirectUris.optional(),
+  post_logout_redirect_uris: redirectUris.optional(),
+  response_types: z.array(responseType).max(20).optional(),
+  grant_types: z
+    .array(z.enum(['authorization_code', 'implicit', 'password', 'client_credentials', 'refresh_token']))
+    .max(20)
+    .optional(),
+  consent_method: z.enum(['TRUSTED', 'REQUIRED']).optional(),
+  assignment: z.enum(['EVERYONE', 'ASSIGNED']).optional(),
+  client_uri: webUri,
+  logo_uri: webUri,
+  brand_color: brandColour('light').optional(),
+  tos_uri: webUri,
+  policy_uri: webUri,
+  jwks: z.strictObject({ keys: z.array(publicJwk).min(1).max(20) }).optional(),
+  jwks_uri: guardedUri,
+  initiate_login_uri: absoluteUri.refine(isHttps, 'must be https').optional(),
+  backchannel_logout_uri: guardedUri,
+  backchannel_logout_session_required: z.boolean().optional(),
+  allowed_origins: z.array(origin).max(MOST_URIS).optional(),
+  id_token_claims: z
+    .array(text({ least: 1, most: 100 }))
+    .max(100)
+    .optional(),
+  id_token_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
+  profile: z.enum(['service', 'openid']).nullable().optional().meta({
+    description:
+      "Whose rules count for this application's requests: service, or openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need; null: the authorization server's",
+  }),
+  identity_providers: z
+    .array(text({ least: 1 }))
+    .max(50)
+    .optional(),
+  introspect_any: z.boolean().optional(),
+  mfa_required: z.boolean().optional(),
+  refresh_token: z
+    .strictObject({ rotation_type: z.enum(['ROTATE', 'STATIC']).optional(), leeway: z.int().min(0).max(60).optional() })
+    .optional(),
+};
+
+/** `client_id` as its owner may choose it: RFC 3986 unreserved characters, so that it is itself in any URL. */
+export const clientId = z
+  .string()
+  .regex(/^[A-Za-z0-9._~-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores, tildes and hyphens')
+  .refine((value) => !/^\.{1,2}$/.test(value), 'must not be a dot segment')
+  // The subject of its own tokens: a resource server must not take it for a user (RFC 9700 section 4.15).
+  .refine((value) => !isUserId(value), "must not look like a user's id");
+
+/** A secret as its owner may choose it (RFC 6749 appendix A.2). */
+export const clientSecret = z
+  .string()
+  .min(32)
+  .max(255)
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');

@@ -1,0 +1,53 @@
+/** `/account`: the applications that the user may use, each a tile that begins a sign-in there (OpenID Connect Core 1.0 section 4) or leads to its home page. */
+
+import type { AccountHouse } from '../../pages/account/account-house.ts';
+import { draw, ownPage } from '../../pages/account/page.ts';
+import { logoOf, webAddress } from '../../pages/hosted/links.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
+import { BUILT_IN, DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';
+import { type Application, listApplicationsForUser } from './applications.service.ts';
+
+/** Nobody looks through more. */
+const MOST = 200;
+
+/** GET /account */
+export const applicationsPage = ownPage('', async (house, ctx, visit) => {
+  const { items } = await listApplicationsForUser(house.services.database, visit.user.id, { limit: MOST });
+  const issuer = await issuerForUsers(house);
+  const tiles = items.flatMap((application) => {
+    const href = startAt(application, issuer);
+    const { logo, images } = logoOf(factsOf(application));
+    return href === undefined ? [] : [{ label: application.label, initial: initialOf(application.label), href, logo, images }];
+  });
+  const { compare } = new Intl.Collator(pageLanguage(ctx).lang);
+  tiles.sort((one, other) => compare(one.label, other.label));
+  const images = [...new Set(tiles.flatMap((tile) => tile.images))];
+  await draw(house, ctx, visit, 'account/applications', { page: '', images }, { tiles });
+});
+
+const signs = new Intl.Segmenter();
+
+/** @returns the first sign as a reader counts them, which may be several characters (Unicode Standard Annex 29) */
+const initialOf = (label: string): string => [...signs.segment(label.trim())][0]?.segment ?? '';
+
+export const factsOf = ({ id, label, settings: { logo_uri: logoUri } }: Pick<Application, 'id' | 'label' | 'settings'>) => ({
+  ...{ id, label },
+  ...(logoUri !== undefined && { logoUri }),
+});
+
+/** @returns where the tile leads; the application is told by whom it is started, as the specification demands */
+function startAt({ settings }: Application, issuer: string): string | undefined {
+  const initiate = webAddress(settings.initiate_login_uri);
+  if (initiate === undefined) return webAddress(settings.client_uri);
+  const url = new URL(initiate);
+  url.searchParams.set('iss', issuer);
+  return url.href;
+}
+
+/** The server that applications use if nothing else was arranged. */
+async function issuerForUsers({ services }: AccountHouse): Promise<string> {
+  const servers = await listAuthorizationServers(services);
+  const first = servers.some(({ id, status }) => id === DEFAULT && status === 'ACTIVE') ? DEFAULT : BUILT_IN;
+  return issuerOf(services.config.baseUrl, first);
+}

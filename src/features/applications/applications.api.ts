@@ -1,0 +1,231 @@
+/** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { text } from '../../platform/validation/text.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { appAssignments } from './application-assignments.api.ts';
+import { appSecrets } from './application-secrets.api.ts';
+import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
+import {
+  type Application,
+  type ApplicationStatus,
+  createApplication,
+  deleteApplication,
+  getApplication,
+  listApplications,
+  setApplicationStatus,
+  updateApplication,
+} from './applications.service.ts';
+
+/** What Okta's SDKs send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
+const oktaDefault = <T extends boolean>(value: T) =>
+  z.literal(value).optional().meta({ description: "Okta's default; accepted and ignored" });
+const noAddress = z.null().optional();
+
+const appBody = z.strictObject({
+  name: z.literal('oidc_client').optional(),
+  label: applicationLabel,
+  signOnMode: z.literal('OPENID_CONNECT').optional(),
+  accessibility: z.strictObject({ selfService: oktaDefault(false), errorRedirectUrl: noAddress, loginRedirectUrl: noAddress }).optional(),
+  visibility: z
+    .strictObject({
+      autoLaunch: oktaDefault(false),
+      autoSubmitToolbar: oktaDefault(false),
+      hide: z.strictObject({ iOS: oktaDefault(false), web: oktaDefault(false) }).optional(),
+    })
+    .optional(),
+  credentials: z
+    .strictObject({
+      oauthClient: z
+        .strictObject({
+          client_id: clientId.optional(),
+          client_secret: clientSecret.optional(),
+          autoKeyRotation: oktaDefault(true),
+          ...credentialFields,
+        })
+        .optional(),
+    })
+    .optional(),
+  settings: z
+    .strictObject({
+      implicitAssignment: z
+        .boolean()
+        .optional()
+        .meta({ description: "Okta's word for the assignment; counts where oauthClient.assignment is absent" }),
+      oauthClient: z.strictObject({ ...clientFields, dpop_bound_access_tokens: oktaDefault(false) }).optional(),
+    })
+    .optional(),
+});
+
+export const app = z.object({
+  id: z.string(),
+  name: z.literal('oidc_client'),
+  label: z.string(),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  created: time,
+  lastUpdated: time,
+  signOnMode: z.literal('OPENID_CONNECT'),
+  credentials: z.object({
+    oauthClient: z.object({
+      client_id: z.string(),
+      client_secret: z.string().optional(),
+      token_endpoint_auth_method: z.string(),
+      pkce_required: z.boolean(),
+    }),
+  }),
+  settings: z.object({
+    implicitAssignment: z.boolean().meta({ description: 'Is it assigned to everyone?' }),
+    oauthClient: z.object({
+      application_type: z.string(),
+      redirect_uris: z.array(z.string()),
+      post_logout_redirect_uris: z.array(z.string()),
+      response_types: z.array(z.string()),
+      grant_types: z.array(z.string()),
+      consent_method: z.string(),
+      assignment: z.string(),
+      client_uri: z.string().optional(),
+      logo_uri: z.string().optional(),
+      brand_color: z.string().optional(),
+      tos_uri: z.string().optional(),
+      policy_uri: z.string().optional(),
+      jwks: z.object({ keys: z.array(z.looseObject({})) }).optional(),
+      jwks_uri: z.string().optional(),
+      initiate_login_uri: z.string().optional(),
+      backchannel_logout_uri: z.string().optional(),
+      backchannel_logout_session_required: z.boolean(),
+      allowed_origins: z.array(z.string()),
+      id_token_claims: z.array(z.string()).optional(),
+      id_token_signed_response_alg: z.string().optional(),
+      profile: z.enum(['service', 'openid']).nullable(),
+      identity_providers: z.array(z.string()).optional(),
+      introspect_any: z.boolean(),
+      mfa_required: z.boolean().optional(),
+      refresh_token: z.object({ rotation_type: z.string(), leeway: z.number() }),
+    }),
+  }),
+  _links: links,
+});
+
+const changeStatus = (step: string, status: ApplicationStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/apps/:id/lifecycle/${step}`,
+    access: 'service',
+    summary: `Make an application ${status}`,
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await setApplicationStatus(services, params.id, status, request);
+      return undefined;
+    },
+  });
+
+export const apps: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/apps',
+    access: 'service',
+    summary: 'Create an application; its secret is told this once',
+    query: z.object({ activate: z.enum(['true', 'false']).default('true') }),
+    bodyLimit: LARGE_BODY,
+    body: appBody,
+    response: app,
+    handler: async ({ services, query, body, request }) => {
+      const input = { ...inputOf(body), activate: query.activate === 'true' };
+      const { application, secret } = await createApplication(services, input, request);
+      return presentApp(application, services.config.baseUrl, { ...request, secret });
+    },
+  }),
+  listing({
+    path: '/apps',
+    access: 'service',
+    summary:
+      'List the applications, oldest first; q is what the label begins with, filter an expression of RFC 7644 on id, label, status, settings.oauthClient.application_type',
+    query: { q: text().optional(), filter: z.string().optional() },
+    item: app,
+    handler: async ({ services, query: { limit, after, ...search }, request }) => {
+      const { items, next } = await listApplications(services, search, { limit, after });
+      return { items: items.map((found) => presentApp(found, services.config.baseUrl, request)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/apps/:id',
+    access: 'service',
+    summary: 'Read an application',
+    params: idParams,
+    response: app,
+    handler: async ({ services, params, request }) =>
+      presentApp(await getApplication(services, params.id), services.config.baseUrl, request),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/apps/:id',
+    access: 'service',
+    summary: 'Replace the label and the settings of an application; a secret that becomes necessary is told this once',
+    params: idParams,
+    bodyLimit: LARGE_BODY,
+    body: appBody,
+    response: app,
+    handler: async ({ services, params, body, request }) => {
+      const { id, ...input } = inputOf(body);
+      if (id !== undefined && id !== params.id) {
+        throw validation([{ field: 'credentials.oauthClient.client_id', message: 'cannot be changed' }]);
+      }
+      const { application, secret } = await updateApplication(services, params.id, input, request);
+      return presentApp(application, services.config.baseUrl, { ...request, secret });
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/apps/:id',
+    access: 'service',
+    summary: 'Delete an application, active or not, with its secrets, assignments, consents and tokens',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteApplication(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+  ...appSecrets,
+  ...appAssignments,
+];
+
+/** The API has part of the settings among the credentials. */
+function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
+  const { client_id: id, client_secret: secret, autoKeyRotation: _, ...authentication } = credentials?.oauthClient ?? {};
+  const { implicitAssignment, oauthClient: { dpop_bound_access_tokens: __, ...oauthClient } = {} } = settings ?? {};
+  const implied = implicitAssignment === undefined ? undefined : implicitAssignment ? ('EVERYONE' as const) : ('ASSIGNED' as const);
+  return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient.assignment ?? implied } };
+}
+
+/** One combination of words would make Okta's SDKs refuse the whole list of applications. */
+const responseTypesFor = ({ knowsOktaValuesOnly = false }: Caller, types: readonly string[]): string[] =>
+  knowsOktaValuesOnly ? [...new Set(types.flatMap((type) => type.split(' ')))] : [...types];
+
+type Caller = Pick<RequestContext, 'knowsOktaValuesOnly'>;
+
+/** @param caller for whom it is presented, and with the secret where it is told */
+export function presentApp(
+  application: Application,
+  baseUrl: string,
+  { secret, ...caller }: Caller & { readonly secret?: string | undefined } = {},
+): z.input<typeof app> {
+  const { token_endpoint_auth_method, pkce_required, ...stored } = application.settings;
+  const settings = { ...stored, profile: stored.profile ?? null, response_types: responseTypesFor(caller, stored.response_types) };
+  return {
+    id: application.id,
+    name: 'oidc_client',
+    label: application.label,
+    status: application.status,
+    created: writeTime(application.created),
+    lastUpdated: writeTime(application.lastUpdated),
+    signOnMode: 'OPENID_CONNECT',
+    credentials: { oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required } },
+    settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: settings },
+    _links: { self: { href: `${baseUrl}/api/v1/apps/${application.id}` } },
+  };
+}

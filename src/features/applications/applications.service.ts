@@ -1,0 +1,325 @@
+/** What can be done with applications: the clients of OAuth (RFC 6749 section 2). */
+import { present } from '../../platform/clock/clock.ts';
+import { newId, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
+import type { Database, Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { attributeTypes, type Filter } from '../../platform/database/filter.ts';
+import { parseFilter } from '../../platform/database/filter-syntax.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { deleteClientState, deleteLeftOverClientState } from '../../protocol/storage/client-state.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { takeOutClient } from '../policies/policy-names.service.ts';
+import { demandProviders } from './application-providers.service.ts';
+import {
+  type ApplicationSettings,
+  completeSettings,
+  type GivenSettings,
+  type SettingProblem,
+  SYSTEM_APPLICATIONS,
+  settingProblems,
+  usesSecret,
+} from './application-settings.policy.ts';
+import { credentialFields } from './application-settings.service.ts';
+import {
+  APPLICATION_ATTRIBUTES,
+  type Application,
+  type ApplicationStatus,
+  deleteApplication as deleteRow,
+  deleteSecrets,
+  findApplicationById,
+  findApplicationWithSecrets,
+  insertApplication,
+  insertSecret,
+  listApplicationsOpenTo,
+  listApplications as listRows,
+  lockApplication,
+  type SecretFacts,
+  updateApplication as updateRow,
+  whoRegistered,
+} from './applications.store.ts';
+
+export type { Application, ApplicationStatus, SecretFacts } from './applications.store.ts';
+
+export interface ApplicationInput {
+  readonly label: string;
+  /** Absent: generated, if the authentication method uses one and there is none yet. */
+  readonly secret?: string | undefined;
+  readonly settings: GivenSettings;
+}
+
+export interface NewApplication extends ApplicationInput {
+  /** The client_id; absent: generated. */
+  readonly id?: string | undefined;
+  /** false: INACTIVE, may not be used yet; true unless given. */
+  readonly activate?: boolean | undefined;
+  /** Belongs to the service itself and may be neither changed nor deleted. */
+  readonly system?: boolean;
+}
+
+/** An application, and its secret where one was made just now: it is told this once and stored sealed. */
+export interface ApplicationWithSecret {
+  readonly application: Application;
+  readonly secret: string | undefined;
+}
+
+/** The context in which a secret's row is sealed and opened. */
+export const secretContext = (secretId: string): string => `application_secret:${secretId}`;
+
+/** @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken */
+export async function createApplication(
+  services: Services,
+  input: NewApplication,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> {
+  const settings = settingsOf(input);
+  const now = present();
+  const { id = newId('app'), label, activate = true, system = false } = input;
+  if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
+    throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
+  const status = activate ? 'ACTIVE' : 'INACTIVE';
+  const application: Application = { id, label, status, system, settings, created: now, lastUpdated: now };
+  const secret = usesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
+
+  await services.database.transaction(async (trx) => {
+    await demandProviders(trx, settings);
+    if (!(await insertApplication(trx, application))) {
+      throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
+    }
+    if (input.id !== undefined) await deleteClientState(trx, id);
+    if (secret !== undefined) await keepSecret(services, trx, id, secret);
+    await recordEvent(trx, {
+      eventType: 'application.lifecycle.create',
+      displayMessage: 'Create application',
+      request,
+      targets: [applicationTarget(application)],
+      after: described(application),
+    });
+    await services.notifications.publish(trx, { kind: 'application', id });
+  });
+  services.notifications.announce({ kind: 'application', id });
+  return { application, secret };
+}
+
+/** Which applications; all that is given must fit. */
+export interface ApplicationSearch {
+  /** What the label begins with. */
+  readonly q?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
+/** Oldest first. @throws {ApiError} validation of the filter */
+export async function listApplications(services: Services, { q, filter }: ApplicationSearch, window: Window): Promise<Page<Application>> {
+  const filters: Filter[] = [];
+  if (q !== undefined) filters.push({ op: 'sw', attribute: 'label', value: q });
+  if (filter !== undefined) filters.push(parseFilter(filter, attributeTypes(APPLICATION_ATTRIBUTES), 'filter'));
+  return listRows(services.database.knex, filters, window);
+}
+
+/** @throws {ApiError} not found */
+export async function getApplication(services: Services, id: string): Promise<Application> {
+  const application = isPrintable(id) ? await findApplicationById(services.database.knex, id) : undefined;
+  if (application === undefined) throw notFound(id, 'Application');
+  return application;
+}
+
+/**
+ * Replaces label and settings; those not given return to their defaults. A new authentication method that uses a secret gets one, if there is
+ * none; one that uses none takes the secrets away.
+ * @throws {ApiError} not found; validation when the settings contradict each other; wrong state: an application of the service itself
+ */
+export async function updateApplication(
+  services: Services,
+  id: string,
+  input: ApplicationInput,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> {
+  return replace(services, id, input.settings, () => input, request);
+}
+
+/** Some of an application's settings, and what they are from now on; undefined: not given any more. */
+export interface ApplicationChanges {
+  readonly label?: string | undefined;
+  readonly settings: GivenSettings;
+}
+
+/** Changes these settings and leaves the others as they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
+export const changeSettings = (
+  services: Services,
+  id: string,
+  { label, settings }: ApplicationChanges,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> =>
+  replace(services, id, settings, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
+
+/** @param given what is new: the identity providers it names must be there, and are locked before the application */
+function replace(
+  services: Services,
+  id: string,
+  given: GivenSettings,
+  inputFor: (before: Application) => ApplicationInput,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> {
+  const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
+    const input = inputFor(before);
+    const settings = settingsOf(input);
+    const secret = await fitSecrets(services, trx, before, settings, input.secret);
+    const changes = { label: input.label, settings, lastUpdated: present() };
+    await updateRow(trx, id, changes);
+    const application = { ...before, ...changes };
+    await recordEvent(trx, {
+      eventType: 'application.lifecycle.update',
+      displayMessage: 'Update application',
+      request,
+      targets: [applicationTarget(application)],
+      before: described(before),
+      after: described(application),
+    });
+    return { application, secret };
+  };
+  return changeApplication(services, id, work, (trx) => demandProviders(trx, given));
+}
+
+/**
+ * The tokens of an inactive application are inactive, and are active again with it.
+ * @throws {ApiError} not found; wrong state: an application of the service itself
+ */
+export async function setApplicationStatus(
+  services: Services,
+  id: string,
+  status: ApplicationStatus,
+  request: RequestContext,
+): Promise<void> {
+  const [step, verb] = status === 'ACTIVE' ? (['activate', 'Activate'] as const) : (['deactivate', 'Deactivate'] as const);
+  await changeApplication(services, id, async (trx, before) => {
+    if (before.status === status) return;
+    await updateRow(trx, id, { status, lastUpdated: present() });
+    await recordEvent(trx, {
+      eventType: `application.lifecycle.${step}`,
+      displayMessage: `${verb} application`,
+      request,
+      targets: [applicationTarget(before)],
+      before: { status: before.status },
+      after: { status },
+    });
+  });
+}
+
+/**
+ * Deletes an application with its secrets, assignments and consents. Its tokens are inactive with the commit, for they belong to no client any
+ * more; their rows are removed after it.
+ * @throws {ApiError} not found; wrong state: an application of the service itself
+ */
+export async function deleteApplication(services: Services, id: string, request: RequestContext): Promise<void> {
+  await changeApplication(services, id, async (trx, before) => {
+    await takeOutClient(services, trx, id, request);
+    await deleteRow(trx, id);
+    await recordEvent(trx, {
+      eventType: 'application.lifecycle.delete',
+      displayMessage: 'Delete application',
+      request,
+      targets: [applicationTarget(before)],
+      before: described(before),
+    });
+  });
+  await deleteLeftOverClientState(services.database.knex, id).catch((error: unknown) =>
+    services.log.warn({ err: error, applicationId: id }, 'tokens of a deleted application are left to their expiry'),
+  );
+}
+
+/**
+ * One change of an application: locked, written and announced. The audit event is the work's.
+ * @param first what is locked before the application
+ * @throws {ApiError} not found; wrong state: an application of the service itself
+ */
+export async function changeApplication<T>(
+  { database, notifications }: Services,
+  id: string,
+  work: (trx: Executor, before: Application) => Promise<T>,
+  first?: (trx: Executor) => Promise<void>,
+): Promise<T> {
+  const result = await database.transaction(async (trx) => {
+    await first?.(trx);
+    const before = await lockApplication(trx, id);
+    if (before === undefined) throw notFound(id, 'Application');
+    if (before.system) throw wrongState('the application belongs to the service itself');
+    const done = await work(trx, before);
+    await notifications.publish(trx, { kind: 'application', id });
+    return done;
+  });
+  notifications.announce({ kind: 'application', id });
+  return result;
+}
+
+/** Stores a secret sealed, as the application's newest. */
+export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
+  const facts = { id: newId('sec'), created: present() };
+  await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, secretContext(facts.id)) }, facts.created);
+  return facts;
+}
+
+/** @returns the secret to tell, if one was made */
+async function fitSecrets(
+  services: Services,
+  trx: Executor,
+  before: Application,
+  settings: ApplicationSettings,
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (!usesSecret(settings)) {
+    await deleteSecrets(trx, before.id);
+    return undefined;
+  }
+  if (!usesSecret(before.settings)) {
+    const secret = given ?? randomToken();
+    await keepSecret(services, trx, before.id, secret);
+    return secret;
+  }
+  // The answer to the creation may be sent back, with the secret in it.
+  if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
+    throw validation([{ field: fieldOf('client_secret'), message: 'is not changed here but at credentials/secrets' }]);
+  }
+  return undefined;
+}
+
+async function isSecretOf({ keyring }: Services, trx: Executor, id: string, secret: string): Promise<boolean> {
+  const found = await findApplicationWithSecrets(trx, id);
+  return (found?.sealedSecrets ?? []).some((kept) => sameSecret(keyring.open(kept.sealed, secretContext(kept.id)), secret));
+}
+
+/** @throws {ApiError} validation when they contradict each other */
+function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationSettings {
+  const settings = completeSettings(given);
+  const problems = settingProblems(settings, secret !== undefined);
+  if (problems.length > 0) throw validation(problems.map(({ setting, message }) => ({ field: fieldOf(setting), message })));
+  return settings;
+}
+
+/** The application as the audit log names it. */
+export const applicationTarget = ({ id, label }: Application) => ({ id, type: 'AppInstance', displayName: label });
+
+/** The application as the audit log keeps it. */
+const described = ({ label, status, settings }: Application) => ({ label, status, settings });
+
+/** Where the API has a setting in its body. */
+function fieldOf(setting: SettingProblem['setting'] | 'client_id'): string {
+  const isCredential = setting === 'client_id' || setting === 'client_secret' || setting in credentialFields;
+  return `${isCredential ? 'credentials' : 'settings'}.oauthClient.${setting}`;
+}
+
+/** @returns the application, whatever its status; undefined: there is none */
+export const findApplication = ({ knex }: Database, id: string): Promise<Application | undefined> => findApplicationById(knex, id);
+
+/** Applications that a user may use and that a sign-in can begin at. */
+export const listApplicationsForUser = ({ knex }: Database, userId: string, window: Window): Promise<Page<Application>> =>
+  listApplicationsOpenTo(knex, userId, window);
+
+/** @returns the ID of the active application that has registered the URI for redirects after sign-out */
+export const findByPostLogoutRedirectUri = ({ knex }: Database, uri: string): Promise<string | undefined> =>
+  whoRegistered(knex, 'post_logout_redirect_uris', uri);
+
+/** May pages of this origin read responses of the OAuth endpoints (`allowed_origins` of any active application)? */
+export const isOriginAllowed = async ({ knex }: Database, origin: string): Promise<boolean> =>
+  (await whoRegistered(knex, 'allowed_origins', origin)) !== undefined;

@@ -1,0 +1,181 @@
+/** Applications and their sealed secrets. The only SQL on those tables. Their settings are stored in the API's own names. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { ApplicationSettings } from './application-settings.policy.ts';
+
+export type ApplicationStatus = 'ACTIVE' | 'INACTIVE';
+export interface Application {
+  /** The client_id. */
+  readonly id: string;
+  readonly label: string;
+  readonly status: ApplicationStatus;
+  /** Belongs to the service itself and may not be deleted. */
+  readonly system: boolean;
+  readonly settings: ApplicationSettings;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+/** A client secret at rest; opens in the context `application_secret:<id>`. */
+export interface SealedSecret {
+  readonly id: string;
+  readonly sealed: string;
+}
+
+/** What may be told of a client secret. */
+export interface SecretFacts {
+  readonly id: string;
+  readonly created: Date;
+}
+
+const APPLICATION: Columns<Application> = {
+  id: 'id',
+  label: 'label',
+  status: 'status',
+  system: 'system',
+  settings: 'settings',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+/** What applications can be filtered by. */
+export const APPLICATION_ATTRIBUTES: AttributeColumns = {
+  id: { sql: 'id', type: 'text' },
+  label: { sql: 'label', type: 'text' },
+  // The same for every one, as the API shows them.
+  name: { sql: `'oidc_client'`, type: 'text' },
+  status: { sql: 'status', type: 'text' },
+  'settings.oauthClient.application_type': { sql: `settings->>'application_type'`, type: 'text' },
+};
+
+/** @returns false when another application has that id */
+export async function insertApplication(executor: Executor, application: Application): Promise<boolean> {
+  const row = toRow(APPLICATION, application);
+  return (await executor('applications').insert(row).onConflict('id').ignore().returning('id')).length === 1;
+}
+
+/** @returns false when there is no such application */
+export async function updateApplication(
+  executor: Executor,
+  id: string,
+  changes: Partial<Pick<Application, 'label' | 'status' | 'settings' | 'lastUpdated'>>,
+): Promise<boolean> {
+  return (await executor('applications').where({ id }).update(toRow<Application>(APPLICATION, changes))) === 1;
+}
+
+/** Its secrets, assignments and consents go with it. */
+export async function deleteApplication(executor: Executor, id: string): Promise<void> {
+  await executor('applications').where({ id }).delete();
+}
+
+export async function insertSecret(executor: Executor, applicationId: string, secret: SealedSecret, created: Date): Promise<void> {
+  await executor('application_secrets').insert({
+    id: secret.id,
+    application_id: applicationId,
+    secret_sealed: secret.sealed,
+    created,
+  });
+}
+
+export async function findApplicationById(executor: Executor, id: string): Promise<Application | undefined> {
+  return executor('applications').where({ id }).first<Application | undefined>(APPLICATION);
+}
+
+/** Locks the row, so that of two changes to one application the second sees the first. Needs a transaction. */
+export async function lockApplication(trx: Executor, id: string): Promise<Application | undefined> {
+  return trx('applications').where({ id }).forUpdate().first<Application | undefined>(APPLICATION);
+}
+
+/** Those that name the identity provider, locked, in one order for all. Needs a transaction. */
+export async function lockApplicationsOffering(trx: Executor, idpId: string): Promise<Application[]> {
+  return trx('applications')
+    .whereRaw(`settings->'identity_providers' @> ?::jsonb`, JSON.stringify([idpId]))
+    .orderBy('id')
+    .forUpdate()
+    .select<Application[]>(APPLICATION);
+}
+
+/** Those that fit every filter, oldest first. */
+export function listApplications(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Application>> {
+  const query = executor('applications');
+  for (const filter of filters) applyFilter(query, filter, APPLICATION_ATTRIBUTES);
+  return readPage(query, APPLICATION, window);
+}
+
+/** Those that are assigned to the group, oldest first. */
+export function listApplicationsOfGroup(executor: Executor, groupId: string, window: Window): Promise<Page<Application>> {
+  const assigned = executor('application_groups').where({ group_id: groupId }).select('application_id');
+  return readPage(executor('applications').whereIn('id', assigned), APPLICATION, window);
+}
+
+/** Is it open to the user: to everyone, or assigned to him or to one of his groups? */
+const OPEN_TO_USER = `(settings->>'assignment' = 'EVERYONE'
+  OR id IN (SELECT application_id FROM application_users WHERE user_id = :userId)
+  OR id IN (SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId))`;
+
+/** The active ones that the user may sign in to and that have an address to begin at, oldest first; none of the service itself. */
+export function listApplicationsOpenTo(executor: Executor, userId: string, window: Window): Promise<Page<Application>> {
+  const query = executor('applications')
+    .where({ status: 'ACTIVE', system: false })
+    .whereRaw(`coalesce(settings->>'initiate_login_uri', settings->>'client_uri') IS NOT NULL`)
+    .whereRaw(`(settings->'grant_types' @> '["authorization_code"]' OR settings->'grant_types' @> '["implicit"]')`)
+    .whereRaw(OPEN_TO_USER, { userId });
+  return readPage(query, APPLICATION, window);
+}
+
+/** The oldest first. */
+export async function listSecrets(executor: Executor, applicationId: string): Promise<SecretFacts[]> {
+  return executor('application_secrets').where({ application_id: applicationId }).orderBy('seq').select('id', 'created');
+}
+
+/**
+ * @param id absent: all of the application's
+ * @returns how many there were
+ */
+export async function deleteSecrets(executor: Executor, applicationId: string, id?: string): Promise<number> {
+  return executor('application_secrets')
+    .where({ application_id: applicationId, ...(id !== undefined && { id }) })
+    .delete();
+}
+
+const NEWEST_SECRETS_FIRST = `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.secret_sealed) ORDER BY s.seq DESC), '[]')
+  FROM application_secrets s WHERE s.application_id = applications.id) AS secrets`;
+
+/** An application with its secrets, the newest first, in one statement. */
+export async function findApplicationWithSecrets(
+  executor: Executor,
+  id: string,
+): Promise<{ readonly application: Application; readonly sealedSecrets: readonly SealedSecret[] } | undefined> {
+  const found = await executor('applications')
+    .where({ id })
+    .first<(Application & { secrets: SealedSecret[] }) | undefined>(APPLICATION, executor.raw(NEWEST_SECRETS_FIRST));
+  if (found === undefined) return undefined;
+  const { secrets, ...application } = found;
+  return { application, sealedSecrets: secrets };
+}
+
+/**
+ * An active application that has the value, exactly, in this list of its settings. Found by an index, for which the planner must not know that one row
+ * is enough: it takes matches for frequent, and would read the table up to the first.
+ */
+export async function whoRegistered(
+  executor: Executor,
+  list: 'allowed_origins' | 'post_logout_redirect_uris',
+  value: string,
+): Promise<string | undefined> {
+  const having = executor('applications')
+    .where({ status: 'ACTIVE' })
+    .whereRaw(`settings->'${list}' @> ?::jsonb`, [JSON.stringify([value])])
+    .select('id');
+  const found = await executor.withMaterialized('having', having).from('having').first<{ id: string } | undefined>('id');
+  return found?.id;
+}
+
+/** Without the service's own. */
+export async function countApplications(executor: Executor): Promise<number> {
+  const row = await executor('applications').where({ system: false }).count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
+}

@@ -1,0 +1,49 @@
+/** `groups/{id}/apps` and `users/{id}/appLinks`, as Okta's Groups and Users APIs have them: which applications a group opens, and where a user may begin. */
+import { z } from 'zod';
+import { type Endpoint, listing } from '../../api/endpoint.ts';
+import { idParams } from '../../api/fields.ts';
+import { listGroupApplications, listOpenApplications } from './application-assignments.service.ts';
+import { app, presentApp } from './applications.api.ts';
+import type { Application } from './applications.service.ts';
+
+const appLink = z.object({
+  id: z.string(),
+  label: z.string(),
+  linkUrl: z.url().meta({ description: 'The initiate_login_uri, else the client_uri' }),
+  logoUrl: z.url().nullable(),
+  appName: z.literal('oidc_client'),
+  appInstanceId: z.string(),
+  hidden: z.literal(false),
+});
+
+export const assignedApps: readonly Endpoint[] = [
+  listing({
+    path: '/groups/:id/apps',
+    access: 'service',
+    summary: 'List the applications that are assigned to a group, oldest first',
+    params: idParams,
+    item: app,
+    handler: async ({ services, params, query, request }) => {
+      const { items, next } = await listGroupApplications(services, params.id, query);
+      return { items: items.map((found) => presentApp(found, services.config.baseUrl, request)), next };
+    },
+  }),
+  listing({
+    path: '/users/:id/appLinks',
+    access: 'service',
+    summary: 'List the active applications that are open to a user and have an address to begin at, oldest first',
+    params: idParams,
+    item: appLink,
+    handler: async ({ services, params, query, request }) => {
+      const { items, next } = await listOpenApplications(services, params.id, query, request);
+      return { items: items.map(presentLink), next };
+    },
+  }),
+];
+
+function presentLink({ id, label, settings }: Application): z.input<typeof appLink> {
+  const { initiate_login_uri, client_uri, logo_uri } = settings;
+  const linkUrl = initiate_login_uri ?? client_uri;
+  if (linkUrl === undefined) throw new Error(`application ${id} has no address to begin at`);
+  return { id, label, linkUrl, logoUrl: logo_uri ?? null, appName: 'oidc_client', appInstanceId: id, hidden: false };
+}

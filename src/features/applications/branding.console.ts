@@ -1,0 +1,32 @@
+/** How an application presents itself: its logo, colour and links, as people see them where they sign in and are asked for consent. */
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { type Part, sheetPage } from '../../pages/console/sheet.ts';
+import { applicationIn, headOf, warningsOf } from './application-page.console.ts';
+import { partsOf } from './settings.console.ts';
+
+/** The logo as pages for people show it: over https only. */
+function logoPart(logo: string): Part {
+  const title = 'Logo, as people see it';
+  return new URL(logo).protocol === 'https:'
+    ? { kind: 'picture', title, src: logo, alt: 'The logo of the application' }
+    : { kind: 'words', title, paragraphs: ['It is not shown: its address is not https.'], tone: 'warning' };
+}
+
+export const branding: ConsolePage = {
+  path: '/applications/:id/branding',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const { logo_uri: logo } = application.settings;
+    return sheetPage({
+      ...headOf(application),
+      actions: [{ label: 'Preview', href: `/admin/settings/branding/applications/${encodeURIComponent(application.id)}` }],
+      images: logo !== undefined && new URL(logo).protocol === 'https:' ? [new URL(logo).origin] : [],
+      parts: [
+        ...warningsOf(application),
+        ...(await partsOf(visit, application, 'branding')),
+        ...(logo === undefined ? [] : [logoPart(logo)]),
+      ],
+    });
+  },
+};

@@ -1,0 +1,197 @@
+/** Applications → Connect: all that a developer needs to connect the application to an authorization server, with snippets that run as they are. */
+
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { type Fact, type FactsPart, type Part, sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { listRefusals } from '../audit/logs.service.ts';
+import { type AuthorizationServer, listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
+import { DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';
+import { listServerScopes } from '../scopes/scopes.service.ts';
+import { applicationIn, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
+import { usesSecret } from './application-settings.policy.ts';
+import type { Application } from './applications.service.ts';
+import { type Facts, factsOf, isMachine, type Snippet, signsIn } from './snippets/snippet.ts';
+import { snippetsFor } from './snippets/snippets.ts';
+
+/** More scopes than a server may have. */
+const ALL_SCOPES = 1000;
+
+/** The server that is asked for, else the default one, else the first. */
+function chosenServer(servers: readonly AuthorizationServer[], { query }: Visit): AuthorizationServer | undefined {
+  return [query.get('server'), DEFAULT].map((wanted) => servers.find(({ id }) => id === wanted)).find(Boolean) ?? servers[0];
+}
+
+function secretFact({ id, settings, system }: Application): Fact {
+  const { href } = tabsOf(id).credentials;
+  if (system) return { label: 'Client secret', value: 'Known to the service alone' };
+  if (usesSecret(settings))
+    return { label: 'Client secret', value: [{ text: 'Shown when it was made.' }, { text: 'Lost? Make another one.', href }] };
+  return {
+    label: 'Client secret',
+    value:
+      settings.token_endpoint_auth_method === 'none'
+        ? 'None: the application proves itself by nothing, and is protected by PKCE'
+        : 'None: it signs with its key',
+  };
+}
+
+/** What the profile `service` asks of it. */
+const STATE =
+  'Required; letters, digits, comma, period, underscore and hyphen only. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect send others: choose the protocol profile OpenID Connect under Settings.';
+
+const identity = (application: Application, facts: Facts, { profile }: AuthorizationServer): FactsPart => ({
+  kind: 'facts',
+  title: 'What the application needs',
+  facts: [
+    { label: 'Issuer', value: facts.issuer, copy: true },
+    { label: 'Discovery document', value: `${facts.issuer}/.well-known/openid-configuration`, copy: true },
+    { label: 'Client id', value: facts.clientId, copy: true },
+    secretFact(application),
+    ...(facts.redirectUri === undefined ? [] : [{ label: 'Redirect URI', value: facts.redirectUri, copy: true }]),
+    ...(signsIn(facts)
+      ? [
+          { label: 'Scopes', value: facts.scope, copy: true },
+          { label: 'The parameter state', value: (application.settings.profile ?? profile) === 'openid' ? 'May be left out' : STATE },
+        ]
+      : []),
+  ],
+});
+
+const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
+  ['Authorization', 'authorize'],
+  ['Token', 'token'],
+  ['Userinfo', 'userinfo'],
+  ['Introspection', 'introspect'],
+  ['Revocation', 'revoke'],
+  ['Keys', 'keys'],
+  ['Logout', 'logout'],
+];
+
+const endpoints = ({ issuer }: Facts): FactsPart => ({
+  kind: 'facts',
+  title: 'Endpoints',
+  lead: 'Libraries find them by themselves, in the discovery document.',
+  facts: ENDPOINTS.map(([label, path]) => ({ label, value: `${issuer}/${path}`, copy: true })),
+});
+
+function snippetParts(snippet: Snippet, facts: Facts): readonly Part[] {
+  const { id, label, about } = snippet;
+  const files = snippet
+    .files(facts)
+    .map(({ name, text }, at): Part => ({ kind: 'text', title: name, id: `${id}-${at}`, name: `Content of ${name}`, text }));
+  const [first, ...others] = files;
+  return [
+    { kind: 'words', title: `With ${label}`, paragraphs: [about] },
+    ...(first === undefined ? [] : [first, ...others]),
+    {
+      kind: 'text',
+      title: 'Run it',
+      ...(facts.authentication.startsWith('client_secret_') && {
+        lead: 'In the place of … goes the client secret: it was shown when it was made. It stands in the environment, never in the source.',
+      }),
+      id: `${id}-run`,
+      name: 'how to run it',
+      text: snippet.run(facts),
+    },
+  ];
+}
+
+/** A page whose origin is not allowed gets no answer from the token endpoint (Fetch standard, section 3.2). */
+function originWarning({ settings }: Application, { kind, redirectUri }: Facts): readonly Part[] {
+  if (kind !== 'browser' || redirectUri === undefined || settings.allowed_origins.includes(new URL(redirectUri).origin)) return [];
+  const { origin } = new URL(redirectUri);
+  const words = `Pages of ${origin} may not call the token endpoint, so no sign-in can end there: add ${origin} to the allowed origins (CORS) under Settings.`;
+  return [{ kind: 'words', tone: 'warning', paragraphs: [words] }];
+}
+
+/** Why there is no snippet, and what to do. */
+function noSnippet(visit: Visit, application: Application, facts: Facts): readonly Part[] {
+  if (application.system) return [];
+  const isWithoutAddress = !isMachine(facts) && facts.redirectUri === undefined;
+  return [
+    {
+      kind: 'words',
+      title: 'Snippets',
+      paragraphs: [
+        isWithoutAddress
+          ? 'There is none for these settings: the application has no redirect URI, or none without a query, in the form in which libraries send it.'
+          : 'There is none for these settings. They are made for the authorization code flow and for client credentials; see Settings, Flow.',
+        ...(mayChange(visit, application) ? ['Change it under Settings.'] : []),
+      ],
+    },
+  ];
+}
+
+const REFUSALS = 5;
+
+/** The latest requests of the application that were refused, where there are any. */
+async function refusedParts({ services }: Visit, { id }: Application): Promise<readonly Part[]> {
+  const refused = await listRefusals(services, id, REFUSALS);
+  if (refused.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Refused requests',
+      lead: 'The latest, each kind once a minute.',
+      name: 'Refused requests',
+      columns: ['When', 'Request', 'Reason', 'Request ID'],
+      rows: refused.map(({ uuid, published, displayMessage, outcome, transactionId }) => ({
+        cells: [
+          { moment: momentOf(published) },
+          { text: displayMessage, href: `/admin/reports/log/${uuid}` },
+          outcome.reason ?? '',
+          { text: transactionId ?? '', code: true },
+        ],
+      })),
+      empty: '',
+    },
+  ];
+}
+
+export const connect: ConsolePage = {
+  path: '/applications/:id',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const servers = (await listAuthorizationServers(visit.services)).filter(({ status }) => status === 'ACTIVE');
+    const server = chosenServer(servers, visit);
+    const head = headOf(application);
+    const refused = await refusedParts(visit, application);
+    if (server === undefined) return sheetPage({ ...head, parts: [...warningsOf(application), ...refused] });
+    const { items: scopes } = await listServerScopes(visit.services, server.id, undefined, { limit: ALL_SCOPES, after: undefined });
+    const facts = factsOf(application, { issuer: issuerOf(visit.services.config.baseUrl, server.id), scopes });
+    // The service's own applications run already.
+    const snippets = application.system ? [] : snippetsFor(facts);
+    const snippet = snippets.find(({ id }) => id === visit.query.get('with')) ?? snippets[0];
+    const choose: Part = {
+      kind: 'query',
+      fields: [
+        {
+          name: 'server',
+          label: 'Authorization server',
+          options: servers.map(({ id, name }) => ({ value: id, label: name })),
+          value: server.id,
+        },
+        ...(snippet === undefined
+          ? []
+          : [
+              { name: 'with', label: 'Snippets with', options: snippets.map(({ id, label }) => ({ value: id, label })), value: snippet.id },
+            ]),
+      ],
+      typed: { values: new URLSearchParams(), problems: [] },
+      submit: 'Show',
+    };
+    return sheetPage({
+      ...head,
+      parts: [
+        ...warningsOf(application),
+        ...refused,
+        choose,
+        identity(application, facts, server),
+        ...originWarning(application, facts),
+        ...(snippet === undefined ? noSnippet(visit, application, facts) : snippetParts(snippet, facts)),
+        endpoints(facts),
+      ],
+    });
+  },
+};

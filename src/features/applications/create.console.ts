@@ -1,0 +1,163 @@
+/** Applications → Create: first the kind, then the few fields that it needs; what is safe is chosen for all others. A secret is told once. */
+import { z } from 'zod';
+import { type Field, formPage, readFields, typedValues } from '../../pages/console/form.ts';
+import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
+import type { ConsolePage, Drawn, Visit } from '../../pages/console/page.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { APPLICATIONS, addressOf, HOME, KINDS } from './application-page.console.ts';
+import type { ApplicationType, GivenSettings } from './application-settings.policy.ts';
+import { applicationLabel, clientFields } from './application-settings.service.ts';
+import { createApplication } from './applications.service.ts';
+import { secretTold } from './secret-page.console.ts';
+import { setting } from './setting-group.console.ts';
+
+const CREATE = `${HOME}/new`;
+const kinds = z.enum(['web', 'browser', 'native', 'service']);
+
+const choose: ConsolePage = {
+  path: '/applications/new',
+  access: 'service',
+  verb: 'write',
+  async show(_visit, typed) {
+    const fields: readonly Field[] = [
+      { kind: 'radios', name: 'kind', label: 'What kind of application is it?', options: KINDS, value: 'web' },
+    ];
+    return formPage({ title: 'Create application', crumbs: APPLICATIONS, fields, submit: 'Continue', cancel: HOME }, typed);
+  },
+  async receive(_visit, form) {
+    return { goTo: `${CREATE}/${readFields(z.object({ kind: kinds }), form).kind}` };
+  },
+};
+
+const NAME: Field = { name: 'label', label: 'Name', hint: 'People read it when they sign in.', required: true };
+
+const RETURNS: Readonly<Record<Exclude<ApplicationType, 'service'>, string>> = {
+  web: 'Where the browser comes back to after the sign-in, one a line: exactly as the application sends it. https, or http on localhost.',
+  browser:
+    'Pages of the application that the browser comes back to after the sign-in, one a line. https, or http on localhost. Their origins may call the token endpoint.',
+  native:
+    'One a line: http on 127.0.0.1 or localhost, a scheme of its own (com.example.app:/callback), or an https address that it has claimed.',
+};
+
+const INTROSPECTS: Field = setting({
+  kind: 'check',
+  name: 'introspect_any',
+  label: 'It may look into the tokens of other applications',
+  hint: 'For an API that has the access tokens of its callers checked at the introspection endpoint. Others do not need it.',
+});
+
+const PKCE: Field = setting({
+  kind: 'check',
+  name: 'pkce_required',
+  label: 'PKCE is required',
+  checked: true,
+  hint: 'Requests without a code_challenge are refused. Most libraries send one; untick it for a library that does not.',
+});
+
+/** The fields that an application of the kind needs. */
+function fieldsFor(kind: ApplicationType): readonly Field[] {
+  if (kind === 'service') return [NAME, INTROSPECTS];
+  return [
+    NAME,
+    setting({ kind: 'lines', name: 'redirect_uris', label: 'Redirect URIs', hint: RETURNS[kind], required: true }),
+    setting({
+      kind: 'lines',
+      name: 'post_logout_redirect_uris',
+      label: 'Redirect URIs after the sign-out',
+      hint: 'Where the browser may go when people have signed out, one a line. May be empty.',
+      rows: 2,
+    }),
+    setting({
+      kind: 'radios',
+      name: 'assignment',
+      label: 'Who may sign in?',
+      value: 'EVERYONE',
+      options: [
+        { value: 'EVERYONE', label: 'Everyone with an account' },
+        { value: 'ASSIGNED', label: 'Only those whom it is assigned to', hint: 'Users and groups, under Assignments.' },
+      ],
+    }),
+    {
+      kind: 'check',
+      name: 'refresh',
+      label: 'It may stay connected (refresh tokens)',
+      hint: 'It gets new access tokens while people are away, when it asks for the scope offline_access. Each refresh token is good for one use.',
+    },
+    // Without a secret PKCE is required anyway, and there is nobody to introspect.
+    ...(kind === 'web' ? [PKCE, INTROSPECTS] : []),
+  ];
+}
+
+const wanted = z.object({
+  label: applicationLabel,
+  redirect_uris: z.array(z.string()).min(1).pipe(clientFields.redirect_uris.unwrap()),
+  post_logout_redirect_uris: clientFields.post_logout_redirect_uris,
+  assignment: clientFields.assignment,
+  refresh: z.boolean(),
+  pkce_required: z.boolean().default(true),
+  introspect_any: z.boolean().default(false),
+});
+const wantedService = z.object({ label: applicationLabel, introspect_any: z.boolean() });
+
+/** What is safe, where nobody was asked. */
+function settingsFor(kind: ApplicationType, values: unknown): { readonly label: string; readonly settings: GivenSettings } {
+  if (kind === 'service') {
+    const { label, introspect_any } = parse(wantedService, values);
+    return { label, settings: { application_type: kind, grant_types: ['client_credentials'], introspect_any } };
+  }
+  const { label, refresh, ...addresses } = parse(wanted, values);
+  const settings: GivenSettings = {
+    ...addresses,
+    application_type: kind,
+    grant_types: refresh ? ['authorization_code', 'refresh_token'] : ['authorization_code'],
+    response_types: ['code'],
+  };
+  return { label, settings };
+}
+
+/** What the answer to the form tells, as it can be kept for the form sent again. */
+interface Told {
+  readonly id: string;
+  readonly secret: string | null;
+}
+
+const kindIn = ({ params }: Visit): ApplicationType => {
+  const found = kinds.safeParse(params.kind);
+  if (!found.success) throw notFound(params.kind ?? '', 'ApplicationKind');
+  return found.data;
+};
+
+const create: ConsolePage = {
+  path: '/applications/new/:kind',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const kind = kindIn(visit);
+    const { label, hint = '' } = KINDS.find(({ value }) => value === kind) ?? KINDS[0] ?? { label: '' };
+    const crumbs = [...APPLICATIONS, { label: 'Create application', href: CREATE }];
+    const hidden = formKey();
+    return formPage(
+      { title: `Create: ${label}`, lead: hint, crumbs, fields: fieldsFor(kind), hidden, submit: 'Create application', cancel: HOME },
+      typed,
+    );
+  },
+  async receive(visit, form): Promise<Drawn | { goTo: string; notice: 'application-created' }> {
+    const kind = kindIn(visit);
+    const input = settingsFor(kind, typedValues(fieldsFor(kind), form));
+    const { id, secret } = await carriedOutOnce(visit, form, [CREATE, input], async (services): Promise<Told> => {
+      const { application, secret: made } = await createApplication(services, input, visit.request);
+      return { id: application.id, secret: made ?? null };
+    });
+    if (secret === null) return { goTo: addressOf(id), notice: 'application-created' };
+    return secretTold({
+      title: 'Application created',
+      application: { id, label: input.label },
+      secret,
+      next: addressOf(id),
+      crumbs: APPLICATIONS,
+    });
+  },
+};
+
+export const creation: readonly ConsolePage[] = [choose, create];

@@ -1,0 +1,131 @@
+/** An application's life cycle: since when it is there, and its ways to rest, back, and to its end. */
+
+import { formPage } from '../../pages/console/form.ts';
+import type { Notice } from '../../pages/console/notices.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import {
+  addressOf,
+  applicationIn,
+  applicationToChange,
+  below,
+  HOME,
+  headOf,
+  mayChange,
+  statusOf,
+  tabsOf,
+  warningsOf,
+} from './application-page.console.ts';
+import { type ApplicationStatus, deleteApplication, setApplicationStatus } from './applications.service.ts';
+
+const shown: ConsolePage = {
+  path: '/applications/:id/lifecycle',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const address = addressOf(application.id);
+    const ways =
+      application.status === 'ACTIVE'
+        ? [{ label: 'Deactivate', href: `${address}/deactivate` }]
+        : [{ label: 'Activate', href: `${address}/activate`, main: true }];
+    return sheetPage({
+      ...headOf(application),
+      parts: [
+        ...warningsOf(application),
+        {
+          kind: 'facts',
+          title: 'Life cycle',
+          actions: mayChange(visit, application) ? [...ways, { label: 'Delete', href: `${address}/delete` }] : [],
+          facts: [
+            { label: 'Status', value: statusOf(application) },
+            { label: 'Created', value: { moment: momentOf(application.created) } },
+            { label: 'Last change', value: { moment: momentOf(application.lastUpdated) } },
+          ],
+        },
+      ],
+    });
+  },
+};
+
+interface Step {
+  readonly path: 'activate' | 'deactivate';
+  readonly status: ApplicationStatus;
+  readonly title: string;
+  readonly facts: readonly string[];
+  readonly submit: string;
+  readonly notice: Notice;
+}
+
+const step = ({ path, status, title, facts, submit, notice }: Step): ConsolePage => ({
+  path: `/applications/:id/${path}`,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const back = tabsOf(application.id).lifecycle;
+    const danger = status === 'INACTIVE';
+    return formPage(
+      { title: `${title} “${application.label}”?`, crumbs: below(application, back), facts, submit, danger, cancel: back.href },
+      typed,
+    );
+  },
+  async receive({ services, params, request }) {
+    const { id = '' } = params;
+    await setApplicationStatus(services, id, status, request);
+    return { goTo: tabsOf(id).lifecycle.href, notice };
+  },
+});
+
+const deactivate = step({
+  path: 'deactivate',
+  status: 'INACTIVE',
+  title: 'Deactivate',
+  facts: [
+    'Nobody can sign in to it, and its tokens are not accepted, from the next request on.',
+    'Nothing is lost: activated again, it works as before, and tokens that have not expired count again.',
+  ],
+  submit: 'Deactivate application',
+  notice: 'application-deactivated',
+});
+
+const activate = step({
+  path: 'activate',
+  status: 'ACTIVE',
+  title: 'Activate',
+  facts: ['People can sign in to it again, and its tokens that have not expired are accepted.'],
+  submit: 'Activate application',
+  notice: 'application-activated',
+});
+
+const remove: ConsolePage = {
+  path: '/applications/:id/delete',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const facts = [
+      'Its secrets, assignments, the consents that people gave it and all its tokens go with it. Nobody can sign in to it from the next request on.',
+      'To stop it for a while, deactivate it instead.',
+      'This cannot be undone.',
+    ];
+    const back = tabsOf(application.id).lifecycle;
+    return formPage(
+      {
+        title: `Delete “${application.label}”?`,
+        crumbs: below(application, back),
+        facts,
+        submit: 'Delete application',
+        danger: true,
+        cancel: back.href,
+      },
+      typed,
+    );
+  },
+  async receive({ services, params, request }) {
+    await deleteApplication(services, params.id ?? '', request);
+    return { goTo: HOME, notice: 'application-deleted' };
+  },
+};
+
+export const lifecycle: readonly ConsolePage[] = [shown, activate, deactivate, remove];

@@ -1,0 +1,35 @@
+/**
+ * Tells a signed-in user that the application is not open to his account, and leads back: the application is told `access_denied` (RFC 6749
+ * section 4.1.2.1). Who is assigned was decided before.
+ */
+import type Koa from 'koa';
+import { accountLabel } from '../../pages/hosted/facts.ts';
+import { logoOf } from '../../pages/hosted/links.ts';
+import { carryOn } from '../../pages/hosted/way.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { House, InteractionDetails } from '../sign-in/interactions.hosted.ts';
+
+export async function tellNotAssigned(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const language = pageLanguage(ctx, details.uiLocales);
+  const { application, account } = details;
+  const { logo, images } = logoOf(application);
+  const title = language.text('not-assigned.title', { application: application.label });
+  const locals = {
+    ...language,
+    title,
+    heading: title,
+    logo,
+    explanation: language.text('not-assigned.text', { application: application.label, name: account ? accountLabel(account) : '' }),
+    application: application.label,
+    cancel: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/return`),
+    scripts: ['reload-when-stale.js'],
+  };
+  await house.pages.render(ctx, 'not-assigned', locals, { status: 403, images, formAction: details.redirectOrigins });
+}
+
+/** Back to the application. */
+export async function returnNotAssigned(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const result = { error: 'access_denied', error_description: 'The user is not assigned to the application' } as const;
+  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+}

@@ -1,0 +1,37 @@
+/** The page that tells a secret of an application: this once. */
+import type { Crumb, Drawn } from '../../pages/console/page.ts';
+import { sheetPage } from '../../pages/console/sheet.ts';
+
+interface Told {
+  readonly title: string;
+  readonly application: { readonly id: string; readonly label: string };
+  readonly secret: string;
+  /** Where one goes from here. */
+  readonly next: string;
+  readonly crumbs: readonly Crumb[];
+}
+
+export const secretTold = ({ title, application, secret, next, crumbs }: Told): Drawn =>
+  sheetPage({
+    title,
+    lead: 'Copy the secret now: it is shown only this once.',
+    crumbs,
+    actions: [{ label: 'I have copied it: go on', href: next, main: true }],
+    parts: [
+      {
+        kind: 'facts',
+        facts: [
+          { label: 'Application', value: application.label },
+          { label: 'Client id', value: application.id, copy: true },
+          { label: 'Client secret', value: secret, copy: true },
+        ],
+      },
+      {
+        kind: 'words',
+        paragraphs: [
+          'Keep it where the application finds it and nobody else: in its environment or a vault, never in its source. Whoever has it can act as the application.',
+          'If it is lost, make another one under Credentials.',
+        ],
+      },
+    ],
+  });

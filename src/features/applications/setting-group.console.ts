@@ -1,0 +1,36 @@
+/** What a group of settings is, and how its fields and facts are told. */
+
+import type { Field, Option } from '../../pages/console/form.ts';
+import type { Content, Fact, Piece } from '../../pages/console/sheet.ts';
+import type { Application } from './applications.service.ts';
+
+/** What the settings of an application refer to. */
+export interface Surroundings {
+  /** All external identity providers. */
+  readonly providers: readonly { readonly id: string; readonly name: string }[];
+}
+
+export type Tab = 'settings' | 'credentials' | 'branding';
+
+export interface SettingGroup {
+  /** For addresses. */
+  readonly id: string;
+  readonly title: string;
+  readonly lead?: string;
+  readonly tab: Tab;
+  fields(application: Application, around: Surroundings): readonly Field[];
+  facts(application: Application, around: Surroundings): readonly Fact[];
+}
+
+/** A field of a setting: the services complain of it under its place in the body of the API. */
+export const setting = <F extends Field>(field: F): F => ({
+  ...field,
+  alias: [`settings.oauthClient.${field.name}`, `credentials.oauthClient.${field.name}`],
+});
+
+export const lines = (values: readonly string[] | undefined): string => (values ?? []).join('\n');
+export const codes = (values: readonly string[] | undefined): Content => (values ?? []).map((text): Piece => ({ text, code: true }));
+export const code = (text: string | undefined): Content => ({ text: text ?? '', code: true });
+export const yes = (is: boolean | undefined): string => (is ? 'Yes' : 'No');
+export const labelled = (options: readonly Option[], value: string): string =>
+  options.find((option) => option.value === value)?.label ?? value;

@@ -1,0 +1,43 @@
+/** What was typed into a group of settings, as the services take it. */
+import { z } from 'zod';
+import { type Field, typedValues } from '../../pages/console/form.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import type { GivenSettings } from './application-settings.policy.ts';
+import { applicationLabel, clientFields, credentialFields } from './application-settings.service.ts';
+
+const fieldsOfSettings = { ...credentialFields, ...clientFields };
+const schema = z.object({ label: applicationLabel.optional(), ...fieldsOfSettings });
+const SETTINGS = Object.keys(fieldsOfSettings);
+
+export interface Changes {
+  readonly label: string | undefined;
+  /** Those of the form's fields; undefined: emptied. */
+  readonly settings: GivenSettings;
+}
+
+/** @throws {ApiError} validation, in the names of the fields */
+export function changesIn(fields: readonly Field[], form: URLSearchParams): Changes {
+  const typed = typedValues(fields, form);
+  const given: Record<string, unknown> = {};
+  for (const { name } of fields) given[name] = typed[name] === '' ? undefined : typed[name];
+  if ('label' in given) given.label = typed.label;
+  // What the form has in more than one field.
+  if ('mfa_required' in given) given.mfa_required = given.mfa_required === 'true' ? true : undefined;
+  if ('profile' in given && given.profile === undefined) given.profile = null;
+  if (given.providers === 'all') given.identity_providers = undefined;
+  if (given.claims === 'all') given.id_token_claims = undefined;
+  if ('leeway' in given) given.refresh_token = { rotation_type: given.rotation_type, leeway: given.leeway };
+  if (given.jwks !== undefined) given.jwks = readJson(String(given.jwks));
+  const { label, ...settings } = parse(schema, given);
+  const emptied = Object.fromEntries(SETTINGS.filter((name) => name in given).map((name) => [name, undefined]));
+  return { label, settings: { ...emptied, ...settings } };
+}
+
+function readJson(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    throw validation([{ field: 'jwks', message: 'must be JSON: {"keys": […]}' }]);
+  }
+}

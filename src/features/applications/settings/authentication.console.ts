@@ -1,0 +1,58 @@
+/** By what an application proves that it is itself (OpenID Connect Core 1.0 section 9). */
+import type { Option } from '../../../pages/console/form.ts';
+import type { Piece } from '../../../pages/console/sheet.ts';
+import { code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
+
+const METHODS: readonly Option[] = [
+  { value: 'client_secret_basic', label: 'A secret, in the header (client_secret_basic)', hint: 'What most libraries do by themselves.' },
+  { value: 'client_secret_post', label: 'A secret, in the form (client_secret_post)' },
+  { value: 'client_secret_jwt', label: 'A JWT signed with a secret (client_secret_jwt)', hint: 'The secret never travels.' },
+  {
+    value: 'private_key_jwt',
+    label: 'A JWT signed with its key (private_key_jwt)',
+    hint: 'The safest: there is no secret. Give its public keys below.',
+  },
+  { value: 'none', label: 'By nothing (none)', hint: 'For applications that cannot keep a secret; PKCE is then required.' },
+];
+
+export const authentication: SettingGroup = {
+  id: 'authentication',
+  title: 'Authentication',
+  lead: 'By what the application proves at the token endpoint that it is itself.',
+  tab: 'credentials',
+  fields: ({ settings }) => [
+    setting({
+      kind: 'radios',
+      name: 'token_endpoint_auth_method',
+      label: 'The application proves itself by',
+      options: METHODS,
+      value: settings.token_endpoint_auth_method,
+      hint: 'A method that uses no secret takes the secrets away, at once and for good. One that needs the first secret makes it and shows it once.',
+    }),
+    setting({
+      kind: 'url',
+      name: 'jwks_uri',
+      label: 'Address of its public keys (jwks_uri)',
+      value: settings.jwks_uri,
+      hint: 'So it can change its keys by itself. https, or http on localhost.',
+    }),
+    setting({
+      kind: 'long',
+      name: 'jwks',
+      label: 'Its public keys (jwks)',
+      value: settings.jwks === undefined ? '' : JSON.stringify(settings.jwks, null, 2),
+      rows: 8,
+      hint: 'A JSON Web Key Set, {"keys": […]}, of public keys only; where there is no address.',
+    }),
+  ],
+  facts: ({ settings }) => [
+    { label: 'Proves itself by', value: labelled(METHODS, settings.token_endpoint_auth_method) },
+    { label: 'Address of its public keys', value: code(settings.jwks_uri) },
+    {
+      label: 'Public keys',
+      value: (settings.jwks?.keys ?? []).map(
+        ({ kid, kty }): Piece => ({ text: `${String(kty)} ${String(kid ?? 'without kid')}`, code: true }),
+      ),
+    },
+  ],
+};

@@ -1,0 +1,78 @@
+/** How an application gets its tokens (RFC 6749 section 1.3, RFC 7636). */
+import type { Option } from '../../../pages/console/form.ts';
+import { codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
+
+const GRANTS: readonly Option[] = [
+  {
+    value: 'authorization_code',
+    label: 'Authorization code',
+    hint: 'People sign in. The right one for web, single-page and native applications.',
+  },
+  {
+    value: 'refresh_token',
+    label: 'Refresh token',
+    hint: 'New access tokens while people are away, when the scope offline_access is asked for.',
+  },
+  {
+    value: 'client_credentials',
+    label: 'Client credentials',
+    hint: 'The application signs in as itself, without people. It needs a secret or a key.',
+  },
+  {
+    value: 'implicit',
+    label: 'Implicit',
+    hint: 'Tokens in the address. For old applications only: addresses are written into histories and logs.',
+  },
+  {
+    value: 'password',
+    label: 'Password',
+    hint: 'The application itself asks for the password. For old applications only: it sees the password, and no second factor is possible.',
+  },
+];
+
+const RESPONSES: readonly Option[] = [
+  { value: 'code', label: 'code', hint: 'The right one for nearly all.' },
+  { value: 'id_token', label: 'id_token' },
+  { value: 'token', label: 'token' },
+  { value: 'id_token token', label: 'id_token token' },
+  { value: 'code id_token', label: 'code id_token' },
+  { value: 'code token', label: 'code token' },
+  { value: 'code id_token token', label: 'code id_token token' },
+];
+
+export const flow: SettingGroup = {
+  id: 'flow',
+  title: 'Flow',
+  lead: 'How the application gets its tokens.',
+  tab: 'settings',
+  fields: ({ settings }) => [
+    setting({
+      kind: 'checks',
+      name: 'grant_types',
+      label: 'Grant types',
+      options: GRANTS,
+      values: settings.grant_types,
+      hint: 'Those that a response type below runs on are added by themselves.',
+    }),
+    setting({
+      kind: 'checks',
+      name: 'response_types',
+      label: 'Response types',
+      options: RESPONSES,
+      values: settings.response_types,
+      hint: 'What the authorization endpoint may answer with. None: nobody signs in to this application.',
+    }),
+    setting({
+      kind: 'check',
+      name: 'pkce_required',
+      label: 'PKCE is required',
+      checked: settings.pkce_required,
+      hint: 'A stolen code is of no use. Safe for every application whose library knows PKCE; without a secret it is always required.',
+    }),
+  ],
+  facts: ({ settings }) => [
+    { label: 'Grant types', value: settings.grant_types.map((grant) => labelled(GRANTS, grant)).join(', ') },
+    { label: 'Response types', value: codes(settings.response_types) },
+    { label: 'PKCE is required', value: yes(settings.pkce_required) },
+  ],
+};

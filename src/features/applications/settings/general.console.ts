@@ -1,0 +1,56 @@
+/** What an application is called, and the addresses that belong to it. */
+import { KINDS, kindOf } from '../application-page.console.ts';
+import { code, codes, lines, type SettingGroup, setting } from '../setting-group.console.ts';
+
+export const general: SettingGroup = {
+  id: 'general',
+  title: 'Name and addresses',
+  tab: 'settings',
+  fields: ({ label, settings }) => [
+    { name: 'label', label: 'Name', hint: 'People read it when they sign in.', required: true, value: label },
+    setting({
+      name: 'application_type',
+      label: 'Kind',
+      options: KINDS,
+      value: settings.application_type,
+      hint: 'Only native applications may return to a scheme of their own.',
+    }),
+    setting({
+      kind: 'lines',
+      name: 'redirect_uris',
+      label: 'Redirect URIs',
+      value: lines(settings.redirect_uris),
+      hint: 'Where the browser comes back to after the sign-in, one a line; compared character by character. https, or http on localhost.',
+    }),
+    setting({
+      kind: 'lines',
+      name: 'post_logout_redirect_uris',
+      label: 'Redirect URIs after the sign-out',
+      value: lines(settings.post_logout_redirect_uris),
+      hint: 'Where the browser may go when people have signed out, one a line.',
+    }),
+    setting({
+      kind: 'lines',
+      name: 'allowed_origins',
+      label: 'Allowed origins (CORS)',
+      value: lines(settings.allowed_origins),
+      rows: 2,
+      hint: 'Pages of these origins may call the token and userinfo endpoints with JavaScript, one a line, e.g. https://app.example. For single-page applications.',
+    }),
+    setting({
+      kind: 'url',
+      name: 'initiate_login_uri',
+      label: 'Address that begins a sign-in',
+      value: settings.initiate_login_uri,
+      hint: 'Where the application’s own sign-in starts; people are led there when a sign-in has taken too long. https.',
+    }),
+  ],
+  facts: ({ label, settings }) => [
+    { label: 'Name', value: label },
+    { label: 'Kind', value: kindOf(settings.application_type) },
+    { label: 'Redirect URIs', value: codes(settings.redirect_uris) },
+    { label: 'Redirect URIs after the sign-out', value: codes(settings.post_logout_redirect_uris) },
+    { label: 'Allowed origins (CORS)', value: codes(settings.allowed_origins) },
+    { label: 'Address that begins a sign-in', value: code(settings.initiate_login_uri) },
+  ],
+};

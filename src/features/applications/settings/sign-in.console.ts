@@ -1,0 +1,108 @@
+/** Who may sign in to an application, and what he is asked for. */
+
+import type { Field, Option } from '../../../pages/console/form.ts';
+import type { ApplicationSettings } from '../application-settings.policy.ts';
+import { labelled, type SettingGroup, type Surroundings, setting } from '../setting-group.console.ts';
+
+const ASSIGNMENTS: readonly Option[] = [
+  { value: 'EVERYONE', label: 'Everyone with an account' },
+  { value: 'ASSIGNED', label: 'Only those whom it is assigned to', hint: 'Users and groups, under Assignments.' },
+];
+const CONSENTS: readonly Option[] = [
+  { value: 'TRUSTED', label: 'Not asked', hint: 'For applications of your own.' },
+  {
+    value: 'REQUIRED',
+    label: 'Asked what the application may see',
+    hint: 'For applications of others. Scopes can ask for consent of their own accord, too.',
+  },
+];
+const FACTORS: readonly Option[] = [
+  { value: '', label: 'As the sign-in policy says' },
+  { value: 'true', label: 'Always, for everyone' },
+];
+const PROFILES: readonly Option[] = [
+  { value: '', label: 'As the authorization server says' },
+  { value: 'service', label: 'Service: state is required, of letters, digits and , . _ -' },
+  { value: 'openid', label: 'OpenID Connect: state may be absent, or any printable ASCII' },
+];
+const PROVIDERS: readonly Option[] = [
+  { value: 'all', label: 'All that are active' },
+  { value: 'some', label: 'Only those ticked below' },
+];
+
+/** All providers, and those named that are not there any more. */
+function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: Surroundings): readonly Option[] {
+  const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
+  return [
+    ...providers.map(({ id, name }) => ({ value: id, label: name })),
+    ...gone.map((id) => ({ value: id, label: id, hint: 'It is not there any more.' })),
+  ];
+}
+
+export const signIn: SettingGroup = {
+  id: 'sign-in',
+  title: 'Sign-in and consent',
+  tab: 'settings',
+  fields({ settings }, around) {
+    const providers = providerOptions(settings, around);
+    const fields: Field[] = [
+      setting({ kind: 'radios', name: 'assignment', label: 'Who may sign in?', options: ASSIGNMENTS, value: settings.assignment }),
+      setting({
+        kind: 'radios',
+        name: 'consent_method',
+        label: 'Are people asked for their consent?',
+        options: CONSENTS,
+        value: settings.consent_method,
+      }),
+      setting({
+        name: 'mfa_required',
+        label: 'Second factor',
+        options: FACTORS,
+        value: settings.mfa_required === true ? 'true' : '',
+        hint: 'The policy stands under Security. This application can only ask for more than it.',
+      }),
+    ];
+    fields.push(
+      setting({
+        name: 'profile',
+        label: 'Protocol profile',
+        options: PROFILES,
+        value: settings.profile ?? '',
+        hint: 'Which requests are accepted. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need OpenID Connect.',
+      }),
+    );
+    if (providers.length === 0) return fields;
+    const mode = settings.identity_providers === undefined ? 'all' : 'some';
+    return [
+      ...fields,
+      {
+        kind: 'radios',
+        name: 'providers',
+        label: 'Which identity providers does its sign-in page offer?',
+        options: PROVIDERS,
+        value: mode,
+      },
+      setting({
+        kind: 'checks',
+        name: 'identity_providers',
+        label: 'Identity providers',
+        options: providers,
+        values: settings.identity_providers ?? [],
+        hint: 'None ticked: people sign in with their password here only.',
+      }),
+    ];
+  },
+  facts: ({ settings }, around) => [
+    { label: 'Who may sign in', value: labelled(ASSIGNMENTS, settings.assignment) },
+    { label: 'Consent', value: labelled(CONSENTS, settings.consent_method) },
+    { label: 'Second factor', value: labelled(FACTORS, settings.mfa_required === true ? 'true' : '') },
+    { label: 'Protocol profile', value: labelled(PROFILES, settings.profile ?? '') },
+    {
+      label: 'Identity providers',
+      value:
+        settings.identity_providers === undefined
+          ? 'All that are active'
+          : settings.identity_providers.map((id) => labelled(providerOptions(settings, around), id)).join(', '),
+    },
+  ],
+};

@@ -1,0 +1,84 @@
+/** What the tokens of an application are like, and which ones it may look into. */
+import type { Option } from '../../../pages/console/form.ts';
+import { codes, labelled, lines, type SettingGroup, setting, yes } from '../setting-group.console.ts';
+
+const ALGS: readonly Option[] = [
+  { value: '', label: 'As the authorization server says' },
+  { value: 'RS256', label: 'RS256' },
+  { value: 'ES256', label: 'ES256' },
+];
+const CLAIMS: readonly Option[] = [
+  { value: 'all', label: 'All that the granted scopes allow' },
+  { value: 'some', label: 'Only those listed below' },
+];
+const ROTATIONS: readonly Option[] = [
+  { value: 'ROTATE', label: 'Each is good for one use', hint: 'A stolen one is noticed: when it is used a second time, all are revoked.' },
+  { value: 'STATIC', label: 'The same one is used again and again', hint: 'For libraries that cannot keep a new one.' },
+];
+
+export const tokens: SettingGroup = {
+  id: 'tokens',
+  title: 'Tokens',
+  tab: 'settings',
+  fields: ({ settings }) => [
+    setting({
+      name: 'id_token_signed_response_alg',
+      label: 'ID tokens are signed with',
+      options: ALGS,
+      value: settings.id_token_signed_response_alg ?? '',
+      group: 'ID token',
+    }),
+    {
+      kind: 'radios',
+      name: 'claims',
+      label: 'Claims in ID tokens',
+      options: CLAIMS,
+      value: settings.id_token_claims === undefined ? 'all' : 'some',
+      group: 'ID token',
+    },
+    setting({
+      kind: 'lines',
+      name: 'id_token_claims',
+      label: 'Claims',
+      value: lines(settings.id_token_claims),
+      hint: 'Names of claims about the user, one a line, e.g. email. What the protocol itself needs (sub, aud, exp …) is always there.',
+      group: 'ID token',
+    }),
+    {
+      kind: 'radios',
+      name: 'rotation_type',
+      label: 'Refresh tokens',
+      options: ROTATIONS,
+      value: settings.refresh_token.rotation_type,
+      alias: ['refresh_token', 'refresh_token.rotation_type'],
+      group: 'Refresh token',
+    },
+    {
+      kind: 'number',
+      name: 'leeway',
+      label: 'Leeway in seconds',
+      value: String(settings.refresh_token.leeway),
+      alias: 'refresh_token.leeway',
+      hint: 'So long a used one still yields a successor, for an answer that got lost on its way: 0 to 60. 30 is safe.',
+      group: 'Refresh token',
+    },
+    setting({
+      kind: 'check',
+      name: 'introspect_any',
+      label: 'It may look into the tokens of other applications',
+      checked: settings.introspect_any,
+      hint: 'For APIs that have the access tokens of their callers checked at the introspection endpoint. Others need it not.',
+      group: 'Introspection',
+    }),
+  ],
+  facts: ({ settings }) => [
+    { label: 'ID tokens are signed with', value: labelled(ALGS, settings.id_token_signed_response_alg ?? '') },
+    {
+      label: 'Claims in ID tokens',
+      value: settings.id_token_claims === undefined ? 'All that the granted scopes allow' : codes(settings.id_token_claims),
+    },
+    { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
+    { label: 'Leeway', value: `${settings.refresh_token.leeway} seconds` },
+    { label: 'May look into others’ tokens', value: yes(settings.introspect_any) },
+  ],
+};

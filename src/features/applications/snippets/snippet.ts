@@ -1,0 +1,87 @@
+/**
+ * What a snippet is: a pure function from the facts of an application at an authorization server to files that run as they are. Each was run
+ * against this service before it was offered. What is secret stands in none of them: it comes from the environment.
+ */
+import type { ApplicationSettings, ApplicationType, GrantType, TokenEndpointAuthMethod } from '../application-settings.policy.ts';
+
+/** All that a snippet says of the application and its authorization server. */
+export interface Facts {
+  readonly kind: ApplicationType;
+  readonly clientId: string;
+  readonly authentication: TokenEndpointAuthMethod;
+  readonly grants: readonly GrantType[];
+  readonly responseTypes: readonly string[];
+  /** The first one that libraries send as it is registered; absent: there is none. */
+  readonly redirectUri: string | undefined;
+  readonly postLogoutRedirectUri: string | undefined;
+  readonly issuer: string;
+  /** What a sign-in asks for. */
+  readonly scope: string;
+  /** What a machine asks for; empty: what the server grants by default. */
+  readonly machineScope: string;
+}
+
+export interface SnippetFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Snippet {
+  /** For addresses. */
+  readonly id: string;
+  readonly label: string;
+  /** What it makes of the application, in one sentence. */
+  readonly about: string;
+  /** The kinds of application that it is offered to before the others. */
+  readonly firstFor: readonly ApplicationType[];
+  fits(facts: Facts): boolean;
+  files(facts: Facts): readonly SnippetFile[];
+  /** What is typed to run the files. */
+  run(facts: Facts): string;
+}
+
+/** Libraries write an address as the URL standard does, and leave its query out: one that differs from its own normal form would not match. */
+const isPlain = (uri: string): boolean => new URL(uri).href === uri && !uri.includes('?');
+
+type Registered = { readonly id: string; readonly settings: ApplicationSettings };
+
+/** @param scopes the names of the server's scopes, `isStandard` those of OpenID Connect */
+export function factsOf(
+  { id, settings }: Registered,
+  server: { readonly issuer: string; readonly scopes: readonly { readonly name: string; readonly system: boolean }[] },
+): Facts {
+  const offered = new Set(server.scopes.map(({ name }) => name));
+  const wanted = ['openid', 'profile', 'email', ...(settings.grant_types.includes('refresh_token') ? ['offline_access'] : [])];
+  return {
+    kind: settings.application_type,
+    clientId: id,
+    authentication: settings.token_endpoint_auth_method,
+    grants: settings.grant_types,
+    responseTypes: settings.response_types,
+    redirectUri: settings.redirect_uris.find(isPlain),
+    postLogoutRedirectUri: settings.post_logout_redirect_uris[0],
+    issuer: server.issuer,
+    scope: wanted.filter((name) => offered.has(name)).join(' '),
+    machineScope: server.scopes.find(({ system }) => !system)?.name ?? '',
+  };
+}
+
+/** Does it sign people in, by the authorization code flow? */
+export const signsIn = (facts: Facts): facts is Facts & { readonly redirectUri: string } =>
+  facts.redirectUri !== undefined && facts.grants.includes('authorization_code') && facts.responseTypes.includes('code');
+
+/** Does it get tokens for itself? */
+export const isMachine = ({ grants }: Facts): boolean => grants.includes('client_credentials');
+
+/** Does it listen at an address of the web, where a server can wait for the browser? */
+export const listensOnWeb = ({ redirectUri = '' }: Facts): boolean => /^https?:/.test(redirectUri);
+
+/** Does it send its secret itself? */
+export const sendsSecret = ({ authentication }: Facts): boolean =>
+  authentication === 'client_secret_basic' || authentication === 'client_secret_post';
+
+/** May the authorization server be called unencrypted? It may on a developer's machine only. */
+export const isInsecure = ({ issuer }: Facts): boolean => issuer.startsWith('http:');
+
+/** A text of JavaScript, JSON, YAML and Python alike: the addresses in it are ASCII. */
+export const quoted = (text: string): string => JSON.stringify(text);

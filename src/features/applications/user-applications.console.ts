@@ -1,0 +1,113 @@
+/** The applications of a user: those that are assigned to him or to his groups, and those where he may begin. */
+
+import { applicationsIn } from '../../pages/console/candidates.ts';
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { picked, pickField } from '../../pages/console/pick.ts';
+import type { Piece } from '../../pages/console/sheet.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { assign, getAssignment, listOpenApplications, listUserAssignments, unassign } from './application-assignments.service.ts';
+import { getApplication } from './applications.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/applications`;
+const addressOfApplication = (id: string): string => `/admin/applications/${encodeURIComponent(id)}`;
+
+const list: ConsolePage = {
+  path: '/users/:id/applications',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const { id } = subject.user;
+    const home = homeOf(id);
+    const assigned = await listUserAssignments(services, id, { limit: LIMIT, after: afterIn(query) }, request);
+    const open = await listOpenApplications(services, id, { limit: LIMIT }, request);
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    return userPage(
+      visit,
+      subject,
+      [
+        {
+          kind: 'table',
+          title: 'Assigned',
+          lead: 'An application that asks for an assignment lets in only whom it is assigned to. One that is open to everyone needs none.',
+          name: 'Assigned applications',
+          columns: ['Application', 'Assigned to', 'Status'],
+          rows: assigned.items.map(({ applicationId, label, status, isDirect, groups }) => ({
+            cells: [
+              { text: label, href: addressOfApplication(applicationId) },
+              [...(isDirect ? [{ text: 'The user' }] : []), ...groups.map((text): Piece => ({ text: `Group ${text}` }))],
+              status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Not active', tone: 'plain' },
+            ],
+            actions: isChangeable && isDirect ? [{ label: 'Take away', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
+          })),
+          empty: 'No application is assigned to this user or to one of his groups.',
+          pager: pagerOf(home, query, assigned.next),
+        },
+        {
+          kind: 'table',
+          title: 'Where the user may begin',
+          lead: 'Active applications that are open to the user and have an address to begin at, the first ones.',
+          name: 'Applications to begin at',
+          columns: ['Application', 'Address'],
+          rows: open.items.map(({ id: applicationId, label, settings }) => ({
+            cells: [
+              { text: label, href: addressOfApplication(applicationId) },
+              { text: settings.initiate_login_uri ?? settings.client_uri ?? '', code: true },
+            ],
+          })),
+          empty: 'There is none. An application has such an address when its sign-in or home page is set.',
+        },
+      ],
+      isChangeable ? [{ label: 'Assign application', href: `${home}/new`, main: true }] : [],
+    );
+  },
+};
+
+const add: ConsolePage = {
+  path: '/users/:id/applications/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectOf(visit);
+    const fields = [await pickField(applicationsIn(visit), { name: 'applicationId', label: 'Application' }, typed)];
+    const submit = 'Assign application';
+    return formPage({ title: submit, crumbs, fields, submit, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    const applicationId = await picked(applicationsIn(visit), 'applicationId', form.get('applicationId') ?? '');
+    if (applicationId === undefined) throw validation([{ field: 'applicationId', message: 'is required' }]);
+    await assign(visit.services, applicationId, { kind: 'user', id: user.id }, visit.request);
+    return { goTo: homeOf(user.id), notice: 'application-assigned-to-user' };
+  },
+};
+
+async function assignmentOf(visit: Visit) {
+  const { user, name, crumbs } = await subjectOf(visit);
+  const application = await getApplication(visit.services, visit.params.applicationId ?? '');
+  await getAssignment(visit.services, application.id, { kind: 'user', id: user.id });
+  return { user, name, application, crumbs: [...crumbs, { label: 'Applications', href: homeOf(user.id) }] };
+}
+
+const remove: ConsolePage = {
+  path: '/users/:id/applications/:applicationId/remove',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, application, crumbs } = await assignmentOf(visit);
+    const title = `Take “${application.label}” from ${name}?`;
+    const facts = ['If the application asks for an assignment, the next sign-in to it is refused, unless a group still opens it.'];
+    return formPage({ title, crumbs, facts, submit: 'Take away', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user, application } = await assignmentOf(visit);
+    await unassign(visit.services, application.id, { kind: 'user', id: user.id }, visit.request);
+    return { goTo: homeOf(user.id), notice: 'application-taken-from-user' };
+  },
+};
+
+export const userApplications: readonly ConsolePage[] = [list, add, remove];

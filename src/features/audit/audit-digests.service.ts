@@ -1,0 +1,89 @@
+/**
+ * The digests that seal the audit log: of an event, its personal parts as salted commitments, so that one can be taken out and its digest proves what
+ * it was; of a batch; of a seal, which is signed besides with a key of SECRET_KEY (HMAC, RFC 2104). The texts that are hashed: features/audit/audit-chain.policy.ts.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { digest, type Keyring, sameSecret } from '../../platform/crypto/secrets.ts';
+import { type AuditRecord, canonical, personalParts, publicForm, type SealedBatch, sealForm } from './audit-chain.policy.ts';
+
+/** By the name of the part: the salt while the part is there, its digest when it is gone. */
+export type Commitments = Readonly<Record<string, { readonly salt: string } | { readonly digest: string }>>;
+
+/** Sequence number and digest of an event. */
+export type Entry = readonly [seq: number, digest: string];
+
+const commitmentTo = (value: unknown, salt: string): string => createHmac('sha256', salt).update(canonical(value)).digest('base64url');
+
+/** @returns a fresh salt for each personal part */
+export const newCommitments = (event: AuditRecord): Commitments =>
+  Object.fromEntries(personalParts(event).map(({ name }) => [name, { salt: randomBytes(16).toString('base64url') }]));
+
+/** What stays of the commitments when parts are taken out: without the salt, nobody finds by trying what they were. */
+export function closeCommitments(event: AuditRecord, commitments: Commitments, names: ReadonlySet<string>): Commitments {
+  const digests = digestsOf(event, commitments);
+  return Object.fromEntries(
+    Object.entries(commitments).map(([name, kept]) => [name, names.has(name) ? { digest: digests[name] ?? '' } : kept]),
+  );
+}
+
+function digestsOf(event: AuditRecord, commitments: Commitments): Record<string, string | undefined> {
+  return Object.fromEntries(
+    personalParts(event).map(({ name, value }) => {
+      const kept = commitments[name];
+      if (kept === undefined) return [name, undefined];
+      return [name, 'salt' in kept ? commitmentTo(value, kept.salt) : kept.digest];
+    }),
+  );
+}
+
+export const eventDigest = (event: AuditRecord, commitments: Commitments): string =>
+  digest(canonical({ event: publicForm(event), personal: digestsOf(event, commitments) }));
+
+export const contentDigest = (entries: readonly Entry[]): string => digest(canonical(entries));
+export const sealHash = (seal: SealedBatch): string => digest(sealForm(seal));
+
+export interface Signature {
+  readonly keyId: string;
+  readonly mac: string;
+}
+
+/** What a seal was removed by: it and all before it. */
+export interface Removal {
+  readonly n: number;
+  readonly hash: string;
+  readonly removed: Date;
+}
+
+/** Signs with the newest key of SECRET_KEY, and knows the signatures of all of them. */
+export class AuditSigner {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  /** Of the key that signs. */
+  readonly keyId: string;
+
+  constructor(keyring: Keyring) {
+    this.#keys = keyring.keysFor('audit seals');
+    const [newest = ''] = this.#keys.keys();
+    this.keyId = newest;
+  }
+
+  signSeal = (hash: string): Signature => this.#sign(`seal ${hash}`);
+  signRemoval = (removal: Removal): Signature => this.#sign(`removal ${canonical(removal)}`);
+  /** @returns undefined where the key is not one of SECRET_KEY */
+  isSealRight = (hash: string, signature: Signature): boolean | undefined => this.#isRight(`seal ${hash}`, signature);
+  isRemovalRight = (removal: Removal, signature: Signature): boolean | undefined =>
+    this.#isRight(`removal ${canonical(removal)}`, signature);
+
+  #sign(text: string): Signature {
+    return { keyId: this.keyId, mac: this.#macOf(text, this.keyId) ?? '' };
+  }
+
+  #isRight(text: string, { keyId, mac }: Signature): boolean | undefined {
+    const expected = this.#macOf(text, keyId);
+    return expected === undefined ? undefined : sameSecret(mac, expected);
+  }
+
+  #macOf(text: string, keyId: string): string | undefined {
+    const key = this.#keys.get(keyId);
+    return key && createHmac('sha256', key).update(text).digest('base64url');
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Removes audit events that were kept as long as settings/audit says: whole batches, always the oldest, so that what is left is one piece. Their seals
+ * stay, and the last that was removed is signed to be so: what is missing without that signature was not removed here.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { recordEvent } from './audit.service.ts';
+import { namesIn } from './audit-chain.policy.ts';
+import { AuditSigner } from './audit-digests.service.ts';
+import { SYSTEM } from './audit-event.policy.ts';
+import { beTheSealer, eventsOfSeals, findLastRemoved, markRemoved, oldestKept, removeEvents, signRemoval } from './audit-seals.store.ts';
+
+/** Of one transaction at most; a batch more where it alone is larger. */
+const MOST_EVENTS = 2000;
+const MOST_SEALS = 200;
+const DAY_MS = 86_400_000;
+
+type Removing = Pick<Services, 'database' | 'log' | 'keyring'>;
+
+/** One step. @returns whether there may be more */
+export async function removeOldEvents(services: Removing): Promise<boolean> {
+  const { database, keyring } = services;
+  await renewSignature(services);
+  const { retentionDays } = await readSettings(services, 'audit');
+  if (retentionDays === null) return false;
+  return database.transaction(async (trx) => {
+    if (!(await beTheSealer(trx))) return false;
+    const now = present();
+    const keptSince = new Date(now.getTime() - retentionDays * DAY_MS);
+    const seals = await oldestKept(trx, MOST_SEALS);
+    let events = 0;
+    const oldEnough = seals.findIndex(({ newest, sealed, count }, turn) => {
+      events += count;
+      return (newest ?? sealed) >= keptSince || (turn > 0 && events > MOST_EVENTS);
+    });
+    const old = oldEnough === -1 ? seals : seals.slice(0, oldEnough);
+    const [first, last] = [old[0], old.at(-1)];
+    if (first === undefined || last === undefined) return false;
+
+    const removed = await removeEvents(trx, first.n, last.n, namesIn(await eventsOfSeals(trx, first.n - 1, last.n)));
+    await markRemoved(trx, first.n, last.n, now);
+    await signRemoval(trx, last.n, new AuditSigner(keyring).signRemoval({ n: last.n, hash: last.hash, removed: now }));
+    if (removed > 0) {
+      await recordEvent(trx, {
+        eventType: 'system.audit.remove',
+        displayMessage: 'Remove audit events that were kept long enough',
+        request: SYSTEM,
+        targets: [{ id: 'audit', type: 'Settings', displayName: 'audit' }],
+        before: { firstSeal: first.n, lastSeal: last.n, events: removed, retentionDays },
+      });
+    }
+    return true;
+  });
+}
+
+/** After a change of SECRET_KEY the new key vouches for what was removed, while the one before still proves it. */
+export async function renewSignature({ database, keyring, log }: Removing): Promise<void> {
+  const signer = new AuditSigner(keyring);
+  await database.transaction(async (trx) => {
+    if (!(await beTheSealer(trx))) return;
+    const last = await findLastRemoved(trx);
+    if (!last?.removed || last.removalKeyId === null || last.removalKeyId === signer.keyId) return;
+    const removal = { n: last.n, hash: last.hash, removed: last.removed };
+    if (signer.isRemovalRight(removal, { keyId: last.removalKeyId, mac: last.removalMac ?? '' })) {
+      await signRemoval(trx, last.n, signer.signRemoval(removal));
+    } else log.error({ seal: last.n }, 'audit events are missing, and no key of SECRET_KEY vouches for their removal');
+  });
+}

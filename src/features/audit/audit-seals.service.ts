@@ -1,0 +1,106 @@
+/**
+ * Seals the audit log in batches, each bound to the one before by its hash and signed (what a verification proves stands in the README), takes the data
+ * of deleted users out of it and removes what was kept long enough: one at a time among all processes, behind the requests.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { namesIn } from './audit-chain.policy.ts';
+import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.service.ts';
+import { eraseDue } from './audit-erasure.service.ts';
+import { removeOldEvents } from './audit-retention.service.ts';
+import { beTheSealer, findHead, findSealNews, insertSeal, markSealed, nameInEvents, unsealedEvents } from './audit-seals.store.ts';
+
+/** Milliseconds between two looks for what was kept long enough. */
+const RETENTION_EVERY = 60_000;
+/** Events of a batch at most: some hundredths of a second in which the process does nothing else. */
+const BATCH = 250;
+
+type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
+
+/** A seal that this process has seen. */
+export interface SeenSeal {
+  readonly n: number;
+  readonly hash: string;
+}
+
+/**
+ * Seals one batch of what no batch holds yet, or, when SECRET_KEY has a new key, an empty one, so that the new key vouches for all before.
+ * @returns the seal and whether there is more; undefined when there was nothing to seal, or while another one seals
+ */
+export async function sealBatch(
+  { database, keyring }: Sealing,
+  batch = BATCH,
+): Promise<(SeenSeal & { readonly count: number; readonly complete: boolean }) | undefined> {
+  const signer = new AuditSigner(keyring);
+  return database.transaction(async (trx) => {
+    if (!(await beTheSealer(trx))) return undefined;
+    const head = await findHead(trx);
+    const events = (await unsealedEvents(trx, batch)).map((event) => ({ ...event, commitments: newCommitments(event) }));
+    if (events.length === 0 && (head === undefined || head.keyId === signer.keyId)) return undefined;
+
+    const entries = events.map((event) => [event.seq, eventDigest(event, event.commitments)] as const);
+    const times = events.map(({ published }) => published.getTime());
+    const seal = {
+      n: (head?.n ?? 0) + 1,
+      previous: head?.hash ?? '',
+      content: contentDigest(entries),
+      count: events.length,
+      newest: times.length === 0 ? null : new Date(Math.max(...times)),
+      complete: events.length < batch,
+      sealed: present(),
+    };
+    const hash = sealHash(seal);
+    await insertSeal(trx, { ...seal, hash, ...signer.signSeal(hash), entries });
+    const marked = await markSealed(
+      trx,
+      seal.n,
+      events.map(({ seq, commitments }) => ({ seq, commitments })),
+    );
+    if (marked !== events.length) throw new Error('audit events changed while they were being sealed');
+    await nameInEvents(trx, namesIn(events));
+    return { n: seal.n, hash, count: seal.count, complete: seal.complete };
+  });
+}
+
+/** Begins to seal. @returns a way to end it, after what is under way */
+export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
+  const { database, keyring, log } = services;
+  const { keyId } = new AuditSigner(keyring);
+  const stopping = new AbortController();
+  let seen: SeenSeal | undefined;
+  let retentionDue = performance.now() + RETENTION_EVERY;
+
+  async function round(): Promise<void> {
+    const news = await findSealNews(database.pool, seen?.n, present());
+    // Was the log put back to an earlier state, or another one in its place? What a process remembers nobody changes in the database.
+    if (seen !== undefined && news.hash !== seen.hash)
+      log.error({ seal: seen.n, hash: seen.hash }, 'the audit log is not what it was: a seal is gone or another one is in its place');
+    seen = news.head ?? undefined;
+    for (let more = news.unsealed || (news.head !== null && news.head.keyId !== keyId); more && !stopping.signal.aborted; ) {
+      const seal = await sealBatch(services);
+      more = seal?.complete === false;
+      seen = seal ?? seen;
+      // Where the log is kept elsewhere, nobody who has the database alone puts it back to an earlier state unnoticed.
+      if (seal !== undefined) log.info({ seal: seal.n, hash: seal.hash, events: seal.count }, 'audit events sealed');
+    }
+    while (news.erasureDue && !stopping.signal.aborted && (await eraseDue(services)));
+    if (performance.now() < retentionDue) return;
+    while (!stopping.signal.aborted && (await removeOldEvents(services)));
+    retentionDue = performance.now() + RETENTION_EVERY;
+  }
+
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      await round().catch((error: unknown) => log.warn({ err: error }, 'the audit log could not be sealed'));
+      await wait(timings.sealPause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  })();
+  return {
+    stop() {
+      stopping.abort();
+      return done;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** Writes what happened, who did it and from where, in the transaction of the change itself. Event types are named as in Okta's System Log. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { queueNoticeOf } from '../mail/mail.service.ts';
+import { type AuditEvent, insertAuditEvent } from './audit.store.ts';
+import type { Event } from './audit-event.policy.ts';
+
+/** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of */
+export async function recordEvent(trx: Executor, event: Event): Promise<void> {
+  await insertAuditEvent(trx, auditEvent(event));
+  await queueNoticeOf(trx, event);
+}
+
+/** An event as it is stored. */
+export function auditEvent(event: Event): AuditEvent {
+  const { actor, ipAddress, userAgent, requestId } = event.request;
+  return {
+    published: present(),
+    eventType: event.eventType,
+    severity: event.failure === undefined ? 'INFO' : 'WARN',
+    displayMessage: event.displayMessage,
+    actor,
+    client: { ipAddress, userAgent },
+    outcome: event.failure === undefined ? { result: 'SUCCESS' } : { result: 'FAILURE', reason: event.failure },
+    target: event.targets ?? [],
+    transactionId: requestId,
+    debugContext: { before: event.before, after: event.after, decision: event.decision },
+  };
+}

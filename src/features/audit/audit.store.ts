@@ -1,0 +1,237 @@
+/** Audit events. The only SQL on that table; nothing here changes or removes one. */
+import { randomUUID } from 'node:crypto';
+import type { Columns } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import type { EventType } from './event-types.policy.ts';
+
+export interface AuditEvent {
+  readonly published: Date;
+  /** As Okta's System Log names it, e.g. `user.lifecycle.create`. */
+  readonly eventType: string;
+  readonly severity: 'INFO' | 'WARN' | 'ERROR';
+  readonly displayMessage: string;
+  readonly actor: { readonly id: string; readonly type: string; readonly displayName: string };
+  readonly client: { readonly ipAddress?: string | undefined; readonly userAgent?: string | undefined };
+  readonly outcome: { readonly result: 'SUCCESS' | 'FAILURE'; readonly reason?: string | undefined };
+  readonly target: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
+  readonly transactionId?: string | undefined;
+  readonly debugContext: Readonly<Record<string, unknown>>;
+}
+
+/** `outbox.kind` of an event on its way to a hook. */
+export const EVENT_HOOK = 'event-hook';
+
+/** The news for each hook that wants to be told: it refers to the event, so that what is forgotten of the event later is told by none. */
+const NEWS = `SELECT '${EVENT_HOOK}', h.id, e.target->0->>'id',
+    jsonb_build_object('hookId', h.id, 'eventId', e.uuid, 'deliveryId', gen_random_uuid()), e.published, e.published
+  FROM event e JOIN event_hooks h ON h.status = 'ACTIVE' AND h.verification_status = 'VERIFIED' AND h.event_types @> ARRAY[e.event_type]`;
+
+const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
+const ROW = `uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
+    target jsonb, transaction_id text, debug_context jsonb`;
+const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
+/** Named, so that the statement can be prepared (prepared.ts). */
+const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
+
+/**
+ * Parts of a statement that write an event, and what is to be told of it to hooks.
+ * @param event the placeholder of `eventRow` @param from nothing is written without a row of it
+ */
+export const writingEvent = (event: string, from: string): string =>
+  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
+    RETURNING uuid, published, event_type, target),
+  news AS (INSERT INTO outbox ${NOTED} ${NEWS})`;
+
+/** An event as `writingEvent` takes it. */
+export const eventRow = (event: AuditEvent): string =>
+  JSON.stringify({
+    uuid: randomUUID(),
+    published: event.published,
+    event_type: event.eventType,
+    severity: event.severity,
+    display_message: event.displayMessage,
+    actor: event.actor,
+    client: event.client,
+    outcome: event.outcome,
+    target: event.target,
+    transaction_id: event.transactionId ?? null,
+    debug_context: event.debugContext,
+  });
+
+const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT FROM event`;
+
+/** Writes an event, and in the same statement what is to be told to hooks; what comes first among its targets is the object that it is about. */
+export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<void> {
+  await executor.raw(WRITE, [eventRow(event)]);
+}
+
+export interface StoredEvent extends Omit<AuditEvent, 'transactionId'> {
+  readonly uuid: string;
+  readonly transactionId: string | null;
+}
+
+export const EVENT: Columns<StoredEvent> = {
+  uuid: 'uuid',
+  published: 'published',
+  eventType: 'event_type',
+  severity: 'severity',
+  displayMessage: 'display_message',
+  actor: 'actor',
+  client: 'client',
+  outcome: 'outcome',
+  target: 'target',
+  transactionId: 'transaction_id',
+  debugContext: 'debug_context',
+};
+
+export async function findAuditEvent(executor: Executor, uuid: string): Promise<StoredEvent | undefined> {
+  return executor('audit_events').where({ uuid }).first<StoredEvent | undefined>(EVENT);
+}
+
+/**
+ * The events of an event's request, itself included, in the order in which they were written. A caller may choose the id of their
+ * request, so events from another address, by another program or of another time are not the same request's.
+ */
+export async function listEventsOfRequest(
+  executor: Executor,
+  { transactionId, client }: Pick<StoredEvent, 'transactionId' | 'client'>,
+  { since, until }: { readonly since: Date; readonly until: Date },
+  limit: number,
+): Promise<StoredEvent[]> {
+  return executor('audit_events')
+    .where({ transaction_id: transactionId, client })
+    .whereBetween('published', [since, until])
+    .orderBy(['published', 'seq'])
+    .limit(limit)
+    .select<StoredEvent[]>(EVENT);
+}
+
+/** The types that the index `audit_events_of_sign_ins` is about; written into the statements, so that it is used. */
+export type SignInEventType = 'user.session.start' | 'user.authentication.failure';
+
+/** Events of the type on each day (UTC, `2026-11-21`) since then; a day without one is not there. */
+export async function countByDay(executor: Executor, type: SignInEventType, since: Date): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await executor.raw<{ rows: { day: string; count: number }[] }>(
+    `SELECT to_char(published AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*)::int AS count
+      FROM audit_events WHERE event_type = '${type}' AND published >= ? GROUP BY 1`,
+    [since],
+  );
+  return new Map(rows.map(({ day, count }) => [day, count]));
+}
+
+/** Why sign-ins failed since then, the most frequent reasons first. */
+export async function countFailureReasons(
+  executor: Executor,
+  since: Date,
+  limit: number,
+): Promise<readonly { readonly reason: string; readonly count: number }[]> {
+  const { rows } = await executor.raw<{ rows: { reason: string; count: number }[] }>(
+    `SELECT coalesce(outcome->>'reason', '') AS reason, count(*)::int AS count
+      FROM audit_events WHERE event_type = 'user.authentication.failure' AND published >= ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
+    [since, limit],
+  );
+  return rows;
+}
+
+export interface Failures {
+  readonly count: number;
+  /** The last of them; null: there is none. */
+  readonly last: { readonly uuid: string; readonly published: string; readonly reason: string | null } | null;
+}
+
+/** Events of the type that failed since then, among the last so many: those of the type are read, the newest first, and no others. */
+export async function countFailures(executor: Executor, type: EventType, since: Date, among: number): Promise<Failures> {
+  const { rows } = await executor.raw<{ rows: [Failures] }>(
+    `SELECT count(*)::int AS count,
+        (array_agg(jsonb_build_object('uuid', uuid, 'published', published, 'reason', outcome->>'reason') ORDER BY seq DESC))[1] AS last
+      FROM (SELECT uuid, seq, published, outcome FROM audit_events WHERE event_type = :type ORDER BY seq DESC LIMIT :among) newest
+      WHERE outcome->>'result' = 'FAILURE' AND published >= :since`,
+    { type, since, among },
+  );
+  return rows[0];
+}
+
+/** The newest refusals of an application's requests; among the newest of all, so that one index finds them however many events there are. */
+export async function listRefusals(executor: Executor, applicationId: string, limit: number): Promise<StoredEvent[]> {
+  const newest = executor('audit_events')
+    .whereIn('event_type', ['app.oauth2.as.authorize', 'app.oauth2.as.token.grant'])
+    .orderBy('seq', 'desc')
+    .limit(AMONG_REFUSALS);
+  return executor(newest.as('newest'))
+    .whereRaw("outcome->>'result' = 'FAILURE' AND target @> ?::jsonb", [JSON.stringify([{ id: applicationId, type: 'AppInstance' }])])
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .select<StoredEvent[]>(EVENT);
+}
+
+const AMONG_REFUSALS = 2000;
+
+const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
+const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
+
+/** What events are filtered by. */
+export const EVENT_ATTRIBUTES: AttributeColumns = {
+  uuid: inText('uuid::text'),
+  published: { sql: 'published', type: 'time' },
+  eventType: inText('event_type'),
+  severity: inText('severity'),
+  displayMessage: inText('display_message'),
+  'actor.id': inText("actor->>'id'"),
+  'actor.type': inText("actor->>'type'"),
+  'actor.displayName': inText("actor->>'displayName'"),
+  'client.ipAddress': inText("client->>'ipAddress'"),
+  'outcome.result': inText("outcome->>'result'"),
+  'outcome.reason': inText("outcome->>'reason'"),
+  'transaction.id': inText('transaction_id'),
+  'target.id': inTarget('id'),
+  'target.type': inTarget('type'),
+  'target.displayName': inTarget('displayName'),
+};
+
+/** All that people search an event by. */
+const WORDS = `concat_ws(' ', display_message, event_type, actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
+  (SELECT string_agg(concat_ws(' ', one->>'id', one->>'type', one->>'displayName'), ' ') FROM jsonb_array_elements(target) AS one))`;
+
+/** Which events; all conditions together. */
+export interface EventSelection {
+  /** At this moment or later. */
+  readonly since?: Date | undefined;
+  /** Before this moment, so that of two spans that touch no event is in both. */
+  readonly until?: Date | undefined;
+  readonly filter?: Filter | undefined;
+  /** Each is somewhere in the event. */
+  readonly words?: readonly string[];
+  readonly newestFirst?: boolean;
+}
+
+/**
+ * In the order in which they happened, those of one moment as they were written. A page goes on after an event known by its number; the order by
+ * time lets one index find where a span begins and read on from there.
+ */
+export async function listAuditEvents(
+  executor: Executor,
+  { since, until, filter, words = [], newestFirst = false }: EventSelection,
+  { limit, after }: Window,
+): Promise<Page<StoredEvent>> {
+  const query = executor('audit_events');
+  if (since !== undefined) query.where('published', '>=', since);
+  if (until !== undefined) query.where('published', '<', until);
+  if (filter !== undefined) applyFilter(query, filter, EVENT_ATTRIBUTES);
+  for (const word of words) query.whereRaw(`lower(${WORDS}) LIKE lower(?)`, [containing(word)]);
+  if (after !== undefined) {
+    const beyond = newestFirst ? '<' : '>';
+    query.whereRaw(`(published, seq) ${beyond} (SELECT published, seq FROM audit_events WHERE seq = ?)`, [after]);
+  }
+  const order = newestFirst ? 'desc' : 'asc';
+  const rows: (StoredEvent & { place: number })[] = await query
+    .select({ ...EVENT, place: 'seq' })
+    .orderBy([
+      { column: 'published', order },
+      { column: 'seq', order },
+    ])
+    .limit(limit + 1);
+  const kept = rows.slice(0, limit);
+  return { items: kept.map(({ place: _, ...event }) => event), next: rows.length > limit ? kept.at(-1)?.place : undefined };
+}

@@ -1,0 +1,106 @@
+/** One event of the system log: all that is kept of it, what it changed, and what else happened in the same request. */
+
+import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
+import { type Content, type Fact, type Part, type Piece, sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { changedFields } from './difference.console.ts';
+import { COLUMNS, outcomePieces, rowOf } from './log.console.ts';
+import { describeEvent } from './log-events.service.ts';
+import { readLogEvent, type StoredEvent } from './logs.service.ts';
+import { addressOfEntry, kindOf, LOG, partyPiece } from './places.console.ts';
+import { tellDecision } from './told-decision.console.ts';
+
+export const CRUMBS: readonly Crumb[] = [{ label: 'Reports' }, { label: 'System log', href: LOG }];
+
+/** The pages about one event. */
+export function tabsOf(event: StoredEvent): readonly Action[] {
+  if (tellDecision(event) === undefined) return [];
+  const address = addressOfEntry(event.uuid);
+  return [
+    { label: 'Event', href: address },
+    { label: 'Explain', href: `${address}/explain` },
+  ];
+}
+
+const withKind = (party: StoredEvent['actor'], beside: readonly StoredEvent['actor'][]): readonly Piece[] => [
+  partyPiece(party, beside),
+  { text: kindOf(party), soft: true },
+];
+
+function factsOf(event: StoredEvent): readonly Fact[] {
+  const { published, eventType, actor, target, client, transactionId, uuid } = event;
+  const parties = [actor, ...target];
+  const none = (words: string): Piece => ({ text: words, soft: true });
+  return [
+    { label: 'When', value: { moment: momentOf(published) } },
+    { label: 'Event', value: { text: eventType, code: true } },
+    { label: 'Outcome', value: outcomePieces(event) },
+    { label: 'Who', value: actor.id === 'unknown' ? none('Somebody who had not proved who he is') : withKind(actor, parties) },
+    ...target.map((one, at) => ({ label: at === 0 ? 'To what' : 'And', value: withKind(one, parties) })),
+    { label: 'From', value: client.ipAddress ?? none('Not known') },
+    { label: 'Browser or tool', value: client.userAgent || none('Not known') },
+    { label: 'Request', value: transactionId ?? none('None: the service acted by itself') },
+    { label: 'Id', value: uuid, copy: true },
+  ];
+}
+
+const value = (text: string | undefined): Content => (text === undefined ? { text: 'Not there', soft: true } : text);
+
+function changesOf({ debugContext }: StoredEvent): readonly Part[] {
+  const { before, after } = debugContext;
+  if (before === undefined && after === undefined) return [];
+  const changed = changedFields(before, after);
+  const lead =
+    before === undefined
+      ? 'As it was made.'
+      : after === undefined
+        ? 'As it was before it was taken away.'
+        : 'What differs; the rest stayed.';
+  return [
+    {
+      kind: 'table',
+      title: 'What it changed',
+      lead,
+      name: 'Changed fields',
+      columns: ['Field', 'Before', 'After'],
+      rows: changed.map(({ field, before: was, after: is }) => ({
+        cells: [{ text: field || 'Value', code: true }, value(was), value(is)],
+      })),
+      empty: 'No field has another value than before.',
+    },
+  ];
+}
+
+export const entry: ConsolePage = {
+  path: '/reports/log/:uuid',
+  access: 'service',
+  async show({ services, params }) {
+    const { event, others } = await readLogEvent(services, params.uuid ?? '');
+    const together: Part = {
+      kind: 'table',
+      title: 'In the same request',
+      name: 'Events of the same request',
+      columns: COLUMNS,
+      rows: others.map(rowOf),
+      empty: 'Nothing else happened in the same request.',
+    };
+    return sheetPage({
+      title: event.displayMessage,
+      crumbs: CRUMBS,
+      tabs: tabsOf(event),
+      parts: [
+        { kind: 'facts', facts: factsOf(event) },
+        ...changesOf(event),
+        ...(event.transactionId === null ? [] : [together]),
+        {
+          kind: 'text',
+          title: 'As JSON',
+          lead: 'As the API tells it.',
+          id: 'event-json',
+          name: 'event as JSON',
+          text: JSON.stringify(describeEvent(event), null, 2),
+        },
+      ],
+    });
+  },
+};

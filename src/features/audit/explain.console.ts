@@ -1,0 +1,100 @@
+/** Why an event of the system log ended as it did: what decided then, and, of a request for tokens, what it would come to today. */
+
+import { type Verdict, verdictOf } from '../../pages/console/explanation.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { type Part, sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { ApiError, notFound } from '../../platform/errors/errors.ts';
+import type { JudgedRequest } from '../policies/decisions.policy.ts';
+import type { Prompt } from '../policies/simulation.policy.ts';
+import { simulateRequest } from '../policies/simulation.service.ts';
+import { CRUMBS, tabsOf } from './entry.console.ts';
+import { readLogEvent, type StoredEvent } from './logs.service.ts';
+import { kindOf, partyPiece } from './places.console.ts';
+import { type ToldStep, tellDecision } from './told-decision.console.ts';
+
+const PROMPTS: readonly Prompt[] = ['none', 'login', 'consent'];
+
+/** @returns undefined where the application, the server or the user is not there any more */
+async function today({ services }: Visit, { actor }: StoredEvent, request: JudgedRequest): Promise<Verdict | undefined> {
+  const { clientId, serverId, grantType, scopes, prompt = '' } = request;
+  const words = prompt.split(' ');
+  const prompts = new Set(
+    grantType === 'password' || grantType === 'client_credentials' ? [] : PROMPTS.filter((one) => words.includes(one)),
+  );
+  const user = actor.type === 'User' ? actor.id : undefined;
+  try {
+    const answer = await simulateRequest(services, serverId, { clientId, user, grantType, scopes, prompts });
+    return verdictOf({ ...answer, grantType, prompts });
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return undefined;
+    throw error;
+  }
+}
+
+const steps = (told: readonly ToldStep[]): Part => ({
+  kind: 'table',
+  title: 'What was looked at',
+  lead: 'In this order, with the names of that moment.',
+  name: 'What was looked at',
+  columns: ['What', 'What came of it'],
+  rows: told.map(({ what, outcome }) => ({ cells: [what, outcome] })),
+  empty: '',
+});
+
+const GONE = 'What it would come to today cannot be told: the user, the application or the authorization server is not there any more.';
+/** The simulator supposes that whoever asks has proved himself. */
+const NO_FACTOR = 'Second factors are not part of what is asked here.';
+
+export const explain: ConsolePage = {
+  path: '/reports/log/:uuid/explain',
+  access: 'service',
+  async show(visit) {
+    const { event } = await readLogEvent(visit.services, visit.params.uuid ?? '');
+    const told = tellDecision(event);
+    if (told === undefined) throw notFound(event.uuid, 'LogEvent');
+    const parties = [event.actor, ...event.target].filter(
+      ({ id, type }, at, all) => id !== 'unknown' && at === all.findIndex((one) => one.id === id && one.type === type),
+    );
+    const now = told.request && (await today(visit, event, told.request));
+    const isFactor = (event.debugContext.decision as { kind?: string } | undefined)?.kind === 'second-factor-needed';
+    return sheetPage({
+      title: `Why: ${event.displayMessage}`,
+      lead: `${event.outcome.result === 'SUCCESS' ? 'It succeeded' : 'It failed'}, ${momentOf(event.published).text}.`,
+      crumbs: CRUMBS,
+      tabs: tabsOf(event),
+      parts: [
+        { kind: 'words', title: 'What decided', tone: told.tone, paragraphs: told.sentences },
+        ...(told.steps.length === 0 ? [] : [steps(told.steps)]),
+        ...(told.advice.length === 0 ? [] : [{ kind: 'words', title: 'What can be done', paragraphs: told.advice } as const]),
+        ...(told.request === undefined ? [] : [todayPart(told.request, event, now, isFactor)]),
+        ...(parties.length === 0
+          ? []
+          : [
+              {
+                kind: 'facts',
+                title: 'Who and what it was about',
+                facts: parties.map((party) => ({ label: capital(kindOf(party)), value: partyPiece(party, parties) })),
+              } as const,
+            ]),
+      ],
+    });
+  },
+};
+
+/** Where the simulator has the same question. */
+function simulatorFor({ clientId, serverId, grantType, scopes, prompt = '' }: JudgedRequest, { actor }: StoredEvent): string {
+  const user = actor.type === 'User' ? { user: actor.id } : {};
+  const question = new URLSearchParams({ application: clientId, ...user, grant: grantType, scopes: scopes.join(' '), prompt });
+  return `/admin/api/servers/${encodeURIComponent(serverId)}/simulator?${question}`;
+}
+
+function todayPart(request: JudgedRequest, event: StoredEvent, now: Verdict | undefined, isFactor: boolean): Part {
+  const title = 'What it would come to today';
+  if (now === undefined) return { kind: 'words', title, paragraphs: [GONE] };
+  const paragraphs = isFactor ? [now.sentence, NO_FACTOR] : [now.sentence];
+  const actions = [{ label: 'Open in the simulator', href: simulatorFor(request, event) }];
+  return { kind: 'words', title, tone: now.tone, paragraphs, actions };
+}
+
+const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);

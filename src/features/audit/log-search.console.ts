@@ -1,0 +1,94 @@
+/** What narrows the system log: the fields of its search, and the question that they make. */
+
+import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
+import { present } from '../../platform/clock/clock.ts';
+import type { FieldProblem } from '../../platform/errors/errors.ts';
+import { EVENT_GROUPS } from './event-types.policy.ts';
+import type { LogQuery } from './logs.service.ts';
+
+const DAY_MS = 86_400_000;
+/** The service looks back so far, too, where nothing says since when. */
+const LOOK_BACK_MS = 7 * DAY_MS;
+
+const ALL_OF = 'all ';
+
+const TYPES: readonly Option[] = [
+  { value: '', label: 'Any' },
+  ...Object.entries(EVENT_GROUPS).flatMap(([group, types]) => [
+    { value: `${ALL_OF}${group}`, label: `All about ${group}` },
+    ...[...types].sort().map((type) => ({ value: type, label: `– ${type}` })),
+  ]),
+];
+
+const OUTCOMES: readonly Option[] = [
+  { value: '', label: 'Any' },
+  { value: 'SUCCESS', label: 'Success' },
+  { value: 'FAILURE', label: 'Failure' },
+];
+
+/** The fields, with what the address says. */
+export function searchFields(query: URLSearchParams): readonly Field[] {
+  const value = (name: string) => ({ value: query.get(name) ?? '' });
+  return [
+    { name: 'type', label: 'Event', options: TYPES, ...value('type') },
+    { name: 'outcome', label: 'Outcome', options: OUTCOMES, ...value('outcome') },
+    { name: 'actor', label: 'Who', ...value('actor') },
+    { name: 'target', label: 'To what', ...value('target') },
+    { name: 'since', label: 'Since (UTC)', kind: 'date-time', ...value('since') },
+    { name: 'until', label: 'Until (UTC)', kind: 'date-time', ...value('until') },
+  ];
+}
+
+/** A text as filters write it (RFC 7644 section 3.4.2.2: as in JSON). */
+const quoted = (text: string): string => JSON.stringify(text);
+
+const party = (name: string, words: string): string => `(${name}.id eq ${quoted(words)} or ${name}.displayName co ${quoted(words)})`;
+
+function typeFilter(type: string): string {
+  if (!type.startsWith(ALL_OF)) return `eventType eq ${quoted(type)}`;
+  const types: readonly string[] = EVENT_GROUPS[type.slice(ALL_OF.length) as keyof typeof EVENT_GROUPS] ?? [];
+  return types.length === 0 ? `eventType eq ${quoted(type)}` : `(${types.map((one) => `eventType eq ${quoted(one)}`).join(' or ')})`;
+}
+
+export interface LogSearch {
+  readonly question: LogQuery;
+  /** Did it say anything? */
+  readonly isNarrowed: boolean;
+  /** Since when, where the search does not say it. */
+  readonly lookedBackTo: Date | undefined;
+  /** What cannot be asked for. */
+  readonly problems: readonly FieldProblem[];
+}
+
+const NO_MOMENT = 'is no date with a time, such as 2026-11-21T09:30';
+const isMoment = (typed: unknown): typed is Date => typed instanceof Date && !Number.isNaN(typed.getTime());
+
+/** What the address asks for. */
+export function searchIn(query: URLSearchParams): LogSearch {
+  const { since, until } = typedValues(searchFields(query), query);
+  const typed = { since, until };
+  const word = (name: string): string => (query.get(name) ?? '').trim();
+  const [q, type, outcome, actor, target] = [word('q'), word('type'), word('outcome'), word('actor'), word('target')];
+  const filters = [
+    ...(type === '' ? [] : [typeFilter(type)]),
+    ...(outcome === '' ? [] : [`outcome.result eq ${quoted(outcome)}`]),
+    ...(actor === '' ? [] : [party('actor', actor)]),
+    ...(target === '' ? [] : [party('target', target)]),
+  ];
+  const [from, to] = [since, until].map((moment) => (isMoment(moment) ? moment : undefined));
+  const lookedBackTo = from === undefined ? new Date((to ?? present()).getTime() - LOOK_BACK_MS) : undefined;
+  return {
+    question: {
+      since: from ?? lookedBackTo,
+      until: to,
+      q: q === '' ? undefined : q,
+      filter: filters.length === 0 ? undefined : filters.join(' and '),
+      newestFirst: true,
+    },
+    isNarrowed: [q, type, outcome, actor, target].some((one) => one !== '') || since !== undefined || until !== undefined,
+    lookedBackTo,
+    problems: Object.entries(typed).flatMap(([field, moment]) =>
+      moment === undefined || isMoment(moment) ? [] : [{ field, message: NO_MOMENT }],
+    ),
+  };
+}

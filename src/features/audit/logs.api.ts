@@ -1,0 +1,30 @@
+/** `logs`: the audit events, as Okta's System Log API shows them. They are read here and nothing else. */
+import { z } from 'zod';
+import { type Endpoint, listing } from '../../api/endpoint.ts';
+import { moment } from '../../api/fields.ts';
+import { text } from '../../platform/validation/text.ts';
+import { describeEvent, logEvent } from './log-events.service.ts';
+import { readLogs } from './logs.service.ts';
+
+export const logs: readonly Endpoint[] = [
+  listing({
+    path: '/logs',
+    access: 'service',
+    summary: 'Read the audit events, newest last',
+    query: {
+      since: moment.optional().meta({ description: 'At this time or later; seven days ago where neither since nor until is given' }),
+      until: moment.optional().meta({ description: 'Before this time' }),
+      filter: z
+        .string()
+        .optional()
+        .meta({ description: 'An expression of RFC 7644 section 3.4.2.2, e.g. eventType sw "user." and target.id eq "…"' }),
+      q: text().optional().meta({ description: 'Words that are all somewhere in the event' }),
+      sortOrder: z.enum(['ASCENDING', 'DESCENDING']).default('ASCENDING').meta({ description: 'DESCENDING: newest first' }),
+    },
+    item: logEvent,
+    handler: async ({ services, query: { since, until, filter, q, sortOrder, ...window } }) => {
+      const { items, next } = await readLogs(services, { since, until, filter, q, newestFirst: sortOrder === 'DESCENDING' }, window);
+      return { items: items.map(describeEvent), next };
+    },
+  }),
+];

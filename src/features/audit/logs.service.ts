@@ -1,0 +1,92 @@
+/** Reads what happened: the events that features/audit/audit.service.ts wrote. */
+
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import { isTimeout } from '../../platform/database/database-failures.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { attributeTypes } from '../../platform/database/filter.ts';
+import { parseFilter } from '../../platform/database/filter-syntax.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { notFound, rateLimited, validation } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import {
+  EVENT_ATTRIBUTES,
+  type EventSelection,
+  findAuditEvent,
+  listAuditEvents,
+  listEventsOfRequest,
+  listRefusals as refusalsOf,
+  type StoredEvent,
+} from './audit.store.ts';
+
+export type { StoredEvent } from './audit.store.ts';
+
+export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newestFirst'> {
+  /** An expression of RFC 7644. */
+  readonly filter?: string | undefined;
+  /** Words that all are somewhere in an event. */
+  readonly q?: string | undefined;
+}
+
+const MOST_WORDS = 10;
+/** Without a beginning of its own a list begins so long ago. */
+const LOOK_BACK_MS = 7 * 86_400_000;
+/** At once, in each process. */
+const MOST_SEARCHES = 2;
+const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
+
+/**
+ * Events of the last seven days, unless the call says of when.
+ * @throws {ApiError} validation of the filter and of the words; rate limited while others search
+ */
+export async function readLogs(services: Services, { filter, q = '', ...span }: LogQuery, window: Window): Promise<Page<StoredEvent>> {
+  const words = q.split(/\s+/).filter((word) => word !== '');
+  if (words.length > MOST_WORDS) throw validation([{ field: 'q', message: `must have at most ${MOST_WORDS} words` }]);
+  if (!isPrintable(q)) throw validation([{ field: 'q', message: 'must not contain control characters' }]);
+  const isOpen = span.until === undefined && window.after === undefined;
+  const selection = {
+    ...span,
+    since: span.since ?? (isOpen ? new Date(present().getTime() - LOOK_BACK_MS) : undefined),
+    words,
+    filter: filter === undefined ? undefined : parseFilter(filter, ATTRIBUTES, 'filter'),
+  };
+  const read = () => listAuditEvents(services.database.knex, selection, window);
+  return words.length > 0 || filter !== undefined ? inTurn(read) : read();
+}
+
+/** Milliseconds before and after an event in which others of its request are looked for: a request takes no longer. */
+const REQUEST_MS = 5 * 60_000;
+const MOST_OF_REQUEST = 50;
+
+/** An event, and the others of the same request. @throws {ApiError} not found */
+export async function readLogEvent(
+  { database: { knex } }: Services,
+  uuid: string,
+): Promise<{ readonly event: StoredEvent; readonly others: readonly StoredEvent[] }> {
+  const event = z.uuid().safeParse(uuid).success ? await findAuditEvent(knex, uuid) : undefined;
+  if (event === undefined) throw notFound(uuid, 'LogEvent');
+  const at = event.published.getTime();
+  const span = { since: new Date(at - REQUEST_MS), until: new Date(at + REQUEST_MS) };
+  const all = event.transactionId === null ? [] : await listEventsOfRequest(knex, event, span, MOST_OF_REQUEST);
+  return { event, others: all.filter((one) => one.uuid !== event.uuid) };
+}
+
+/** The newest refused requests of an application. */
+export const listRefusals = ({ database: { knex } }: Services, applicationId: string, limit: number): Promise<readonly StoredEvent[]> =>
+  refusalsOf(knex, applicationId, limit);
+
+let searching = 0;
+
+/** A search may go through all events, each on a connection that others wait for. @throws {ApiError} rate limited; validation: it took too long */
+async function inTurn<T>(search: () => Promise<T>): Promise<T> {
+  if (searching >= MOST_SEARCHES) throw rateLimited(1);
+  searching += 1;
+  try {
+    return await search();
+  } catch (error) {
+    if (isTimeout(error)) throw validation([{ field: 'since', message: 'the search took too long; narrow it with since and until' }]);
+    throw error;
+  } finally {
+    searching -= 1;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Refused requests of applications, in the audit log: what a rule decided about a user or an application, and what breaks the protocol. The same is
+ * written once a minute, so a loop of requests does not fill the log. Of requests that are carried out nothing is written.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { findApplicationById } from '../applications/applications.store.ts';
+import type { RequestRefused } from '../policies/decisions.policy.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { findUserById } from '../users/users.store.ts';
+import { recordEvent } from './audit.service.ts';
+import type { Actor, RequestContext } from './audit-event.policy.ts';
+
+const ONCE_IN_MS = 60_000;
+const MOST_REMEMBERED = 10_000;
+
+const REASONS: Readonly<Record<RequestRefused['kind'], string>> = {
+  'access-policy': 'ACCESS_POLICY',
+  'not-assigned': 'NOT_ASSIGNED',
+  'second-factor-needed': 'SECOND_FACTOR_NEEDED',
+  'consent-required': 'CONSENT_REQUIRED',
+};
+
+export interface RefusedRequest {
+  readonly endpoint: 'authorize' | 'token';
+  /** undefined: the application asks for itself. */
+  readonly userId: string | undefined;
+  readonly server: { readonly id: string; readonly name: string };
+  readonly decision: RequestRefused;
+}
+
+/** A request of a known application that breaks a rule of the protocol. */
+export interface RejectedRequest {
+  readonly endpoint: 'authorize' | 'token';
+  readonly clientId: string;
+  readonly server: { readonly id: string; readonly name: string };
+  /** The error code that the application was answered. */
+  readonly error: string;
+  readonly description: string;
+}
+
+/** Characters of a description that are kept. */
+const LONGEST_REASON = 200;
+
+const EVENTS = {
+  authorize: { eventType: 'app.oauth2.as.authorize', displayMessage: 'OAuth2 authorization request' },
+  token: { eventType: 'app.oauth2.as.token.grant', displayMessage: 'OAuth2 token request' },
+} as const;
+
+type Connection = Omit<RequestContext, 'actor' | 'roles'>;
+
+export class RefusedRequests {
+  readonly #told = new LRUCache<string, true>({ max: MOST_REMEMBERED, ttl: ONCE_IN_MS });
+
+  constructor(readonly services: Pick<Services, 'database'>) {}
+
+  /** @param request who made it, as far as the connection tells */
+  async note(refused: RefusedRequest, request: Connection): Promise<void> {
+    const { endpoint, userId, server, decision } = refused;
+    // Not the scopes: whoever asks decides which, in which order and how often, and so would decide how much is written.
+    const { clientId, grantType } = decision.request;
+    await this.#once([endpoint, userId, server.id, decision.kind, clientId, grantType], () => this.#write(refused, request));
+  }
+
+  /** @param request who made it, as far as the connection tells */
+  async reject(rejected: RejectedRequest, request: Connection): Promise<void> {
+    const { endpoint, clientId, server, error, description } = rejected;
+    await this.#once([endpoint, server.id, clientId, error], async () => {
+      const { knex } = this.services.database;
+      const application = await findApplicationById(knex, clientId);
+      if (application === undefined) return;
+      const { id, label } = application;
+      await recordEvent(knex, {
+        ...EVENTS[endpoint],
+        request: { ...request, actor: { id, type: 'PublicClientApp', displayName: label } },
+        targets: [
+          { id, type: 'AppInstance', displayName: label },
+          { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+        ],
+        failure: `${error}: ${description}`.slice(0, LONGEST_REASON),
+      });
+    });
+  }
+
+  /** Nothing where the same was written within the last minute. */
+  async #once(what: readonly unknown[], write: () => Promise<void>): Promise<void> {
+    const same = JSON.stringify(what);
+    if (this.#told.has(same)) return;
+    this.#told.set(same, true);
+    try {
+      await write();
+    } catch (error) {
+      this.#told.delete(same);
+      throw error;
+    }
+  }
+
+  async #write({ endpoint, userId, server, decision }: RefusedRequest, request: Connection): Promise<void> {
+    const { clientId } = decision.request;
+    const { knex } = this.services.database;
+    const application = await findApplicationById(knex, clientId);
+    const user = userId === undefined ? undefined : await findUserById(knex, userId);
+    const label = application?.label ?? clientId;
+    const actor: Actor =
+      userId === undefined
+        ? { id: clientId, type: 'PublicClientApp', displayName: label }
+        : { id: userId, type: 'User', displayName: user?.login ?? userId };
+    await recordEvent(knex, {
+      ...EVENTS[endpoint],
+      request: { ...request, actor },
+      targets: [
+        { id: clientId, type: 'AppInstance', displayName: label },
+        { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+        // A target, so that what decided about him goes with him when he is deleted.
+        ...(user === undefined ? [] : [userTarget(user)]),
+      ],
+      failure: REASONS[decision.kind],
+      decision,
+    });
+  }
+}

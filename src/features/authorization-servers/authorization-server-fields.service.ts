@@ -1,0 +1,75 @@
+/** What the settings of authorization servers and of what belongs to them may be, whoever takes them in: the management API or the console. */
+import { z } from 'zod';
+import { isPrintable, shownText, text } from '../../platform/validation/text.ts';
+import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';
+
+/** Minutes: a day. */
+const LONGEST_ACCESS = 1440;
+/** Minutes: ten years. */
+const LONGEST_REFRESH = 5_256_000;
+
+export const serverFields = {
+  name: text({ least: 1 }),
+  description: text({ most: 1024 }),
+  audience: text({ least: 1 }),
+  profile: z.enum(['service', 'openid']),
+  accessTokenFormat: z.enum(['opaque', 'jwt']),
+  accessTokenType: z.enum(['at+jwt', 'JWT']),
+  accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),
+  refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
+  signingAlg: z.enum(['RS256', 'ES256']),
+  rotationMode: z.enum(['AUTO', 'MANUAL']),
+};
+
+export const scopeFields = {
+  /** Judged by the service. */
+  name: z.string(),
+  displayName: shownText(),
+  description: shownText({ most: 1024 }),
+  consent: z.enum(['IMPLICIT', 'REQUIRED', 'FLEXIBLE']),
+  metadataPublish: z.enum(['NO_CLIENTS', 'ALL_CLIENTS']),
+};
+
+const claimText = z.string().max(10_000).refine(isPrintable, 'must not contain control characters');
+const plainValue = z.union([z.boolean(), z.number()]);
+
+export const claimFields = {
+  name: z
+    .string()
+    .regex(
+      /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/,
+      'must be 1 to 100 printable ASCII characters without spaces, quotation marks and backslashes',
+    ),
+  claimType: z.enum(['IDENTITY', 'RESOURCE']),
+  valueType: z.enum(['USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'STATIC']),
+  /** What it begins or ends with may be meant, so it is not trimmed. How long it may be is decided by what it makes of a token. */
+  value: claimText,
+  /** Of a STATIC claim. */
+  staticValue: z.union([claimText, plainValue, z.array(z.union([claimText, plainValue])).max(100)]),
+  groupFilterType: z.enum(['STARTS_WITH', 'EQUALS', 'CONTAINS', 'REGEX']),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+};
+
+export const policyFields = {
+  name: text({ least: 1 }),
+  description: text({ most: 1024 }),
+  /** From 1 on. */
+  priority: z.int().min(1),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+};
+
+export const ruleGrantType = z.enum([...ACCESS_GRANT_TYPES, ANY]);
+
+/** Of a rule; what is absent is the server's. */
+export const tokenLifetimes = z
+  .strictObject({
+    accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS).exactOptional(),
+    /** From the sign-in on. 0: without an end of its own. */
+    refreshTokenLifetimeMinutes: z.int().min(0).max(LONGEST_REFRESH).exactOptional(),
+    /** From the last use on. */
+    refreshTokenWindowMinutes: z.int().min(1).max(LONGEST_REFRESH).exactOptional(),
+  })
+  .refine(({ refreshTokenLifetimeMinutes: lifetime = 0, refreshTokenWindowMinutes: window = 0 }) => lifetime === 0 || window <= lifetime, {
+    path: ['refreshTokenWindowMinutes'],
+    message: 'must not be longer than refreshTokenLifetimeMinutes',
+  });

@@ -1,0 +1,60 @@
+/** A change of what belongs to an authorization server: under the server's lock, so that of two changes the second sees the first, and told to all processes. */
+
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { lockExisting } from '../../platform/database/named-statements.ts';
+import { notFound, wrongState } from '../../platform/errors/errors.ts';
+import { lockServer } from './authorization-servers.store.ts';
+import { BUILT_IN } from './server-id.policy.ts';
+
+/** A server is read whole, and each of its tokens looks through what it has: beyond these, all of its clients would wait. */
+const MOST = { scopes: 1000, claims: 100, policies: 100, rules: 100 } as const;
+
+/**
+ * @param there what there is of it already, at the server or, of rules, in the policy
+ * @throws {ApiError} wrong state: there are as many as there may be
+ */
+export function refuseOneMore(what: keyof typeof MOST, there: readonly unknown[]): void {
+  if (there.length >= MOST[what]) throw wrongState(`there are ${MOST[what]} ${what} already, and there can be no more`);
+}
+
+/** What a change names beside the server's own. */
+export interface Names {
+  readonly application?: readonly string[];
+  readonly user?: readonly string[];
+  readonly group?: readonly string[];
+}
+
+/** Those of the names that exist, and will until the change is made. */
+export type Existing = { readonly [K in keyof Names]-?: ReadonlySet<string> };
+
+/**
+ * Carries out a change of a custom server's scopes, claims, policies or rules in one transaction. What it names is locked before the server, as by
+ * whoever deletes that; what the server has, its scopes too, stays as it is until the end.
+ * @param change writes the rows and their audit event
+ * @param ofBuiltIn may the change be one of the built-in server? It must see for itself what it may change there
+ * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes, one policy, and no claims of its own
+ */
+export async function changeServerPart<T>(
+  { database, notifications }: Services,
+  serverId: string,
+  names: Names,
+  change: (trx: Executor, existing: Existing) => Promise<T>,
+  ofBuiltIn = false,
+): Promise<T> {
+  const result = await database.transaction(async (trx) => {
+    const existing = {
+      application: await lockExisting(trx, 'application', names.application ?? []),
+      user: await lockExisting(trx, 'user', names.user ?? []),
+      group: await lockExisting(trx, 'group', names.group ?? []),
+    };
+    if ((await lockServer(trx, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
+    if (serverId === BUILT_IN && !ofBuiltIn)
+      throw wrongState('the built-in authorization server keeps its scopes and policies, and has no claims of its own');
+    const changed = await change(trx, existing);
+    await notifications.publish(trx, { kind: 'server', id: serverId });
+    return changed;
+  });
+  notifications.announce({ kind: 'server', id: serverId });
+  return result;
+}

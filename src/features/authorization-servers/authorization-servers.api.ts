@@ -1,0 +1,208 @@
+/** `authorizationServers`, as Okta's Authorization Servers API shows them. What belongs to one has files of its own. */
+
+import { z } from 'zod';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { text } from '../../platform/validation/text.ts';
+import { lifecycleLinks, linksOf } from '../policies/policies.api.ts';
+import { serverFields } from './authorization-server-fields.service.ts';
+import {
+  type AuthorizationServer,
+  createAuthorizationServer,
+  deleteAuthorizationServer,
+  getAuthorizationServer,
+  pageAuthorizationServers,
+  type ServerStatus,
+  setServerStatus,
+  updateAuthorizationServer,
+} from './authorization-servers.service.ts';
+import { nextRotation } from './key-rotation.policy.ts';
+import { BUILT_IN, DEFAULT, issuerOf } from './server-id.policy.ts';
+import { type KeyInUse, keysInUse } from './signing-keys.service.ts';
+
+const serverSettings = z.strictObject({
+  name: serverFields.name,
+  description: serverFields.description.exactOptional(),
+  audiences: z.tuple([serverFields.audience]).exactOptional(),
+  profile: serverFields.profile.exactOptional(),
+  accessTokenFormat: serverFields.accessTokenFormat.exactOptional(),
+  /** The header `typ` of JWT access tokens: JWT for resource servers that do not know RFC 9068. */
+  accessTokenType: serverFields.accessTokenType.exactOptional(),
+  /** At most a day. */
+  accessTokenLifetimeMinutes: serverFields.accessTokenLifetimeMinutes.exactOptional(),
+  /** At most ten years. */
+  refreshTokenLifetimeMinutes: serverFields.refreshTokenLifetimeMinutes.exactOptional(),
+  signingAlg: serverFields.signingAlg.exactOptional(),
+  credentials: z
+    .strictObject({
+      // Okta's SDKs say what the keys are for.
+      signing: z
+        .strictObject({ use: z.literal('sig').exactOptional(), rotationMode: serverFields.rotationMode.exactOptional() })
+        .exactOptional(),
+    })
+    .exactOptional(),
+});
+
+const newServer = serverSettings.extend({ id: z.string().exactOptional() });
+
+const server = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  audiences: z.array(z.string()),
+  issuer: z.url(),
+  profile: z.string(),
+  accessTokenFormat: z.string(),
+  accessTokenType: serverFields.accessTokenType,
+  accessTokenLifetimeMinutes: z.number(),
+  refreshTokenLifetimeMinutes: z.number(),
+  signingAlg: z.string(),
+  credentials: z.object({
+    /** MANUAL: keys are rotated by call alone, and nextRotation is null. */
+    signing: z.object({ kid: z.string(), rotationMode: z.enum(['AUTO', 'MANUAL']), lastRotated: time, nextRotation: time.nullable() }),
+  }),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  /** The one that every service begins with, for its own APIs. */
+  default: z.boolean(),
+  /** Every issuer is below the service's own address. */
+  issuerMode: z.literal('ORG_URL'),
+  created: time,
+  lastUpdated: time,
+  _links: lifecycleLinks.extend({
+    metadata: z.array(z.object({ name: z.string(), href: z.url() })),
+    scopes: z.object({ href: z.url() }),
+    claims: z.object({ href: z.url() }),
+    policies: z.object({ href: z.url() }),
+    rotateKey: z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) }),
+  }),
+});
+
+const changeStatus = (step: string, status: ServerStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/authorizationServers/:id/lifecycle/${step}`,
+    access: 'service',
+    summary: `Make an authorization server ${status}`,
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await setServerStatus(services, params.id, status, request);
+      return undefined;
+    },
+  });
+
+export const authorizationServers: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/authorizationServers',
+    access: 'service',
+    summary: 'Create an authorization server',
+    body: newServer,
+    response: server,
+    status: 201,
+    handler: async ({ services, body, request }) => {
+      const { id, ...given } = body;
+      const created = await createAuthorizationServer(services, { ...settingsOf(given), ...(id !== undefined && { id }) }, request);
+      return presentOne(services, created);
+    },
+  }),
+  listing({
+    path: '/authorizationServers',
+    access: 'service',
+    summary: 'List the authorization servers, oldest first; q is what name or audience contains',
+    query: { q: text().optional() },
+    item: server,
+    handler: async ({ services, query }) => {
+      const { items, next } = await pageAuthorizationServers(services, query);
+      const keys = await keysInUse(services);
+      return { items: items.map((found) => present(found, keys.get(found.id), services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/authorizationServers/:id',
+    access: 'service',
+    summary: 'Read an authorization server',
+    params: idParams,
+    response: server,
+    handler: async ({ services, params }) => presentOne(services, await getAuthorizationServer(services, params.id)),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/authorizationServers/:id',
+    access: 'service',
+    summary: 'Replace the settings of an authorization server',
+    params: idParams,
+    body: serverSettings,
+    response: server,
+    handler: async ({ services, params, body, request }) =>
+      presentOne(services, await updateAuthorizationServer(services, params.id, settingsOf(body), request)),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/authorizationServers/:id',
+    access: 'service',
+    summary: 'Delete an authorization server with all that belongs to it, whether it is active or not; its tokens end with it',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteAuthorizationServer(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+];
+
+/** The API counts in minutes and lists its one audience. */
+function settingsOf(body: z.output<typeof serverSettings>) {
+  const { audiences, accessTokenLifetimeMinutes: access, refreshTokenLifetimeMinutes: refresh, credentials, ...settings } = body;
+  const rotationMode = credentials?.signing?.rotationMode;
+  return {
+    ...settings,
+    ...(rotationMode !== undefined && { rotationMode }),
+    ...(audiences !== undefined && { audience: audiences[0] }),
+    ...(access !== undefined && { accessTokenSeconds: access * 60 }),
+    ...(refresh !== undefined && { refreshTokenSeconds: refresh * 60 }),
+  };
+}
+
+const presentOne = async (services: Services, found: AuthorizationServer) =>
+  present(found, (await keysInUse(services, found.id)).get(found.id), services.config.baseUrl);
+
+function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl: string): z.input<typeof server> {
+  if (key === undefined) throw new Error(`authorization server ${found.id} has no key to sign with`);
+  const href = `${baseUrl}/api/v1/authorizationServers/${found.id}`;
+  const issuer = issuerOf(baseUrl, found.id);
+  const { kid, activated, nextCreated } = key;
+  const due = nextRotation(found.rotationMode, { activated, nextCreated: nextCreated ?? undefined }, LIFETIMES);
+  return {
+    id: found.id,
+    name: found.name,
+    description: unlessEmpty(found.description),
+    audiences: [found.audience],
+    issuer,
+    profile: found.profile,
+    accessTokenFormat: found.accessTokenFormat,
+    accessTokenType: found.accessTokenType,
+    accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
+    refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
+    signingAlg: found.signingAlg,
+    credentials: {
+      signing: { kid, rotationMode: found.rotationMode, lastRotated: writeTime(activated), nextRotation: writeTimeOrNull(due ?? null) },
+    },
+    status: found.status,
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.lastUpdated),
+    default: found.id === DEFAULT,
+    issuerMode: 'ORG_URL',
+    _links: {
+      ...linksOf(href, { status: found.status, system: found.id === BUILT_IN }),
+      metadata: ['oauth-authorization-server', 'openid-configuration'].map((name) => ({ name, href: `${issuer}/.well-known/${name}` })),
+      scopes: { href: `${href}/scopes` },
+      claims: { href: `${href}/claims` },
+      policies: { href: `${href}/policies` },
+      rotateKey: { href: `${href}/credentials/lifecycle/keyRotate`, hints: { allow: ['POST'] } },
+    },
+  };
+}

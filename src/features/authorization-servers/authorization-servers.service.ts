@@ -1,0 +1,256 @@
+/** What can be done with authorization servers. A change is effective at the next request, in other processes within a second. */
+
+import { type ScopeSeed, STANDARD_SCOPES } from '../../../config/authorization-servers.ts';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { newId, randomBase62 } from '../../platform/crypto/secrets.ts';
+import type { Database, Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { deleteServerState } from '../../protocol/storage/server-state.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { EventType } from '../audit/event-types.policy.ts';
+import { ALL_CLIENTS } from '../policies/access-policy.policy.ts';
+import { insertPolicy, insertPolicyRule } from '../policies/policies.store.ts';
+import { insertScope } from '../scopes/scopes.store.ts';
+import {
+  type AuthorizationServer,
+  type AuthorizationServerParts,
+  deleteServer,
+  findServer,
+  insertServer,
+  listServers,
+  loadServerParts,
+  lockServer,
+  pageServers,
+  type ServerStatus,
+  updateServer,
+} from './authorization-servers.store.ts';
+import { BUILT_IN, serverIdProblem } from './server-id.policy.ts';
+import { addMissingKeys, createSigningKeys, insertSigningKeys } from './signing-keys.service.ts';
+
+export type { AuthorizationServer, AuthorizationServerParts, ServerStatus } from './authorization-servers.store.ts';
+
+type Settings = Pick<
+  AuthorizationServer,
+  | 'name'
+  | 'description'
+  | 'audience'
+  | 'profile'
+  | 'accessTokenFormat'
+  | 'accessTokenType'
+  | 'accessTokenSeconds'
+  | 'refreshTokenSeconds'
+  | 'signingAlg'
+  | 'rotationMode'
+>;
+
+export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
+
+/** What a new server is when nothing is said about it; a change that says nothing about it keeps it. */
+const FIRST = { accessTokenType: 'at+jwt', rotationMode: 'AUTO' } as const;
+
+/** What a server is when nothing is said about it. */
+const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'accessTokenType' | 'rotationMode'> = {
+  description: '',
+  profile: 'service',
+  accessTokenFormat: 'jwt',
+  accessTokenSeconds: LIFETIMES.accessToken,
+  refreshTokenSeconds: LIFETIMES.refreshToken,
+  signingAlg: 'RS256',
+};
+
+/**
+ * Creates a server with the standard scopes, signing keys and a policy that allows everything.
+ * @throws {ApiError} validation of the id, conflict when id or name is taken
+ */
+export async function createAuthorizationServer(
+  services: Services,
+  input: NewAuthorizationServer,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const id = input.id ?? `aus${randomBase62(17)}`.toLowerCase();
+  const problem = serverIdProblem(id);
+  if (problem !== undefined) throw validation([{ field: 'id', message: problem }]);
+  return seedAuthorizationServer(services, { ...input, id, system: false, scopes: STANDARD_SCOPES }, request);
+}
+
+/** Creates a server whose id was judged already; the first start's two come this way. @throws {ApiError} conflict */
+export async function seedAuthorizationServer(
+  services: Services,
+  input: NewAuthorizationServer & { readonly id: string; readonly system: boolean; readonly scopes: readonly ScopeSeed[] },
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const { id, scopes, system, ...given } = input;
+  const now = present();
+  const settings = { ...DEFAULTS, audience: `api://${id}`, ...FIRST, ...withoutUndefined(given) };
+  const keys = await createSigningKeys(services.keyring);
+  const { database, notifications } = services;
+
+  const server = await database.transaction(async (trx) => {
+    const row = { ...settings, id, system, refreshTokenWindowSeconds: LIFETIMES.refreshTokenWindow, status: 'ACTIVE' as const };
+    const created = await insertServer(trx, { ...row, created: now, lastUpdated: now });
+    if (created === undefined) throw conflict({ field: 'name', message: 'another authorization server has this name or id' });
+    for (const scope of scopes) await insertScope(trx, id, asStandardScope(scope));
+    await insertSigningKeys(trx, id, keys);
+    await insertOpenPolicy(trx, id, now);
+    await recordEvent(trx, {
+      eventType: 'oauth2.as.created',
+      displayMessage: 'Create authorization server',
+      request,
+      targets: [target(created)],
+      after: described(created),
+    });
+    await notifications.publish(trx, { kind: 'server', id });
+    return created;
+  });
+  notifications.announce({ kind: 'server', id });
+  return server;
+}
+
+/** @throws {ApiError} not found */
+export async function getAuthorizationServer(services: Services, id: string): Promise<AuthorizationServer> {
+  const server = await findServer(services.database.knex, id);
+  if (server === undefined) throw notFound(id, 'AuthorizationServer');
+  return server;
+}
+
+/** Oldest first. @param q what name or audience contains */
+export const pageAuthorizationServers = (
+  services: Services,
+  { q, ...window }: Window & { readonly q?: string | undefined },
+): Promise<Page<AuthorizationServer>> => pageServers(services.database.knex, q, window);
+
+/** All servers, oldest first. */
+export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
+
+/**
+ * Replaces a server's settings; those not given return to their defaults, but for the audience, the type of access tokens and whether its keys are rotated by themselves.
+ * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
+ */
+export async function updateAuthorizationServer(
+  services: Services,
+  id: string,
+  input: Omit<NewAuthorizationServer, 'id'>,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
+    const { audience, accessTokenType, rotationMode } = before;
+    const wanted = { ...DEFAULTS, audience, accessTokenType, rotationMode, ...withoutUndefined(input) };
+    if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
+    await addMissingKeys(trx, id, services.keyring);
+    return wanted;
+  });
+}
+
+/** @throws {ApiError} not found, wrong state: the built-in server stays active */
+export async function setServerStatus(
+  services: Services,
+  id: string,
+  status: ServerStatus,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const [type, message] =
+    status === 'ACTIVE' ? (['oauth2.as.activated', 'Activate'] as const) : (['oauth2.as.deactivated', 'Deactivate'] as const);
+  return change(services, id, request, type, `${message} authorization server`, async () => {
+    if (id === BUILT_IN) throw wrongState('the built-in authorization server is always active');
+    return { status };
+  });
+}
+
+/**
+ * Deletes a server with all that belongs to it. Its endpoints answer 404 from now on, and its tokens are worth nothing with the commit, whoever has its
+ * id later; their rows are removed after it.
+ * @throws {ApiError} not found; wrong state: one that the service began with
+ */
+export async function deleteAuthorizationServer(services: Services, id: string, request: RequestContext): Promise<void> {
+  const { database, notifications, log } = services;
+  const { key } = await database.transaction(async (trx) => {
+    const before = await lockServer(trx, id);
+    if (before === undefined) throw notFound(id, 'AuthorizationServer');
+    if (before.system) throw wrongState('the authorization server belongs to the service itself');
+    await deleteServer(trx, id);
+    await recordEvent(trx, {
+      eventType: 'oauth2.as.deleted',
+      displayMessage: 'Delete authorization server',
+      request,
+      targets: [target(before)],
+      before: described(before),
+    });
+    await notifications.publish(trx, { kind: 'server', id });
+    return before;
+  });
+  notifications.announce({ kind: 'server', id });
+  await deleteServerState(database.knex, key).catch((error: unknown) =>
+    log.warn({ err: error, serverId: id }, 'tokens of a deleted authorization server are left to their expiry'),
+  );
+}
+
+/** One change of a server: locked, written, told and announced. */
+async function change(
+  services: Services,
+  id: string,
+  request: RequestContext,
+  eventType: EventType,
+  displayMessage: string,
+  decide: (trx: Executor, before: AuthorizationServer) => Promise<Partial<Settings & { status: ServerStatus }>>,
+): Promise<AuthorizationServer> {
+  const { database, notifications } = services;
+  const after = await database.transaction(async (trx) => {
+    const before = await lockServer(trx, id);
+    if (before === undefined) throw notFound(id, 'AuthorizationServer');
+    const changes = { ...(await decide(trx, before)), lastUpdated: present() };
+    if (!(await updateServer(trx, id, changes))) throw conflict({ field: 'name', message: 'another authorization server has this name' });
+    const changed = { ...before, ...changes };
+    await recordEvent(trx, {
+      eventType,
+      displayMessage,
+      request,
+      targets: [target(changed)],
+      before: described(before),
+      after: described(changed),
+    });
+    await notifications.publish(trx, { kind: 'server', id });
+    return changed;
+  });
+  notifications.announce({ kind: 'server', id });
+  return after;
+}
+
+function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): void {
+  const fixed = ['name', 'description', 'audience', 'accessTokenFormat', 'accessTokenType'] as const;
+  const changed = fixed.filter((field) => wanted[field] !== before[field]);
+  if (changed.length > 0) throw wrongState(`the built-in authorization server keeps its ${changed.join(', ')}`);
+}
+
+async function insertOpenPolicy(trx: Executor, serverId: string, created: Date): Promise<void> {
+  const policyId = newId('pol');
+  const first = { priority: 1, status: 'ACTIVE', created, lastUpdated: created } as const;
+  await insertPolicy(trx, { ...first, id: policyId, serverId, name: 'Everything', description: '', clients: [ALL_CLIENTS] });
+  await insertPolicyRule(trx, { ...first, id: newId('rul'), policyId, name: 'Everyone', conditions: {}, actions: {} });
+}
+
+const asStandardScope = (seed: ScopeSeed) => ({
+  ...seed,
+  id: newId('scp'),
+  consent: 'IMPLICIT' as const,
+  isDefault: false,
+  optional: false,
+  system: true,
+  metadataPublish: 'ALL_CLIENTS' as const,
+});
+
+const target = ({ id, name }: AuthorizationServer) => ({ id, type: 'AuthorizationServer', displayName: name });
+
+/** The server as the audit log keeps it. */
+function described({ key: _, created: __, lastUpdated: ___, ...rest }: AuthorizationServer) {
+  return rest;
+}
+
+const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(value).filter(([, content]) => content !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** @returns the server with its scopes, claims, policies and keys; undefined: there is none */
+export const loadServer = ({ knex }: Database, id: string): Promise<AuthorizationServerParts | undefined> => loadServerParts(knex, id);

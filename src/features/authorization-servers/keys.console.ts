@@ -1,0 +1,106 @@
+/** The keys that an authorization server signs with, how each stands, and rotating them at once. */
+
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { formPage } from '../../pages/console/form.ts';
+import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import type { Piece } from '../../pages/console/sheet.ts';
+import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { nextRotation } from './key-rotation.policy.ts';
+import { crumbsBelow, serverPage, subjectOf } from './server-page.console.ts';
+import { keysInUse, listServerKeys, rotateSigningKeys, type SigningKey } from './signing-keys.service.ts';
+
+const STATES: Readonly<Record<SigningKey['status'], Piece>> = {
+  ACTIVE: { text: 'Signs', tone: 'good' },
+  NEXT: { text: 'Announced, signs next' },
+  RETIRED: { text: 'Retired, verifies what it signed' },
+};
+
+const keys: ConsolePage = {
+  path: '/api/servers/:serverId/keys',
+  access: 'service',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const { server, home, isChangeable } = subject;
+    const { items, next } = inPages(await listServerKeys(visit.services, server.id), { limit: LIMIT, after: afterIn(visit.query) });
+    const inUse = (await keysInUse(visit.services, server.id)).get(server.id);
+    const ages = inUse && { activated: inUse.activated, nextCreated: inUse.nextCreated ?? undefined };
+    const due = ages && nextRotation(server.rotationMode, ages, LIFETIMES);
+    return serverPage(subject, {
+      actions: isChangeable ? [{ label: 'Rotate now', href: `${home}/keys/rotate` }] : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
+            { label: 'Signs since', value: { moment: momentOrNull(inUse?.activated ?? null) } },
+            {
+              label: 'Next rotation',
+              value: due === undefined ? 'By hand only: this server’s keys are not rotated by themselves' : { moment: momentOf(due) },
+            },
+          ],
+        },
+        {
+          kind: 'table',
+          title: 'Keys',
+          lead: 'All of them are public at the address of the keys (JWKS); a retired one leaves it when no token that it signed can live any more.',
+          name: 'Keys',
+          columns: ['Key id', 'State', 'Algorithm', 'Created', 'Signs since', 'Retired'],
+          rows: items.map(({ kid, alg, status, created, activated, retired }) => ({
+            cells: [
+              { text: kid, code: true },
+              STATES[status],
+              { text: alg, code: true },
+              { moment: momentOf(created) },
+              activated === null ? { text: 'Not yet', soft: true } : { moment: momentOf(activated) },
+              retired === null ? { text: 'No', soft: true } : { moment: momentOf(retired) },
+            ],
+          })),
+          empty: 'There are no more keys.',
+          pager: pagerOf(`${home}/keys`, visit.query, next),
+        },
+      ],
+    });
+  },
+};
+
+const rotate: ConsolePage = {
+  path: '/api/servers/:serverId/keys/rotate',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectOf(visit);
+    const crumbs = crumbsBelow(subject, { label: 'Keys', href: `${subject.home}/keys` });
+    const facts = [
+      'The announced key signs from now on, the one before it retires, and a new one is announced. Tokens that are out stay good.',
+      'Applications and APIs that keep the keys must have fetched them since the next key was announced. One that keeps them longer, or has a key written down, refuses new tokens until it fetches them again; good libraries do so at the first key that they do not know.',
+      'Rotated twice in a row, the second key was announced only just now: wait a day between two rotations unless a key has leaked.',
+      'This cannot be undone.',
+    ];
+    return formPage(
+      {
+        title: 'Rotate the keys now?',
+        crumbs,
+        facts,
+        hidden: formKey(),
+        submit: 'Rotate keys',
+        danger: true,
+        cancel: `${subject.home}/keys`,
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const { server, home } = await subjectOf(visit);
+    // A key that was announced a moment ago is known to nobody: the form sent twice rotates once.
+    await carriedOutOnce(visit, form, [home, 'rotate'], async (services) => {
+      await rotateSigningKeys(services, server.id, visit.request);
+      return null;
+    });
+    return { goTo: `${home}/keys`, notice: 'keys-rotated' };
+  },
+};
+
+export const serverKeys: readonly ConsolePage[] = [keys, rotate];

@@ -1,0 +1,99 @@
+/** API → Authorization servers: the list of them, and creating one. */
+import { z } from 'zod';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { listPage } from '../../pages/console/sheet.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { serverFields } from './authorization-server-fields.service.ts';
+import { createAuthorizationServer, pageAuthorizationServers } from './authorization-servers.service.ts';
+import { issuerOf } from './server-id.policy.ts';
+import { addressOfServer, mayChangeServers, SERVERS, SERVERS_HOME, serverStatus } from './server-page.console.ts';
+import { fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, settingsIn } from './settings-fields.console.ts';
+
+const LEAD =
+  'An authorization server signs in users for applications and issues their tokens. The built-in one is for sign-in alone; make one of your own for each API that you protect.';
+
+const list: ConsolePage = {
+  path: '/api/servers',
+  access: 'service',
+  async show(visit) {
+    const { services, query } = visit;
+    const q = (query.get('q') ?? '').trim();
+    const isNarrowed = q !== '' && isPrintable(q);
+    const window = { limit: LIMIT, after: afterIn(query), q: isNarrowed ? q : undefined };
+    const { items, next } = await pageAuthorizationServers(services, window);
+    const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
+    return listPage({
+      title: 'Authorization servers',
+      lead: LEAD,
+      crumbs: [{ label: 'API' }],
+      actions: mayChangeServers(visit) ? [create] : [],
+      list: {
+        name: 'Authorization servers',
+        columns: ['Name', 'Status', 'Audience', 'Issuer'],
+        rows: items.map(({ id, name, status, audience }) => ({
+          cells: [
+            { text: name, href: addressOfServer(id) },
+            serverStatus(status),
+            { text: audience, code: true },
+            { text: issuerOf(services.config.baseUrl, id), code: true },
+          ],
+        })),
+        search: { label: 'Name or audience', q, isNarrowed },
+        empty: 'No authorization server has this in its name or audience. Look for something else, or show all.',
+        pager: pagerOf(SERVERS_HOME, query, next),
+      },
+    });
+  },
+};
+
+const ID: Field = {
+  name: 'id',
+  label: 'Id',
+  hint: 'The last part of its issuer, for good: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. Empty: one is made up.',
+};
+
+const FIELDS: readonly Field[] = [
+  NAME,
+  ID,
+  { name: 'description', label: 'Description', kind: 'description', hint: 'For administrators; nobody else sees it.' },
+  ...fieldsOfTokens(undefined),
+  ...fieldsOfLifetimes(undefined),
+  ...fieldsOfKeys(undefined),
+];
+
+const newServer = z.object({
+  ...serverFields,
+  id: z
+    .string()
+    .trim()
+    .transform((id) => id || undefined),
+  audience: z
+    .string()
+    .transform((audience) => audience.trim() || undefined)
+    .pipe(serverFields.audience.optional()),
+});
+
+const create: ConsolePage = {
+  path: '/api/servers/new',
+  access: 'service',
+  verb: 'write',
+  async show(_visit, typed) {
+    const title = 'Create authorization server';
+    const facts = ['It begins with the standard scopes, keys of its own, and an access policy that allows everything.'];
+    return formPage({ title, crumbs: SERVERS, facts, fields: FIELDS, submit: title, cancel: SERVERS_HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const { id, audience, ...settings } = parse(newServer, typedValues(FIELDS, form));
+    const made = await createAuthorizationServer(
+      services,
+      { ...settingsIn(settings), ...(id !== undefined && { id }), ...(audience !== undefined && { audience }) },
+      request,
+    );
+    return { goTo: addressOfServer(made.id), notice: 'server-created' };
+  },
+};
+
+export const serverList: readonly ConsolePage[] = [list, create];

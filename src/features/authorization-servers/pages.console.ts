@@ -1,0 +1,23 @@
+/** API → Authorization servers: all of its pages, in the order in which addresses are compared. */
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { serverClaims } from '../claims/claims.console.ts';
+import { serverPolicies } from '../policies/policies.console.ts';
+import { serverRules } from '../policies/rules.console.ts';
+import { serverSimulator } from '../policies/simulator.console.ts';
+import { serverScopes } from '../scopes/scopes.console.ts';
+import { serverKeys } from './keys.console.ts';
+import { serverLifeCycle } from './lifecycle.console.ts';
+import { serverList } from './list.console.ts';
+import { serverSettings } from './settings.console.ts';
+
+export const servers: readonly ConsolePage[] = [
+  ...serverList,
+  ...serverSettings,
+  ...serverLifeCycle,
+  ...serverScopes,
+  ...serverClaims,
+  ...serverPolicies,
+  ...serverRules,
+  ...serverKeys,
+  ...serverSimulator,
+];

@@ -1,0 +1,81 @@
+/** What the pages about one authorization server have in common: which it is, what may be changed of it here, the tabs from one to the other. */
+
+import type { Action, Crumb, Drawn, Visit } from '../../pages/console/page.ts';
+import { type Part, type Piece, sheetPage } from '../../pages/console/sheet.ts';
+import { wrongState } from '../../platform/errors/errors.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { type AuthorizationServer, getAuthorizationServer, type ServerStatus } from './authorization-servers.service.ts';
+import { BUILT_IN } from './server-id.policy.ts';
+
+export const SERVERS_HOME = '/admin/api/servers';
+export const SERVERS: readonly Crumb[] = [{ label: 'API' }, { label: 'Authorization servers', href: SERVERS_HOME }];
+
+const TABS = [
+  { label: 'Settings', path: '' },
+  { label: 'Scopes', path: '/scopes' },
+  { label: 'Claims', path: '/claims' },
+  { label: 'Access policies', path: '/policies' },
+  { label: 'Keys', path: '/keys' },
+  { label: 'Simulator', path: '/simulator' },
+  { label: 'Life cycle', path: '/life-cycle' },
+] as const;
+
+export interface Subject {
+  readonly server: AuthorizationServer;
+  /** The address of its settings. */
+  readonly home: string;
+  readonly isBuiltIn: boolean;
+  /** May its settings and keys be changed? Of the built-in one not all of them. */
+  readonly isChangeable: boolean;
+  /** May scopes, claims and policies be changed? */
+  readonly hasOwnParts: boolean;
+}
+
+export const mayChangeServers = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+export const addressOfServer = (id: string): string => `${SERVERS_HOME}/${encodeURIComponent(id)}`;
+export const serverIdIn = ({ params }: Visit): string => params.serverId ?? '';
+
+/** @throws {ApiError} not found */
+export async function subjectOf(visit: Visit): Promise<Subject> {
+  const server = await getAuthorizationServer(visit.services, serverIdIn(visit));
+  const isBuiltIn = server.id === BUILT_IN;
+  const isChangeable = mayChangeServers(visit);
+  return { server, home: addressOfServer(server.id), isBuiltIn, isChangeable, hasOwnParts: isChangeable && !isBuiltIn };
+}
+
+/** For a page that changes scopes, claims or policies. @throws {ApiError} not found; wrong state: the built-in server keeps them */
+export async function subjectWithParts(visit: Visit): Promise<Subject> {
+  const subject = await subjectOf(visit);
+  if (subject.isBuiltIn)
+    throw wrongState('The built-in authorization server keeps its scopes and policies, and has no claims of its own. Use a custom one.');
+  return subject;
+}
+
+/** The way to a page below a tab. */
+export const crumbsBelow = ({ server, home }: Subject, ...steps: readonly Crumb[]): readonly Crumb[] => [
+  ...SERVERS,
+  { label: server.name, href: home },
+  ...steps,
+];
+
+export const serverStatus = (status: ServerStatus): Piece =>
+  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
+
+interface Content {
+  readonly lead?: string | undefined;
+  readonly parts: readonly Part[];
+  readonly actions?: readonly Action[];
+}
+
+/** One of the tabs. */
+export function serverPage({ server, home, isBuiltIn }: Subject, { lead, parts, actions = [] }: Content): Drawn {
+  const tabs = TABS.filter(({ path }) => !(isBuiltIn && path === '/life-cycle'));
+  return sheetPage({
+    title: server.name,
+    ...(lead !== undefined && { lead }),
+    crumbs: SERVERS,
+    actions,
+    tabs: tabs.map(({ label, path }) => ({ label, href: `${home}${path}` })),
+    parts,
+  });
+}

@@ -1,0 +1,135 @@
+/** The settings of an authorization server as fields of a form, each with what it does and what is safe. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import type { Field, Option } from '../../pages/console/form.ts';
+import type { AuthorizationServer } from './authorization-servers.service.ts';
+
+/** undefined: of a server to be made. */
+type Now = AuthorizationServer | undefined;
+
+export const NAME: Field = { name: 'name', label: 'Name', hint: 'Administrators know it by this name.', required: true };
+
+export const PROFILES: readonly Option[] = [
+  {
+    value: 'service',
+    label: 'Service',
+    hint: 'A state is required, of letters, digits and , . _ -; userinfo answers to tokens with profile, email, address or phone.',
+  },
+  {
+    value: 'openid',
+    label: 'OpenID Connect',
+    hint: 'A state may be absent, or any printable ASCII; userinfo answers to any token with openid. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need it. An application can choose for itself.',
+  },
+];
+
+export const fieldOfProfile = (now: Now): Field => ({
+  name: 'profile',
+  label: 'Protocol profile',
+  group: 'Tokens',
+  kind: 'radios',
+  value: now?.profile ?? 'service',
+  options: PROFILES,
+});
+
+export const fieldsOfTokens = (now: Now): readonly Field[] => [
+  {
+    name: 'audience',
+    label: 'Audience',
+    group: 'Tokens',
+    hint: 'The “aud” of its access tokens: the API that they are for, e.g. https://api.example.com. The API must refuse tokens with another one.',
+    value: now?.audience,
+    ...(now === undefined ? { hint: AUDIENCE_OF_NEW } : { required: true }),
+    alias: 'audiences',
+  },
+  {
+    name: 'accessTokenFormat',
+    label: 'Format of access tokens',
+    group: 'Tokens',
+    kind: 'radios',
+    value: now?.accessTokenFormat ?? 'jwt',
+    options: [
+      {
+        value: 'jwt',
+        label: 'JWT',
+        hint: 'The API verifies it by itself with the keys. It holds until it expires, even when it is revoked.',
+      },
+      {
+        value: 'opaque',
+        label: 'Opaque',
+        hint: 'The API asks the introspection endpoint each time, and so learns at once of a revocation.',
+      },
+    ],
+  },
+  {
+    name: 'accessTokenType',
+    label: 'Type of JWT access tokens',
+    group: 'Tokens',
+    kind: 'radios',
+    value: now?.accessTokenType ?? 'at+jwt',
+    options: [
+      { value: 'at+jwt', label: 'at+jwt', hint: 'The standard (RFC 9068). No API can take an ID token for an access token.' },
+      { value: 'JWT', label: 'JWT', hint: 'For APIs that refuse at+jwt, e.g. with the default decoder of Spring Security.' },
+    ],
+  },
+  fieldOfProfile(now),
+];
+
+const AUDIENCE_OF_NEW =
+  'The “aud” of its access tokens: the API that they are for, e.g. https://api.example.com. The API must refuse tokens with another one. Empty: api:// and the id.';
+
+export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
+  {
+    name: 'accessTokenLifetimeMinutes',
+    label: 'Access tokens live for (minutes)',
+    group: 'Lifetimes',
+    kind: 'number',
+    hint: '1 to 1440. Short is safe: a stolen token is worth something for so long. 60 is usual. A rule of an access policy may say otherwise.',
+    required: true,
+    value: String((now?.accessTokenSeconds ?? LIFETIMES.accessToken) / 60),
+  },
+  {
+    name: 'refreshTokenLifetimeMinutes',
+    label: 'Refresh tokens live for (minutes)',
+    group: 'Lifetimes',
+    kind: 'number',
+    hint: 'From the sign-in on, however often it is used; then the user signs in again. 129600 are 90 days; at most ten years.',
+    required: true,
+    value: String((now?.refreshTokenSeconds ?? LIFETIMES.refreshToken) / 60),
+  },
+];
+
+export const fieldsOfKeys = (now: Now): readonly Field[] => [
+  {
+    name: 'signingAlg',
+    label: 'Signing algorithm',
+    group: 'Keys',
+    hint: 'For access tokens, and for ID tokens of applications that choose none.',
+    kind: 'radios',
+    value: now?.signingAlg ?? 'RS256',
+    options: [
+      { value: 'RS256', label: 'RS256', hint: 'RSA with 2048 bits: every library knows it.' },
+      {
+        value: 'ES256',
+        label: 'ES256',
+        hint: 'Elliptic curve P-256: shorter tokens. Make sure that your applications and APIs support it.',
+      },
+    ],
+  },
+  {
+    name: 'rotationMode',
+    label: 'Rotation of the keys',
+    group: 'Keys',
+    kind: 'radios',
+    value: now?.rotationMode ?? 'AUTO',
+    options: [
+      { value: 'AUTO', label: 'By itself, every 90 days', hint: 'The next key is announced before it signs, so that nobody notices.' },
+      { value: 'MANUAL', label: 'By hand', hint: 'Only when somebody asks for it: for applications in which the key is written down.' },
+    ],
+  },
+];
+
+/** The form counts in minutes. */
+export const settingsIn = <T extends { readonly accessTokenLifetimeMinutes: number; readonly refreshTokenLifetimeMinutes: number }>({
+  accessTokenLifetimeMinutes: access,
+  refreshTokenLifetimeMinutes: refresh,
+  ...settings
+}: T) => ({ ...settings, accessTokenSeconds: access * 60, refreshTokenSeconds: refresh * 60 });

@@ -1,0 +1,124 @@
+/** An authorization server's settings: what an application needs to know of it, how it issues tokens, and changing that. */
+import { z } from 'zod';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import type { Fact } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { serverFields } from './authorization-server-fields.service.ts';
+import { type AuthorizationServer, updateAuthorizationServer } from './authorization-servers.service.ts';
+import { durationOf } from './lifetimes.console.ts';
+import { issuerOf } from './server-id.policy.ts';
+import { crumbsBelow, type Subject, serverPage, serverStatus, subjectOf } from './server-page.console.ts';
+import { fieldOfProfile, fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, PROFILES, settingsIn } from './settings-fields.console.ts';
+
+/** Below the issuer; discovery tells them too. */
+const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
+  ['Discovery (OpenID Connect)', '/.well-known/openid-configuration'],
+  ['Discovery (OAuth 2.0)', '/.well-known/oauth-authorization-server'],
+  ['Keys (JWKS)', '/keys'],
+  ['Authorize', '/authorize'],
+  ['Token', '/token'],
+  ['Userinfo', '/userinfo'],
+  ['Introspection', '/introspect'],
+  ['Revocation', '/revoke'],
+  ['Logout', '/logout'],
+];
+
+const LEADS = {
+  builtIn:
+    'The built-in authorization server is for sign-in. Its name, audience, scopes and policy are fixed; make one of your own for an API.',
+  inactive: 'It is deactivated: its endpoints answer 404 until it is activated again.',
+} as const;
+
+const settings: ConsolePage = {
+  path: '/api/servers/:serverId',
+  access: 'service',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const { server, home, isBuiltIn, isChangeable } = subject;
+    const issuer = issuerOf(visit.services.config.baseUrl, server.id);
+    return serverPage(subject, {
+      lead: isBuiltIn ? LEADS.builtIn : server.status === 'INACTIVE' ? LEADS.inactive : server.description || undefined,
+      actions: isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : [],
+      parts: [
+        {
+          kind: 'facts',
+          title: 'Addresses',
+          lead: 'Most libraries need the issuer alone, and find the rest by discovery.',
+          facts: [
+            { label: 'Issuer', value: issuer, copy: true },
+            ...ENDPOINTS.map(([label, path]): Fact => ({ label, value: `${issuer}${path}`, copy: true })),
+          ],
+        },
+        { kind: 'facts', title: 'Settings', facts: factsOf(server) },
+      ],
+    });
+  },
+};
+
+const factsOf = (server: AuthorizationServer): readonly Fact[] => [
+  { label: 'Status', value: serverStatus(server.status) },
+  { label: 'Id', value: server.id, copy: true },
+  { label: 'Audience', value: server.audience, copy: true },
+  {
+    label: 'Access tokens',
+    value: `${server.accessTokenFormat === 'jwt' ? `JWT (${server.accessTokenType})` : 'Opaque'}, live for ${durationOf(server.accessTokenSeconds)}`,
+  },
+  {
+    label: 'Refresh tokens',
+    value: `Live for ${durationOf(server.refreshTokenSeconds)} from the sign-in on, and for ${durationOf(server.refreshTokenWindowSeconds)} without being used`,
+  },
+  {
+    label: 'Protocol profile',
+    value: PROFILES.find(({ value }) => value === server.profile)?.label ?? server.profile,
+  },
+  { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
+  { label: 'Rotation of the keys', value: server.rotationMode === 'AUTO' ? 'By itself' : 'By hand' },
+  { label: 'Description', value: server.description },
+  { label: 'Created', value: { moment: momentOf(server.created) } },
+  { label: 'Last changed', value: { moment: momentOf(server.lastUpdated) } },
+];
+
+/** Of the built-in one only what may be changed. */
+const fieldsFor = ({ server, isBuiltIn }: Subject): readonly Field[] => [
+  ...(isBuiltIn
+    ? [fieldOfProfile(server)]
+    : [
+        { ...NAME, value: server.name } as Field,
+        {
+          name: 'description',
+          label: 'Description',
+          kind: 'description' as const,
+          hint: 'For administrators; nobody else sees it.',
+          value: server.description,
+        },
+        ...fieldsOfTokens(server),
+      ]),
+  ...fieldsOfLifetimes(server),
+  ...fieldsOfKeys(server),
+];
+
+const edit: ConsolePage = {
+  path: '/api/servers/:serverId/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectOf(visit);
+    const facts = subject.isBuiltIn
+      ? ['Of the built-in authorization server, its profile, lifetimes and keys can be changed; the rest is fixed.']
+      : ['A change holds for tokens issued from now on. Those that are out keep what they say.'];
+    const page = { title: 'Change settings', crumbs: crumbsBelow(subject), facts, fields: fieldsFor(subject) };
+    return formPage({ ...page, submit: 'Save', cancel: subject.home }, typed);
+  },
+  async receive(visit, form) {
+    const subject = await subjectOf(visit);
+    const { name, description, audience, profile, accessTokenFormat, accessTokenType } = subject.server;
+    const kept = { name, description, audience, profile, accessTokenFormat, accessTokenType };
+    const wanted = parse(z.object(serverFields), { ...kept, ...typedValues(fieldsFor(subject), form) });
+    await updateAuthorizationServer(visit.services, subject.server.id, settingsIn(wanted), visit.request);
+    return { goTo: subject.home, notice: 'server-changed' };
+  },
+};
+
+export const serverSettings: readonly ConsolePage[] = [settings, edit];

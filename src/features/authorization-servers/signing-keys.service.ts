@@ -1,0 +1,204 @@
+/**
+ * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm, one key is
+ * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed.
+ */
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
+import { type AuthorizationServer, findServer, lockServer } from './authorization-servers.store.ts';
+import { isRotationDue } from './key-rotation.policy.ts';
+import {
+  activateSigningKey,
+  insertSigningKey,
+  type KeyInUse,
+  listKeysInUse,
+  listSigningKeys,
+  retireSigningKey,
+  SIGNING_ALGS,
+  type SigningAlg,
+  type SigningKey,
+} from './signing-keys.store.ts';
+
+export type { KeyInUse, SigningKey } from './signing-keys.store.ts';
+
+/** Keys are looked after behind the requests as well, where there is no configuration at hand. */
+type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
+
+const ORDER = { ACTIVE: 0, NEXT: 1, RETIRED: 2 } as const;
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const;
+
+/** Where a private key is sealed: a sealed key moved to another kid does not open. */
+export const sealingContext = (kid: string): string => `signing_key:${kid}`;
+
+/** @returns a new key pair, the private part sealed; kid is the thumbprint of RFC 7638 */
+async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyring: Keyring): Promise<SigningKey> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true, ...(alg === 'RS256' ? { modulusLength: 2048 } : {}) });
+  const jwk = await exportJWK(privateKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  const complete = { ...jwk, kid, alg, use: 'sig' };
+  const now = present();
+  return {
+    kid,
+    alg,
+    status,
+    publicJwk: publicPart(complete),
+    privateSealed: keyring.seal(JSON.stringify(complete), sealingContext(kid)),
+    created: now,
+    activated: status === 'ACTIVE' ? now : null,
+    retired: null,
+  };
+}
+
+/** @returns what a server needs to sign: for each of these algorithms a key that signs, and the one that will */
+export const createSigningKeys = (keyring: Keyring, algs: readonly SigningAlg[] = SIGNING_ALGS): Promise<SigningKey[]> =>
+  Promise.all(algs.flatMap((alg) => (['ACTIVE', 'NEXT'] as const).map((status) => createSigningKey(alg, status, keyring))));
+
+/** Makes the keys of the algorithms for which a server of an earlier version has none. @returns whether there were any */
+export async function addMissingKeys(trx: Executor, serverId: string, keyring: Keyring): Promise<boolean> {
+  const active = (await listSigningKeys(trx, serverId)).filter(({ status }) => status === 'ACTIVE');
+  const missing = SIGNING_ALGS.filter((wanted) => active.every(({ alg }) => alg !== wanted));
+  await insertSigningKeys(trx, serverId, await createSigningKeys(keyring, missing));
+  return missing.length > 0;
+}
+
+export async function insertSigningKeys(trx: Executor, serverId: string, keys: readonly SigningKey[]): Promise<void> {
+  for (const key of keys) await insertSigningKey(trx, serverId, key);
+}
+
+/** The public members of a key: all that may leave the service. */
+function publicPart(jwk: JWK): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(jwk).filter(([member]) => !(PRIVATE_MEMBERS as readonly string[]).includes(member)));
+}
+
+/** The signing one first: oidc-provider signs with the first that fits. The server's own algorithm before the other, for clients that take the first key. */
+const byUse =
+  (own: SigningAlg) =>
+  (a: SigningKey, b: SigningKey): number =>
+    ORDER[a.status] - ORDER[b.status] || Number(a.alg !== own) - Number(b.alg !== own);
+
+/** The keys with their private parts, the signing ones first. Retired ones too, for what they signed must verify. */
+export function openSigningKeys(keys: readonly SigningKey[], own: SigningAlg, keyring: Keyring): JWK[] {
+  return [...keys].sort(byUse(own)).map((key) => JSON.parse(keyring.open(key.privateSealed, sealingContext(key.kid))) as JWK);
+}
+
+/** Is the key in the JWKS, and do tokens signed by it count? A retired one's for as long as any of them may live; later it verifies logout hints alone. */
+export const isPublished = ({ retired }: SigningKey): boolean =>
+  retired === null || present().getTime() < retired.getTime() + LIFETIMES.retiredKeyPublished * 1000;
+
+/** All keys of a server that are kept, the signing ones first. @throws {ApiError} not found */
+export async function listServerKeys(services: Services, serverId: string): Promise<SigningKey[]> {
+  const { knex } = services.database;
+  const server = await findServer(knex, serverId);
+  if (server === undefined) throw notFound(serverId, 'AuthorizationServer');
+  return (await listSigningKeys(knex, serverId)).sort(byUse(server.signingAlg));
+}
+
+/** One of the keys that are kept. @throws {ApiError} not found: the server or the key */
+export async function getServerKey(services: Services, serverId: string, kid: string): Promise<SigningKey> {
+  const found = (await listServerKeys(services, serverId)).find((key) => key.kid === kid);
+  if (found === undefined) throw notFound(kid, 'SigningKey');
+  return found;
+}
+
+/** The key that each server, or one, signs with, by the server's id. */
+export async function keysInUse(services: Services, serverId?: string): Promise<ReadonlyMap<string, KeyInUse>> {
+  return new Map((await listKeysInUse(services.database.knex, serverId)).map((key) => [key.serverId, key]));
+}
+
+/**
+ * Rotates the keys of every algorithm: NEXT begins to sign, the one before retires, and a new NEXT is announced.
+ * Where none was announced, a new key signs at once.
+ * @returns the server's keys afterwards, the signing ones first
+ * @throws {ApiError} not found
+ */
+export async function rotateSigningKeys(services: Services, serverId: string, request: RequestContext): Promise<SigningKey[]> {
+  return changeKeys(services, serverId, { request, displayMessage: 'Rotate signing keys' }, async (trx, pairs) => {
+    for (const { active, next } of pairs) await replaceKey(trx, serverId, active, next, services.keyring);
+    return true;
+  });
+}
+
+/**
+ * Looks after a server's keys: rotates those that are due, and makes those that are missing. Of several who do so at once one does it, the
+ * others find it done.
+ */
+export async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
+  const { keyring } = services;
+  await changeKeys(
+    services,
+    serverId,
+    { request: SYSTEM, displayMessage: 'Rotate signing keys in time' },
+    async (trx, pairs, { rotationMode }) => {
+      let changed = await addMissingKeys(trx, serverId, keyring);
+      for (const { active, next } of pairs) {
+        const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
+        if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
+        else if (isRotationDue(rotationMode, ages, LIFETIMES, present())) await replaceKey(trx, serverId, active, next, keyring);
+        else continue;
+        changed = true;
+      }
+      return changed;
+    },
+  );
+}
+
+async function replaceKey(
+  trx: Executor,
+  serverId: string,
+  { kid, alg }: SigningKey,
+  next: SigningKey | undefined,
+  keyring: Keyring,
+): Promise<void> {
+  await retireSigningKey(trx, kid, present());
+  if (next !== undefined) await activateSigningKey(trx, next.kid, present());
+  else await insertSigningKey(trx, serverId, await createSigningKey(alg, 'ACTIVE', keyring));
+  await insertSigningKey(trx, serverId, await createSigningKey(alg, 'NEXT', keyring));
+}
+
+interface KeyPair {
+  readonly active: SigningKey;
+  readonly next: SigningKey | undefined;
+}
+
+/**
+ * One change of a server's keys: locked, written, told and announced.
+ * @param change is given the keys of each algorithm; @returns whether it changed any
+ */
+async function changeKeys(
+  { database, notifications }: KeyServices,
+  serverId: string,
+  { request, displayMessage }: { readonly request: RequestContext; readonly displayMessage: string },
+  change: (trx: Executor, pairs: readonly KeyPair[], server: AuthorizationServer) => Promise<boolean>,
+): Promise<SigningKey[]> {
+  const keys = await database.transaction(async (trx) => {
+    const server = await lockServer(trx, serverId);
+    if (server === undefined) throw notFound(serverId, 'AuthorizationServer');
+    const before = await listSigningKeys(trx, serverId);
+    const pairs = before
+      .filter(({ status }) => status === 'ACTIVE')
+      .map((active) => ({ active, next: before.find((key) => key.status === 'NEXT' && key.alg === active.alg) }));
+    if (!(await change(trx, pairs, server))) return before;
+    const after = (await listSigningKeys(trx, serverId)).sort(byUse(server.signingAlg));
+    await recordEvent(trx, {
+      eventType: 'app.oauth2.as.key.rollover',
+      displayMessage,
+      request,
+      targets: [{ id: serverId, type: 'AuthorizationServer', displayName: server.name }],
+      before: { keys: before.map(described) },
+      after: { keys: after.map(described) },
+    });
+    await notifications.publish(trx, { kind: 'server', id: serverId });
+    return after;
+  });
+  notifications.announce({ kind: 'server', id: serverId });
+  return keys;
+}
+
+/** A key as the audit log keeps it. */
+const described = ({ kid, alg, status }: SigningKey) => ({ kid, alg, status });

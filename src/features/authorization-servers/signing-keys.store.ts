@@ -1,0 +1,135 @@
+/** Signing keys of authorization servers and the states they pass through: NEXT, ACTIVE, RETIRED. The only SQL on that table. */
+import type { Knex } from 'knex';
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+
+/** Each server has keys for all of them: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
+export const SIGNING_ALGS = ['RS256', 'ES256'] as const;
+export type SigningAlg = (typeof SIGNING_ALGS)[number];
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly alg: SigningAlg;
+  readonly status: 'NEXT' | 'ACTIVE' | 'RETIRED';
+  readonly publicJwk: Readonly<Record<string, unknown>>;
+  readonly privateSealed: string;
+  readonly created: Date;
+  /** When it began to sign; null for one that is only announced. */
+  readonly activated: Date | null;
+  /** When it ceased to sign. */
+  readonly retired: Date | null;
+}
+
+/** The key that a server signs with where nothing asks for another algorithm. */
+export interface KeyInUse {
+  readonly serverId: string;
+  readonly kid: string;
+  readonly activated: Date;
+  /** Since when the key that follows is announced; null: none is yet. */
+  readonly nextCreated: Date | null;
+}
+
+const KEY: Columns<SigningKey> = {
+  kid: 'kid',
+  alg: 'alg',
+  status: 'status',
+  publicJwk: 'public_jwk',
+  privateSealed: 'private_sealed',
+  created: 'created',
+  activated: 'activated',
+  retired: 'retired',
+};
+
+export async function insertSigningKey(executor: Executor, serverId: string, key: SigningKey): Promise<void> {
+  await executor('signing_keys').insert({ server_id: serverId, ...toRow<SigningKey>(KEY, key) });
+}
+
+/** All keys of a server, the newest first. */
+export async function listSigningKeys(executor: Executor, serverId: string): Promise<SigningKey[]> {
+  return executor('signing_keys')
+    .where({ server_id: serverId })
+    .select<SigningKey[]>(KEY)
+    .orderBy([{ column: 'created', order: 'desc' }, 'kid']);
+}
+
+export async function findSigningKey(executor: Executor, serverId: string, kid: string): Promise<SigningKey | undefined> {
+  return executor('signing_keys').where({ server_id: serverId, kid }).first<SigningKey | undefined>(KEY);
+}
+
+/** From now on it signs. The one that did must have been retired before: a server has one active key for an algorithm. */
+export async function activateSigningKey(executor: Executor, kid: string, activated: Date): Promise<void> {
+  await executor('signing_keys').where({ kid }).update({ status: 'ACTIVE', activated });
+}
+
+export async function retireSigningKey(executor: Executor, kid: string, retired: Date): Promise<void> {
+  await executor('signing_keys').where({ kid }).update({ status: 'RETIRED', retired });
+}
+
+/** The key that follows the active one, of the same server and algorithm. */
+const followsActive = (on: Knex.JoinClause): void => {
+  on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
+};
+
+/** Servers without a key for each algorithm, with an active key that nothing follows yet, or with one that is due by these times and rotated by itself. */
+export async function listServersToTend(
+  executor: Executor,
+  { activatedBefore, announcedBefore }: { readonly activatedBefore: Date; readonly announcedBefore: Date },
+): Promise<string[]> {
+  return executor('signing_keys as k')
+    .join('authorization_servers as s', 's.id', 'k.server_id')
+    .leftJoin('signing_keys as n', followsActive)
+    .where('k.status', 'ACTIVE')
+    .where((either) =>
+      either
+        .whereNull('n.kid')
+        .orWhereRaw("(SELECT count(*) FROM signing_keys a WHERE a.server_id = k.server_id AND a.status = 'ACTIVE') < ?", [
+          SIGNING_ALGS.length,
+        ])
+        .orWhere((due) =>
+          due.where('s.rotation_mode', 'AUTO').where('k.activated', '<=', activatedBefore).where('n.created', '<=', announcedBefore),
+        ),
+    )
+    .distinct()
+    .pluck<string[]>('k.server_id');
+}
+
+/** Of every server, or of one, the key of its own algorithm. */
+export async function listKeysInUse(executor: Executor, serverId?: string): Promise<KeyInUse[]> {
+  const query = executor('signing_keys as k')
+    .join('authorization_servers as s', (on) => on.on('s.id', 'k.server_id').andOn('s.signing_alg', 'k.alg'))
+    .leftJoin('signing_keys as n', followsActive)
+    .where('k.status', 'ACTIVE')
+    .select<KeyInUse[]>({ serverId: 's.id', kid: 'k.kid', activated: 'k.activated', nextCreated: 'n.created' });
+  return serverId === undefined ? query : query.where('s.id', serverId);
+}
+
+/** Keys that ceased to sign after that moment, the first to do so first. */
+export async function listKeysRetiredAfter(
+  executor: Executor,
+  moment: Date,
+  limit: number,
+): Promise<readonly { readonly serverId: string; readonly kid: string; readonly retired: Date }[]> {
+  return executor('signing_keys')
+    .where({ status: 'RETIRED' })
+    .where('retired', '>', moment)
+    .orderBy(['retired', 'kid'])
+    .limit(limit)
+    .select({ serverId: 'server_id', kid: 'kid', retired: 'retired' });
+}
+
+/**
+ * Removes keys that were retired before that moment, for good. Their servers are marked by it (migration 020): whoever changes one of them is not waited for, his
+ * server's keys go another time.
+ * @returns how many, at most `limit`
+ */
+export async function deleteRetiredKeys(executor: Executor, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await executor.raw<{ rowCount: number }>(
+    `WITH free AS MATERIALIZED (SELECT s.id FROM authorization_servers s
+        WHERE EXISTS (SELECT 1 FROM signing_keys k WHERE k.server_id = s.id AND k.status = 'RETIRED' AND k.retired < :before)
+        ORDER BY s.id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED)
+      DELETE FROM signing_keys WHERE kid IN (SELECT k.kid FROM free JOIN signing_keys k ON k.server_id = free.id
+        WHERE k.status = 'RETIRED' AND k.retired < :before LIMIT :limit FOR UPDATE OF k SKIP LOCKED)`,
+    { before, limit },
+  );
+  return rowCount;
+}

@@ -1,0 +1,203 @@
+/** A claim as fields of a form, only those of its kind, and back; and its value in words. */
+import { z } from 'zod';
+import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { claimFields } from '../authorization-servers/authorization-server-fields.service.ts';
+import type { GroupFilterType } from '../groups/group-filter.policy.ts';
+import { ATTRIBUTES } from '../users/user-profile.service.ts';
+import type { ClaimSettings } from './claims.service.ts';
+import { attributeOf, type ClaimType, type ClaimValueType, keptValue, type ServerClaim, type StaticValue } from './custom-claims.policy.ts';
+
+interface Kind {
+  readonly label: string;
+  readonly hint: string;
+}
+
+export const KINDS: Readonly<Record<ClaimValueType, Kind>> = {
+  USER_ATTRIBUTE: {
+    label: 'Attribute of the user',
+    hint: 'What the profile of the user says, e.g. the department. Left out where it says nothing.',
+  },
+  GROUPS: { label: 'Groups', hint: 'The names of the groups that the user belongs to, all of them or some. Left out where there is none.' },
+  ORGANIZATION: { label: 'Organizations', hint: 'The organizations that the user is a member of.' },
+  DEPARTMENT: { label: 'Departments', hint: 'The departments that the user is a member of.' },
+  STATIC: { label: 'Fixed value', hint: 'The same value in every token, e.g. the name of an environment.' },
+};
+
+export const isKind = (name: string): name is ClaimValueType => Object.hasOwn(KINDS, name);
+
+/** Where a claim is told: type and `alwaysIncludeInToken` in one. */
+type Place = 'access' | 'identity' | 'userinfo';
+
+export const PLACES: Readonly<Record<Place, Kind & { readonly short: string; readonly claimType: ClaimType; readonly always: boolean }>> = {
+  access: {
+    label: 'Access token',
+    short: 'Access token',
+    hint: 'For the API.',
+    claimType: 'RESOURCE',
+    always: true,
+  },
+  identity: {
+    label: 'ID token and userinfo',
+    short: 'ID token, userinfo',
+    hint: 'For the application that signs the user in.',
+    claimType: 'IDENTITY',
+    always: true,
+  },
+  userinfo: {
+    label: 'Userinfo, and the ID token only where no access token comes with it',
+    short: 'Userinfo',
+    hint: 'Keeps ID tokens small.',
+    claimType: 'IDENTITY',
+    always: false,
+  },
+};
+
+export const placeOf = ({ claimType, alwaysIncludeInToken }: Pick<ServerClaim, 'claimType' | 'alwaysIncludeInToken'>): Place =>
+  claimType === 'RESOURCE' ? 'access' : alwaysIncludeInToken ? 'identity' : 'userinfo';
+
+const FILTERS: Readonly<Record<GroupFilterType, string>> = {
+  STARTS_WITH: 'begins with',
+  EQUALS: 'is exactly',
+  CONTAINS: 'contains',
+  REGEX: 'fits the pattern',
+};
+
+const PARTS: readonly Option[] = [
+  { value: '', label: 'Id and name' },
+  { value: 'id', label: 'Id only' },
+  { value: 'name', label: 'Name only' },
+];
+
+/** What the claim tells, in words. */
+export function valueInWords({
+  valueType,
+  value,
+  valueFormat,
+  groupFilterType,
+}: Pick<ServerClaim, 'valueType' | 'value' | 'valueFormat' | 'groupFilterType'>): string {
+  switch (valueType) {
+    case 'USER_ATTRIBUTE':
+      return `Attribute ${attributeOf(value)}`;
+    case 'GROUPS':
+      return value === '' ? 'All groups' : `Groups whose name ${FILTERS[groupFilterType ?? 'STARTS_WITH']} “${value}”`;
+    case 'STATIC':
+      return valueFormat === 'JSON' ? value : `“${value}”`;
+    default:
+      return `${KINDS[valueType].label}: ${(PARTS.find((part) => part.value === value) ?? { label: value }).label.toLowerCase()}`;
+  }
+}
+
+function fieldsOfValue(
+  kind: ClaimValueType,
+  { value, valueFormat, groupFilterType: filter }: Partial<Pick<ServerClaim, 'value' | 'valueFormat' | 'groupFilterType'>>,
+): readonly Field[] {
+  switch (kind) {
+    case 'USER_ATTRIBUTE': {
+      const options = ['login', 'email', ...ATTRIBUTES].map((name) => ({ value: name, label: name }));
+      return [
+        { name: 'value', label: 'Attribute', hint: 'By its name in the profile.', value: attributeOf(value ?? 'department'), options },
+      ];
+    }
+    case 'GROUPS':
+      return [
+        {
+          name: 'groupFilterType',
+          label: 'Which groups: the name …',
+          alias: 'group_filter_type',
+          value: filter ?? 'STARTS_WITH',
+          options: Object.entries(FILTERS).map(([type, words]) => ({ value: type, label: words })),
+        },
+        {
+          name: 'value',
+          label: 'What the name is compared with',
+          hint: 'Upper and lower case differ. “Begins with” nothing: all groups. A pattern is a regular expression for the whole name, without parentheses, e.g. “sales-.*|support”.',
+          value,
+        },
+      ];
+    case 'STATIC':
+      return [
+        { name: 'value', label: 'Value', kind: 'long', rows: 2, required: true, value },
+        {
+          name: 'valueFormat',
+          label: 'Type',
+          kind: 'radios',
+          value: valueFormat ?? 'TEXT',
+          options: [
+            { value: 'TEXT', label: 'Text' },
+            { value: 'JSON', label: 'Number, true or false, or list', hint: 'As in JSON, e.g. 42, true or ["read", "write"].' },
+          ],
+        },
+      ];
+    default:
+      return [{ name: 'value', label: 'What of each', kind: 'radios', value: value ?? '', options: PARTS }];
+  }
+}
+
+/** @param now undefined: of a claim to be made @param scopes names of the server's */
+export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined, scopes: readonly string[]): readonly Field[] => [
+  {
+    name: 'name',
+    label: 'Name',
+    hint: 'In the token, e.g. “department”. Names that the protocol uses itself, like “sub”, are taken.',
+    required: true,
+    value: now?.name,
+  },
+  ...fieldsOfValue(kind, now ?? {}),
+  {
+    name: 'place',
+    label: 'Where it is told',
+    kind: 'radios',
+    value: now === undefined ? 'access' : placeOf(now),
+    alias: ['claimType', 'alwaysIncludeInToken'],
+    options: Object.entries(PLACES).map(([value, { label, hint }]) => ({ value, label, hint })),
+  },
+  {
+    name: 'scopes',
+    label: 'Only where one of these scopes is granted',
+    hint: 'None ticked: always.',
+    kind: 'checks',
+    values: now?.scopes,
+    alias: 'conditions.scopes',
+    options: scopes.map((name) => ({ value: name, label: name })),
+  },
+  {
+    name: 'isActive',
+    label: 'In force',
+    kind: 'check',
+    hint: 'Otherwise it is kept, and told nowhere.',
+    checked: now === undefined || now.status === 'ACTIVE',
+    alias: 'status',
+  },
+];
+
+const claimForm = z.object({
+  name: claimFields.name,
+  value: claimFields.value,
+  valueFormat: z.enum(['TEXT', 'JSON']),
+  groupFilterType: claimFields.groupFilterType.nullable(),
+  place: z.enum(['access', 'identity', 'userinfo']),
+  scopes: z.array(z.string()).max(100),
+  isActive: z.boolean(),
+});
+
+/** @throws {ApiError} validation */
+export function claimSettingsIn(kind: ClaimValueType, fields: readonly Field[], form: URLSearchParams): ClaimSettings {
+  const defaults = { groupFilterType: null, valueFormat: 'TEXT' };
+  const { place, isActive, value, valueFormat, ...settings } = parse(claimForm, { ...defaults, ...typedValues(fields, form) });
+  const kept = keptValue(valueFormat === 'JSON' ? jsonValue(value) : value);
+  const { claimType, always } = PLACES[place];
+  return { ...settings, ...kept, valueType: kind, claimType, alwaysIncludeInToken: always, status: isActive ? 'ACTIVE' : 'INACTIVE' };
+}
+
+/** @throws {ApiError} validation */
+function jsonValue(typed: string): StaticValue {
+  try {
+    const value = claimFields.staticValue.parse(JSON.parse(typed));
+    if (typeof value !== 'string') return value;
+  } catch {
+    // Said below.
+  }
+  throw validation([{ field: 'value', message: 'must be a number, true, false or a list like ["read", "write"]' }]);
+}

@@ -1,0 +1,99 @@
+/** What a claim or scope of an authorization server may be: the names that are taken by the protocol, and how the settings of a claim belong together. */
+
+import { jsonSize, LARGEST_FIXED_CLAIMS, membersSize } from '../authorization-servers/token-size.policy.ts';
+import { patternProblem } from '../groups/group-filter.policy.ts';
+import { standardClaimType } from './claims.policy.ts';
+import { attributeOf, type ServerClaim, staticValue } from './custom-claims.policy.ts';
+
+/**
+ * What tokens and introspection say themselves: RFC 7519 section 4.1, OpenID Connect Core sections 2, 3.3.2.11 and 5.6.2, RFC 9068, RFC 7662
+ * section 2.2, RFC 7800, RFC 8693, OpenID Connect Back-Channel Logout; and a name that no JavaScript client could read safely.
+ */
+const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set([
+  ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'client_id', 'scope', 'scp', 'cid'],
+  ...['nonce', 'auth_time', 'acr', 'amr', 'azp', 'at_hash', 'c_hash', 's_hash', 'sid', 'events', 'sub_jwk'],
+  ...['active', 'token_type', 'username', 'uid', 'device_id', 'cnf', 'act', 'may_act', 'authorization_details'],
+  ...['_claim_names', '_claim_sources', '__proto__'],
+]);
+
+export const isProtocolClaim = (name: string): boolean => PROTOCOL_CLAIMS.has(name);
+
+export interface ClaimProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ClaimSurroundings {
+  /** Names of the scopes of its server. */
+  readonly scopes: readonly string[];
+  /** The other claims of its server. */
+  readonly claims: readonly ServerClaim[];
+  /** Attributes that a user can have. */
+  readonly attributes: readonly string[];
+}
+
+/** @returns everything that is wrong with a claim; none: it may be */
+export function claimProblems(claim: ServerClaim, { scopes, claims, attributes }: ClaimSurroundings): ClaimProblem[] {
+  const problems: ClaimProblem[] = [];
+  const refuse = (field: string, message: string | undefined) => {
+    if (message !== undefined) problems.push({ field, message });
+  };
+  if (isProtocolClaim(claim.name)) refuse('name', 'is the name of a claim of the protocol');
+  if (claim.claimType === 'RESOURCE' && !claim.alwaysIncludeInToken) {
+    refuse('alwaysIncludeInToken', 'must be true for a claim of type RESOURCE');
+  }
+  if ((claim.valueType === 'GROUPS') !== (claim.groupFilterType !== null)) {
+    refuse('group_filter_type', claim.valueType === 'GROUPS' ? 'is required' : `has no use with valueType ${claim.valueType}`);
+  }
+  refuse('value', valueProblem(claim, attributes));
+  const unknown = claim.scopes.filter((scope) => !scopes.includes(scope));
+  if (unknown.length > 0) refuse('conditions.scopes', `${unknown.join(', ')}: not a scope of this authorization server`);
+  refuse('value', sizeProblem(claim, claims));
+  return problems;
+}
+
+function valueProblem(claim: ServerClaim, attributes: readonly string[]): string | undefined {
+  const { valueType, value, valueFormat, groupFilterType } = claim;
+  if (valueType !== 'STATIC' && valueFormat === 'JSON') return `must be a string with valueType ${valueType}`;
+  switch (valueType) {
+    case 'USER_ATTRIBUTE':
+      return attributes.includes(attributeOf(value))
+        ? undefined
+        : 'must name an attribute of the profile, like department or user.profile.department';
+    case 'GROUPS':
+      if (groupFilterType === 'REGEX') return patternProblem(value);
+      return groupFilterType === 'EQUALS' && value === '' ? 'must not be empty' : undefined;
+    case 'STATIC':
+      return value === '' || (valueFormat === 'JSON' && value === '[]') ? 'must not be empty' : typeProblem(claim);
+    default:
+      return ['', 'id', 'name'].includes(value) ? undefined : 'must be id, name or empty';
+  }
+}
+
+/** OpenID Connect Core section 5.1: a standard claim has one type, whoever sets it; libraries refuse a token with another one. */
+function typeProblem(claim: ServerClaim): string | undefined {
+  const type = standardClaimType(claim.name);
+  return type === undefined || typeof staticValue(claim) === type
+    ? undefined
+    : `must be of type ${type}: ${claim.name} is a standard claim`;
+}
+
+/** A request may ask for all scopes: then all claims with fixed values stand in one token. */
+function sizeProblem(claim: ServerClaim, others: readonly ServerClaim[]): string | undefined {
+  if (claim.valueType !== 'STATIC' || claim.status !== 'ACTIVE') return undefined;
+  const fixed = [...others, claim].filter(
+    ({ valueType, status, claimType }) => valueType === 'STATIC' && status === 'ACTIVE' && claimType === claim.claimType,
+  );
+  const size = membersSize(Object.fromEntries(fixed.map((each) => [each.name, staticValue(each)])));
+  if (size <= LARGEST_FIXED_CLAIMS) return undefined;
+  return `would make a token larger than 8 KiB: it takes ${jsonSize(staticValue(claim))} bytes, the fixed values of a token together at most ${LARGEST_FIXED_CLAIMS}`;
+}
+
+/** @returns what is wrong with a scope's name (RFC 6749 section 3.3), undefined for a good one */
+export function scopeNameProblem(name: string): string | undefined {
+  if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(name)) {
+    return 'must be 1 to 100 printable ASCII characters without spaces, quotation marks and backslashes';
+  }
+  // Conditions of access rules mean every scope by it.
+  return name === '*' ? 'must not be *' : undefined;
+}

@@ -1,0 +1,155 @@
+/** The claims that an authorization server adds to its tokens by itself: the list, choosing what kind a new one is of, changing and deleting one. */
+
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { type Row, sheetPage } from '../../pages/console/sheet.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import { listServerScopes } from '../scopes/scopes.service.ts';
+import { claimSettingsIn, fieldsOfClaim, isKind, KINDS, PLACES, placeOf, valueInWords } from './claim-fields.console.ts';
+import { createServerClaim, deleteServerClaim, getServerClaim, listServerClaims, updateServerClaim } from './claims.service.ts';
+import type { ClaimValueType, ServerClaim } from './custom-claims.policy.ts';
+
+const homeOf = ({ home }: Subject): string => `${home}/claims`;
+const crumbs = (subject: Subject) => crumbsBelow(subject, { label: 'Claims', href: homeOf(subject) });
+
+const list: ConsolePage = {
+  path: '/api/servers/:serverId/claims',
+  access: 'service',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const { services, query } = visit;
+    const { items, next } = await listServerClaims(services, subject.server.id, { limit: LIMIT, after: afterIn(query) });
+    const create = { label: 'Create claim', href: `${homeOf(subject)}/new`, main: true };
+    return serverPage(subject, {
+      lead: 'A claim is a statement in a token, e.g. the department of the user. The claims of the standard scopes are there without being listed here.',
+      actions: subject.hasOwnParts ? [create] : [],
+      parts: [
+        {
+          kind: 'table',
+          name: 'Claims',
+          columns: ['Name', 'Told in', 'Value', 'For scopes', 'Status'],
+          rows: items.map((claim) => rowOf(subject, claim)),
+          empty: subject.isBuiltIn
+            ? 'The built-in authorization server has no claims of its own. Make an authorization server of your own to add some.'
+            : 'This authorization server adds no claims of its own yet. Create one, e.g. with the groups of the user.',
+          ...(subject.hasOwnParts && { emptyAction: create }),
+          pager: pagerOf(homeOf(subject), query, next),
+        },
+      ],
+    });
+  },
+};
+
+function rowOf(subject: Subject, claim: ServerClaim): Row {
+  const address = `${homeOf(subject)}/${encodeURIComponent(claim.id)}`;
+  const actions = [
+    { label: 'Edit', href: address },
+    { label: 'Delete', href: `${address}/delete` },
+  ];
+  return {
+    cells: [
+      { text: claim.name, code: true },
+      PLACES[placeOf(claim)].short,
+      valueInWords(claim),
+      claim.scopes.length === 0 ? { text: 'All', soft: true } : claim.scopes.map((text) => ({ text, code: true })),
+      claim.status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' },
+    ],
+    ...(subject.hasOwnParts && { actions }),
+  };
+}
+
+const choose: ConsolePage = {
+  path: '/api/servers/:serverId/claims/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit) {
+    const subject = await subjectWithParts(visit);
+    const rows = Object.entries(KINDS).map(([kind, { label, hint }]) => ({
+      cells: [{ text: label, href: `${homeOf(subject)}/new/${kind}` }, hint],
+    }));
+    return sheetPage({
+      title: 'Create claim',
+      lead: 'First choose where its value comes from.',
+      crumbs: crumbs(subject),
+      parts: [{ kind: 'table', name: 'Kinds of claims', columns: ['Kind', 'What it tells'], rows, empty: '' }],
+    });
+  },
+};
+
+/** Names of all scopes of the server. */
+async function scopesOf({ services }: Visit, { server }: Subject): Promise<readonly string[]> {
+  return (await listServerScopes(services, server.id, undefined, { limit: 1000 })).items.map(({ name }) => name);
+}
+
+/** @throws {ApiError} not found */
+function kindIn({ params }: Visit): ClaimValueType {
+  const { kind = '' } = params;
+  if (!isKind(kind)) throw notFound(kind, 'kind of claim');
+  return kind;
+}
+
+const create: ConsolePage = {
+  path: '/api/servers/:serverId/claims/new/:kind',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const kind = kindIn(visit);
+    const fields = fieldsOfClaim(kind, undefined, await scopesOf(visit, subject));
+    const title = `Create claim: ${KINDS[kind].label}`;
+    const way = [...crumbs(subject), { label: 'Create claim', href: `${homeOf(subject)}/new` }];
+    return formPage({ title, lead: KINDS[kind].hint, crumbs: way, fields, submit: 'Create claim', cancel: homeOf(subject) }, typed);
+  },
+  async receive(visit, form) {
+    const subject = await subjectWithParts(visit);
+    const kind = kindIn(visit);
+    const settings = claimSettingsIn(kind, fieldsOfClaim(kind, undefined, []), form);
+    await createServerClaim(visit.services, subject.server.id, settings, visit.request);
+    return { goTo: homeOf(subject), notice: 'claim-created' };
+  },
+};
+
+const claimOf = ({ services, params }: Visit, { server }: Subject): Promise<ServerClaim> =>
+  getServerClaim(services, server.id, params.claimId ?? '');
+
+const edit: ConsolePage = {
+  path: '/api/servers/:serverId/claims/:claimId',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const claim = await claimOf(visit, subject);
+    const fields = fieldsOfClaim(claim.valueType, claim, await scopesOf(visit, subject));
+    const page = { title: `Claim ${claim.name}`, lead: KINDS[claim.valueType].hint, crumbs: crumbs(subject), fields };
+    return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);
+  },
+  async receive(visit, form) {
+    const subject = await subjectWithParts(visit);
+    const claim = await claimOf(visit, subject);
+    const settings = claimSettingsIn(claim.valueType, fieldsOfClaim(claim.valueType, claim, []), form);
+    await updateServerClaim(visit.services, subject.server.id, claim.id, settings, visit.request);
+    return { goTo: homeOf(subject), notice: 'claim-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/api/servers/:serverId/claims/:claimId/delete',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const { name } = await claimOf(visit, subject);
+    const facts = ['New tokens do without it; an application or API that relies on it fails.', 'This cannot be undone.'];
+    const page = { title: `Delete the claim “${name}”?`, crumbs: crumbs(subject), facts };
+    return formPage({ ...page, submit: 'Delete claim', danger: true, cancel: homeOf(subject) }, typed);
+  },
+  async receive(visit) {
+    const subject = await subjectWithParts(visit);
+    await deleteServerClaim(visit.services, subject.server.id, visit.params.claimId ?? '', visit.request);
+    return { goTo: homeOf(subject), notice: 'claim-deleted' };
+  },
+};
+
+export const serverClaims: readonly ConsolePage[] = [list, choose, create, edit, remove];

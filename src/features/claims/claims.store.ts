@@ -1,0 +1,71 @@
+/** Claims that an authorization server adds to its tokens, and what is read of a user for them. The only SQL that writes the table of claims. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { ClaimMembership, ClaimPerson, ServerClaim } from './custom-claims.policy.ts';
+
+const CLAIM: Columns<ServerClaim> = {
+  id: 'id',
+  name: 'name',
+  claimType: 'claim_type',
+  valueType: 'value_type',
+  value: 'value',
+  valueFormat: 'value_format',
+  scopes: 'scopes',
+  alwaysIncludeInToken: 'always_include',
+  groupFilterType: 'group_filter_type',
+  status: 'status',
+};
+
+/** @returns false when the server has a claim of this type and name */
+export async function insertClaim(trx: Executor, serverId: string, claim: ServerClaim): Promise<boolean> {
+  const row = { server_id: serverId, ...toRow<ServerClaim>(CLAIM, claim) };
+  return (await trx('claims').insert(row).onConflict(['server_id', 'claim_type', 'name']).ignore().returning('id')).length === 1;
+}
+
+/** All claims of a server, in force or not, oldest first. */
+export const listClaims = (executor: Executor, serverId: string): Promise<ServerClaim[]> =>
+  executor('claims').where({ server_id: serverId }).select<ServerClaim[]>(CLAIM).orderBy('seq');
+
+/** Oldest first. */
+export const readClaims = (executor: Executor, serverId: string, window: Window): Promise<Page<ServerClaim>> =>
+  readPage(executor('claims').where({ server_id: serverId }), CLAIM, window);
+
+export const findClaim = (executor: Executor, serverId: string, id: string): Promise<ServerClaim | undefined> =>
+  executor('claims').where({ server_id: serverId, id }).first<ServerClaim | undefined>(CLAIM);
+
+/** @returns false when another claim of the server has the wanted type and name; the transaction is then good for nothing more */
+export async function updateClaim(trx: Executor, claim: ServerClaim): Promise<boolean> {
+  try {
+    await trx('claims').where({ id: claim.id }).update(toRow<ServerClaim>(CLAIM, claim));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+export async function deleteClaim(trx: Executor, id: string): Promise<void> {
+  await trx('claims').where({ id }).delete();
+}
+
+/** Where a user belongs. */
+export type Belongings = Pick<ClaimPerson, 'groups' | 'memberships'>;
+
+/** Where a user belongs, as claims tell it: the names of his groups in alphabetical order, his organizations and departments in the order of joining. */
+export async function readBelongings(executor: Executor, userId: string): Promise<Belongings> {
+  const { rows } = await executor.raw<{ rows: { groups: string[]; memberships: ClaimMembership[] }[] }>(
+    `SELECT
+      coalesce((SELECT jsonb_agg(g.name ORDER BY g.name COLLATE "C") FROM group_members m JOIN groups g ON g.id = m.group_id
+        WHERE m.user_id = :userId), '[]') AS groups,
+      coalesce((SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('orgId', o.id, 'orgName', o.name, 'department',
+          CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('depId', d.id, 'name', d.name) END)) ORDER BY m.seq)
+        FROM memberships m JOIN organizations o ON o.id = m.org_id LEFT JOIN departments d ON d.id = m.dep_id
+        WHERE m.user_id = :userId), '[]') AS memberships`,
+    { userId },
+  );
+  const [found] = rows;
+  return found ?? { groups: [], memberships: [] };
+}

@@ -1,0 +1,214 @@
+/**
+ * The claims that an authorization server adds to its tokens by itself: which of them a token holds, their values, and why (RFC 7519 section 4.3,
+ * OpenID Connect Core 1.0 section 5.1.2, RFC 9068 section 2.2). Pure; how large a token may become is said in token-size.ts.
+ */
+import { type GroupFilterType, groupFilter } from '../groups/group-filter.policy.ts';
+
+/** IDENTITY: ID tokens and userinfo. RESOURCE: access tokens. */
+export type ClaimType = 'IDENTITY' | 'RESOURCE';
+/** What a claim with a fixed value can hold. */
+export type StaticValue = string | number | boolean | (string | number | boolean)[];
+export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'STATIC';
+
+/** A claim as it is configured. */
+export interface ServerClaim {
+  readonly id: string;
+  readonly name: string;
+  readonly claimType: ClaimType;
+  readonly valueType: ClaimValueType;
+  /**
+   * USER_ATTRIBUTE: name of an attribute, also as `user.profile.<name>`. GROUPS: what the filter compares with. ORGANIZATION, DEPARTMENT: `id`
+   * or `name`, empty for both. STATIC: the value itself, as `valueFormat` says.
+   */
+  readonly value: string;
+  /** JSON: a STATIC value that is no text, in JSON. */
+  readonly valueFormat: 'TEXT' | 'JSON';
+  /** Told where one of these is granted; none: always. */
+  readonly scopes: readonly string[];
+  /** Of an IDENTITY claim; false: in an ID token only when no access token can be had beside it. */
+  readonly alwaysIncludeInToken: boolean;
+  /** Of a GROUPS claim. */
+  readonly groupFilterType: GroupFilterType | null;
+  readonly status: 'ACTIVE' | 'INACTIVE';
+}
+
+export interface ClaimMembership {
+  readonly orgId: string;
+  readonly orgName: string;
+  /** Absent: directly in the organization. */
+  readonly department?: { readonly depId: string; readonly name: string } | undefined;
+}
+
+/** The user that a token is about. */
+export interface ClaimPerson {
+  readonly login: string;
+  readonly email: string | null;
+  readonly profile: Readonly<Record<string, unknown>>;
+  /** Names, in alphabetical order; empty where no claim in force asks for them. */
+  readonly groups: readonly string[];
+  /** Empty where no claim in force asks for them. */
+  readonly memberships: readonly ClaimMembership[];
+}
+
+export interface ClaimFacts {
+  readonly claimType: ClaimType;
+  /** Those granted. */
+  readonly scopes: readonly string[];
+  /** undefined: the application asks for itself. */
+  readonly person: ClaimPerson | undefined;
+  /** An ID token with which, or with whose code, an access token comes: the application can ask at userinfo. Default false. */
+  readonly besideAccessToken?: boolean;
+  /** The claims that the application chose for its ID tokens; undefined: it did not. */
+  readonly chosen?: readonly string[] | undefined;
+  /** The claims that the request names for its ID token (OpenID Connect Core 1.0 section 5.5). */
+  readonly requested?: readonly string[] | undefined;
+}
+
+export type ClaimReason =
+  | 'included'
+  | 'the claim is inactive'
+  | 'the claim is for other scopes'
+  | 'the application chose other claims'
+  | 'the claim is told at userinfo'
+  | 'there is no user'
+  | 'the user has no value for it';
+
+export interface ClaimStep {
+  readonly claim: string;
+  readonly reason: ClaimReason;
+}
+
+export interface ClaimDecision {
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Names that the server decides: standard claims of these names are not told, whether the server's own has a value or not. */
+  readonly decided: readonly string[];
+  /** What became of each claim of this type. */
+  readonly steps: readonly ClaimStep[];
+}
+
+/** What scope `groups` asks for on every server, unless an active claim of that name decides. */
+export const GROUPS_CLAIM: ServerClaim = {
+  id: 'groups',
+  name: 'groups',
+  claimType: 'IDENTITY',
+  valueType: 'GROUPS',
+  value: '',
+  valueFormat: 'TEXT',
+  scopes: ['groups'],
+  alwaysIncludeInToken: true,
+  groupFilterType: 'STARTS_WITH',
+  status: 'ACTIVE',
+};
+
+/** The claims of one type: the server's own, and the one of scope `groups`. */
+export function claimsOfType(claims: readonly ServerClaim[], claimType: ClaimType): readonly ServerClaim[] {
+  const own = claims.filter((claim) => claim.claimType === claimType);
+  const isDecided = own.some(({ name, status }) => name === GROUPS_CLAIM.name && status === 'ACTIVE');
+  return claimType === GROUPS_CLAIM.claimType && !isDecided ? [...own, GROUPS_CLAIM] : own;
+}
+
+const isForScopes = ({ scopes }: ServerClaim, granted: readonly string[]): boolean =>
+  scopes.length === 0 || scopes.some((scope) => granted.includes(scope));
+
+/** @returns why the claim stays out whatever its value is, undefined when it does not */
+function obstacle(
+  claim: ServerClaim,
+  { chosen, requested = [], besideAccessToken = false, claimType, person }: ClaimFacts,
+): ClaimReason | undefined {
+  if (chosen !== undefined && !chosen.includes(claim.name)) return 'the application chose other claims';
+  const leftToUserinfo = besideAccessToken && !claim.alwaysIncludeInToken && !requested.includes(claim.name);
+  if (claimType === 'IDENTITY' && leftToUserinfo) return 'the claim is told at userinfo';
+  if (person === undefined && claim.valueType !== 'STATIC') return 'there is no user';
+  return undefined;
+}
+
+const isInForce = (claim: ServerClaim, facts: Pick<ClaimFacts, 'scopes'>): boolean =>
+  claim.status === 'ACTIVE' && isForScopes(claim, facts.scopes);
+
+/** Decides which claims of the server a token or an answer of userinfo holds. */
+export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts): ClaimDecision {
+  const held: Record<string, unknown> = {};
+  const decided: string[] = [];
+  const judge = (claim: ServerClaim): ClaimReason => {
+    if (claim.status !== 'ACTIVE') return 'the claim is inactive';
+    if (!isForScopes(claim, facts.scopes)) return 'the claim is for other scopes';
+    decided.push(claim.name);
+    const reason = obstacle(claim, facts);
+    if (reason !== undefined) return reason;
+    const value = claimValue(claim, facts.person);
+    if (value === undefined) return 'the user has no value for it';
+    held[claim.name] = value;
+    return 'included';
+  };
+  const steps = claimsOfType(claims, facts.claimType).map((claim) => ({ claim: claim.name, reason: judge(claim) }));
+  return { claims: held, decided, steps };
+}
+
+/** What must be read of the user, beside his profile, before these claims can be decided. */
+export interface ClaimNeeds {
+  readonly groups: boolean;
+  readonly memberships: boolean;
+}
+
+/** @param facts those of the decision to come */
+export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFacts, 'person'>): ClaimNeeds {
+  const anybody: ClaimPerson = { login: '', email: null, profile: {}, groups: [], memberships: [] };
+  const needed = claimsOfType(claims, facts.claimType)
+    .filter((claim) => isInForce(claim, facts) && obstacle(claim, Object.assign({}, facts, { person: anybody })) === undefined)
+    .map(({ valueType }) => valueType);
+  return { groups: needed.includes('GROUPS'), memberships: needed.includes('ORGANIZATION') || needed.includes('DEPARTMENT') };
+}
+
+/** The names of the IDENTITY claims that can be told at all, as discovery announces them. */
+export const announcedClaims = (claims: readonly ServerClaim[]): string[] =>
+  claimsOfType(claims, 'IDENTITY')
+    .filter(({ status }) => status === 'ACTIVE')
+    .map(({ name }) => name);
+
+/** The value of a STATIC claim. A former version of the service may have written a text that is no JSON: then the text counts. */
+export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 'valueFormat'>): StaticValue {
+  if (valueFormat === 'TEXT') return value;
+  try {
+    return JSON.parse(value) as StaticValue;
+  } catch {
+    return value;
+  }
+}
+
+/** A STATIC value as a claim keeps it. */
+export const keptValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valueFormat'> =>
+  typeof value === 'string' ? { value, valueFormat: 'TEXT' } : { value: JSON.stringify(value), valueFormat: 'JSON' };
+
+/** @returns undefined when there is nothing to tell */
+function claimValue(claim: ServerClaim, person: ClaimPerson | undefined): unknown {
+  if (claim.valueType === 'STATIC') return staticValue(claim);
+  if (person === undefined) return undefined;
+  if (claim.valueType === 'USER_ATTRIBUTE') return attributeValue(person, attributeOf(claim.value));
+  return unlessEmpty(listOf(claim, person));
+}
+
+function listOf(claim: ServerClaim, { groups, memberships }: ClaimPerson): readonly unknown[] {
+  if (claim.valueType === 'GROUPS') return groups.filter(groupFilter(claim.groupFilterType ?? 'STARTS_WITH', claim.value));
+  if (claim.valueType === 'ORGANIZATION') {
+    return memberships.map(({ orgId, orgName }) => part(claim.value, orgId, orgName) ?? { orgId, name: orgName });
+  }
+  return memberships.flatMap(({ orgId, department }) =>
+    department === undefined ? [] : [part(claim.value, department.depId, department.name) ?? { ...department, orgId }],
+  );
+}
+
+/** What `value` chooses of an organization or department; undefined: both. */
+function part(value: string, id: string, name: string): string | undefined {
+  if (value === 'id') return id;
+  return value === 'name' ? name : undefined;
+}
+
+const unlessEmpty = (list: readonly unknown[]): readonly unknown[] | undefined => (list.length > 0 ? list : undefined);
+
+/** The attribute that a claim's value names: by itself, or as Okta's expressions do. */
+export const attributeOf = (value: string): string => value.replace(/^user\.(profile\.)?/, '');
+
+function attributeValue({ login, email, profile }: ClaimPerson, attribute: string): unknown {
+  const value = attribute === 'login' ? login : attribute === 'email' ? email : profile[attribute];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,36 @@
+/**
+ * What an ID token or userinfo tells of a user: the standard claims, less those that the server decides, and the server's own (OpenID Connect Core 1.0
+ * sections 2 and 5.1.2). How a server's claims are decided is said in custom-claims.ts, how large a token may become in token-size.ts.
+ */
+
+import { type Fitted, fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
+import type { ClaimDecision } from './custom-claims.policy.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+type Decision = Pick<ClaimDecision, 'claims' | 'decided'>;
+
+const undecided = (standard: Claims, { decided }: Decision): Claims =>
+  Object.fromEntries(Object.entries(standard).filter(([name]) => !decided.includes(name)));
+
+/** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
+export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
+
+/** Does userinfo answer to a token with these scopes? A server of the profile `openid` is content with that scope (OpenID Connect Core section 5.3). */
+export const opensUserinfo = (profile: 'service' | 'openid', scopes: ReadonlySet<string>): boolean =>
+  USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile === 'openid' && scopes.has('openid'));
+
+/** @param standard all claims of the user */
+export const userinfoClaims = (standard: Claims, own: Decision): Claims => Object.assign({}, undecided(standard, own), own.claims);
+
+/**
+ * Leaves out of the server's own claims what would make the token too large.
+ * @param standard the user's claims that the application chose or asked for
+ * @param protocol what the token says of itself, as far as it is known
+ * @param rest bytes of what else it says
+ * @returns the user's claims in the token
+ */
+export function idTokenContent(standard: Claims, own: Decision, protocol: Claims, rest: number): Fitted {
+  const others = undecided(standard, own);
+  const { claims, omitted } = fitIntoToken(own.claims, jsonSize(Object.assign({}, others, protocol)) + rest);
+  return { claims: Object.assign({}, others, claims), omitted };
+}

@@ -1,0 +1,96 @@
+/** The configuration file: YAML 1.2, of which JSON is a part. Read whole and judged before anything is done; written so that a reader needs no manual. */
+import { readFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
+import { StartFailure } from '../../cli/lifecycle.ts';
+import { type Document, isDocument } from './difference.ts';
+import { type Kind, keyOf, valueAt } from './kinds.ts';
+
+/** One thing as the file has it. */
+export interface Wanted {
+  readonly kind: Kind;
+  readonly key: string;
+  /** Without the sections inside. */
+  readonly document: Document;
+  /** By section; those alone that the file has. */
+  readonly inner: ReadonlyMap<string, readonly Wanted[]>;
+}
+
+export type Sections = ReadonlyMap<string, readonly Wanted[]>;
+
+/** @throws {StartFailure} when it cannot be read, or does not say of a thing which one it is, or says one twice */
+export function readConfiguration(file: string, kinds: readonly Kind[]): Sections {
+  const content = parsed(file, contentOf(file));
+  if (!isDocument(content)) throw new StartFailure(`${file} is no configuration: it has no sections.`);
+  return sectionsOf(content, kinds, file, Object.keys(content));
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new StartFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parsed(file: string, content: string): unknown {
+  try {
+    return parse(content, refusePrototype, { merge: true });
+  } catch (error) {
+    throw new StartFailure(`${file} is neither YAML nor JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Copied from document to document it would be no field any more, and be ignored. */
+function refusePrototype(name: unknown, value: unknown): unknown {
+  if (name === '__proto__') throw new Error('__proto__ is not a field of anything');
+  return value;
+}
+
+/** @param names of fields that must be sections */
+function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, names: readonly string[]): Sections {
+  const unknown = names.find((name) => kinds.every(({ section }) => section !== name));
+  if (unknown !== undefined) {
+    throw new StartFailure(`${where}: ${unknown} is no section; there are ${kinds.map(({ section }) => section).join(', ')}.`);
+  }
+  const sections = new Map<string, readonly Wanted[]>();
+  for (const kind of kinds) {
+    const list = holder[kind.section];
+    if (list === undefined) continue;
+    if (!Array.isArray(list)) throw new StartFailure(`${where}: ${kind.section} must be a list.`);
+    sections.set(
+      kind.section,
+      list.map((one: unknown, at) => wantedOf(one, kind, `${where}, ${kind.section} ${at + 1}`)),
+    );
+    refuseTwins(sections.get(kind.section) ?? [], where);
+  }
+  return sections;
+}
+
+function wantedOf(one: unknown, kind: Kind, where: string): Wanted {
+  const key = isDocument(one) ? keyOf(kind, one) : undefined;
+  const unquoted = isDocument(one) ? kind.key.find((path) => ['number', 'boolean'].includes(typeof valueAt(one, path))) : undefined;
+  if (unquoted !== undefined) throw new StartFailure(`${where}: ${unquoted} must be text: put it in quotation marks.`);
+  if (!isDocument(one) || key === undefined)
+    throw new StartFailure(`${where}: ${kind.key.join(' and ')} must say which ${kind.noun} it is.`);
+  const sections = kind.inner.map(({ section }) => section);
+  const document = Object.fromEntries(Object.entries(one).filter(([name]) => !sections.includes(name)));
+  return { kind, key, document, inner: sectionsOf(one, kind.inner, where, []) };
+}
+
+function refuseTwins(list: readonly Wanted[], where: string): void {
+  const seen = new Set<string>();
+  for (const { key, kind } of list) {
+    if (seen.has(key)) throw new StartFailure(`${where}: the ${kind.noun} ${key} is there twice.`);
+    seen.add(key);
+  }
+}
+
+const HEAD = `# Gatehouse configuration. What a thing does not mention stays as it is; null takes a value away; things that are not here are left
+# alone unless they are deleted on purpose. Secrets stand in environment variables: client_secret: { env: NAME }
+`;
+
+/** @param sections as documents, each thing with its inner sections in it */
+export const writeConfiguration = (sections: Document, format: 'yaml' | 'json'): string =>
+  format === 'json'
+    ? `${JSON.stringify(sections, undefined, 2)}\n`
+    : HEAD + stringify(sections, { lineWidth: 0, aliasDuplicateObjects: false });

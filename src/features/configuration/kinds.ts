@@ -1,0 +1,134 @@
+/**
+ * What a configuration file holds: the kinds of things, where the management API has them, and by what the file and the service know one of them
+ * as the same. The documents themselves are the bodies of that API, checked by its own schemas; nothing about their fields is said twice.
+ */
+import { z } from 'zod';
+import { ENDPOINTS } from '../../api/index.ts';
+import { StartFailure } from '../../cli/lifecycle.ts';
+import { SYSTEM_APPLICATIONS } from '../applications/application-settings.policy.ts';
+import { BUILT_IN, DEFAULT } from '../authorization-servers/server-id.policy.ts';
+import { type Document, isDocument } from './difference.ts';
+import type { Reference } from './names.ts';
+
+export interface Kind {
+  /** What one of them is called. */
+  readonly noun: string;
+  /** The section of the file. */
+  readonly section: string;
+  /** In the API, after the path of what it is in. */
+  readonly path: string;
+  /** The field by which the file and the service mean the same one. */
+  readonly key: readonly string[];
+  /** Sections inside. */
+  readonly inner: readonly Kind[];
+  /** Of a thing that belongs to the service itself: the only fields that are the operator's. @returns undefined for all others */
+  readonly open?: (key: string) => readonly string[] | undefined;
+  /** Those that the service is never without. */
+  readonly lasting?: readonly string[];
+  /** By `priority`, which is their place. */
+  readonly ordered?: true;
+  /** What the service knows by ids and the file by names. */
+  readonly references?: readonly Reference[];
+}
+
+const RULES: Kind = {
+  noun: 'rule',
+  section: 'rules',
+  path: '/rules',
+  key: ['name'],
+  ordered: true,
+  inner: [],
+  references: [
+    { at: 'conditions.people.users.include', to: 'user' },
+    { at: 'conditions.people.groups.include', to: 'group' },
+  ],
+};
+
+const inner: readonly Kind[] = [
+  { noun: 'scope', section: 'scopes', path: '/scopes', key: ['name'], inner: [] },
+  { noun: 'claim', section: 'claims', path: '/claims', key: ['claimType', 'name'], inner: [] },
+  {
+    noun: 'policy',
+    section: 'policies',
+    path: '/policies',
+    key: ['name'],
+    ordered: true,
+    inner: [RULES],
+    references: [{ at: 'conditions.clients.include', to: 'application' }],
+  },
+];
+
+const openOfBuiltIn = ['id', 'profile', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
+
+/** In an order in which each names only what was before it. */
+export const KINDS: readonly Kind[] = [
+  {
+    noun: 'identity provider',
+    section: 'identityProviders',
+    path: '/idps',
+    key: ['name'],
+    inner: [],
+    references: [
+      { at: 'policy.provisioning.orgId', to: 'organization' },
+      { at: 'policy.provisioning.groups.assignments', to: 'group' },
+      { at: 'policy.accountLink.filter.groups.include', to: 'group' },
+    ],
+  },
+  {
+    noun: 'application',
+    section: 'applications',
+    path: '/apps',
+    key: ['credentials.oauthClient.client_id'],
+    inner: [],
+    open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),
+    references: [{ at: 'settings.oauthClient.identity_providers', to: 'identityProvider' }],
+  },
+  {
+    noun: 'authorization server',
+    section: 'authorizationServers',
+    path: '/authorizationServers',
+    key: ['id'],
+    inner,
+    open: (key) => (key === BUILT_IN ? openOfBuiltIn : undefined),
+    lasting: [BUILT_IN, DEFAULT],
+  },
+];
+
+export const valueAt = (document: Document, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (isDocument(value) ? value[name] : undefined), document);
+
+/** @returns undefined for a document that does not say which one it is; the API takes spaces around a name away */
+export function keyOf(kind: Kind, document: Document): string | undefined {
+  const parts = kind.key.map((path) => valueAt(document, path)).map((part) => (typeof part === 'string' ? part.trim() : ''));
+  return parts.includes('') ? undefined : parts.join(' ');
+}
+
+/** The schema of a body, by the method and the path as it is called. @param path ids and all */
+export function bodySchema(method: 'POST' | 'PUT', path: string): z.ZodType {
+  const parts = path.split('/');
+  const found = ENDPOINTS.find((declared) => {
+    const pattern = declared.path.split('/');
+    return (
+      declared.method === method &&
+      pattern.length === parts.length &&
+      pattern.every((part, at) => part.startsWith(':') || part === parts[at])
+    );
+  });
+  if (found?.body === undefined) throw new StartFailure(`The management API of this version has no ${method} ${path}.`);
+  return found.body;
+}
+
+/** @returns the part of an answer that a body may hold: without ids, times, links and what else only the service says */
+export function bodyPart(schema: z.ZodType, answer: Document): Document {
+  const copy = structuredClone(answer) as Record<string, unknown>;
+  const { error } = schema.safeParse(copy);
+  for (const issue of error?.issues ?? []) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    const holder = issue.path.reduce<unknown>((value, name) => (value as Record<PropertyKey, unknown>)[name], copy);
+    for (const name of issue.keys) delete (holder as Record<string, unknown>)[name];
+  }
+  return copy;
+}
+
+/** Has the body itself a field for whether the thing is active? Where not, the API has a call for it. */
+export const hasStatusField = (schema: z.ZodType): boolean => schema instanceof z.ZodObject && 'status' in schema.shape;

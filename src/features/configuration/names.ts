@@ -1,0 +1,167 @@
+/**
+ * What a thing refers to: users, groups, organizations and identity providers by ids in the service, in the file by logins and names, which another
+ * installation knows as well; applications by their client_id in both.
+ */
+import { StartFailure } from '../../cli/lifecycle.ts';
+import { ALL_CLIENTS } from '../policies/access-policy.policy.ts';
+import { type Document, isDocument } from './difference.ts';
+import { type Answer, Refused, type Service } from './service.ts';
+
+/** Where a document refers to somebody or something: one, or a list of them. */
+export interface Reference {
+  readonly at: string;
+  readonly to: 'user' | 'group' | 'organization' | 'application' | 'identityProvider';
+}
+
+type Lookup = (value: string) => Promise<string>;
+
+/** Both ways, each asked for until it is found. */
+export interface Directory {
+  readonly names: Readonly<Record<Reference['to'], Lookup>>;
+  readonly ids: Readonly<Record<Reference['to'], Lookup>>;
+}
+
+/** No group's id, but a word of the API. */
+const EVERYONE = 'EVERYONE';
+const PAGE = 200;
+
+function once(find: Lookup): Lookup {
+  const found = new Map<string, Promise<string>>();
+  return (value) => {
+    const known = found.get(value) ?? find(value);
+    found.set(value, known);
+    // It may be made meanwhile.
+    known.catch(() => found.delete(value));
+    return known;
+  };
+}
+
+const profileOf = ({ profile }: Answer): Document => (isDocument(profile) ? profile : {});
+/** A group that is called like the word would, where the file is applied, become everyone. */
+const groupName = ({ profile }: Answer): string => {
+  const name = String(profileOf({ profile }).name);
+  if (name !== EVERYONE) return name;
+  throw new StartFailure(`A group that is referred to is called ${EVERYONE}, which stands for everyone: give it another name.`);
+};
+const missing = (what: string, value: string): never => {
+  throw new StartFailure(`The ${what} ${value} is referred to, and does not exist.`);
+};
+
+export function directoryOf(service: Service): Directory {
+  const find = (path: string, value: string): Promise<Answer | undefined> =>
+    service.get(`${path}/${encodeURIComponent(value)}`).catch((error: unknown) => {
+      if (error instanceof Refused && error.status === 404) return undefined;
+      throw error;
+    });
+
+  /** The id where there is nobody of it any more. */
+  const nameOf = (path: string, read: (answer: Answer) => string): Lookup =>
+    once(async (id) => {
+      const found = await find(path, id);
+      return found === undefined ? id : read(found);
+    });
+
+  /** The API finds users by their ids as well; a login may look like one. */
+  async function userId(login: string): Promise<string> {
+    const user = await find('/users', login);
+    const isHis = user !== undefined && String(profileOf(user).login).toLowerCase() === login.toLowerCase();
+    return isHis ? String(user.id) : missing('user', login);
+  }
+
+  async function groupId(name: string): Promise<string> {
+    const search = encodeURIComponent(`profile.name eq ${JSON.stringify(name)}`);
+    const answer: unknown = await service.get(`/groups?limit=${PAGE}&search=${search}`);
+    const group = (answer as readonly Answer[]).find((one) => profileOf(one).name === name);
+    return group === undefined ? missing('group', name) : String(group.id);
+  }
+
+  /** The list of organizations has no search. */
+  async function organizationId(name: string): Promise<string> {
+    for (let page = 1; ; page += 1) {
+      const { organizations } = (await service.get(`/account/org?page=${page}&limit=${PAGE}`)) as { organizations: readonly Answer[] };
+      const organization = organizations.find((one) => one.name === name);
+      if (organization !== undefined) return String(organization.orgId);
+      if (organizations.length < PAGE) return missing('organization', name);
+    }
+  }
+
+  async function identityProviderId(name: string): Promise<string> {
+    const provider = (await service.list('/idps')).find((one) => one.name === name);
+    return provider === undefined ? missing('identity provider', name) : String(provider.id);
+  }
+
+  const groups = nameOf('/groups', groupName);
+  return {
+    names: {
+      user: nameOf('/users', (user) => String(profileOf(user).login)),
+      group: async (id) => (id === EVERYONE ? id : groups(id)),
+      organization: nameOf('/account/org', ({ name }) => String(name)),
+      application: async (id) => id,
+      identityProvider: nameOf('/idps', ({ name }) => String(name)),
+    },
+    ids: {
+      user: once(userId),
+      group: once(async (name) => (name === EVERYONE ? name : groupId(name))),
+      organization: once(organizationId),
+      application: once(async (id) => (id === ALL_CLIENTS || (await find('/apps', id)) !== undefined ? id : missing('application', id))),
+      identityProvider: once(identityProviderId),
+    },
+  };
+}
+
+/** What will be there when the file is applied. */
+export interface Expected {
+  readonly names: ReadonlySet<string>;
+  /** No other one will be. */
+  readonly alone: boolean;
+}
+
+/** @returns the same, but that these applications and identity providers will be there; of what there is not yet the name stands for the id */
+export function expecting(directory: Directory, applications: Expected, identityProviders: Expected): Directory {
+  const { ids } = directory;
+  const refuse = (noun: string, name: string): never => {
+    throw new StartFailure(`The ${noun} ${name} is referred to, and is not in the file, which deletes it.`);
+  };
+  return {
+    ...directory,
+    ids: {
+      ...ids,
+      async application(id) {
+        if (applications.names.has(id)) return id;
+        return applications.alone && id !== ALL_CLIENTS ? refuse('application', id) : ids.application(id);
+      },
+      async identityProvider(name) {
+        if (!identityProviders.names.has(name)) {
+          return identityProviders.alone ? refuse('identity provider', name) : ids.identityProvider(name);
+        }
+        return ids.identityProvider(name).catch((error: unknown) => {
+          if (error instanceof StartFailure && !(error instanceof Refused)) return name;
+          throw error;
+        });
+      },
+    },
+  };
+}
+
+/** @returns the document with each reference replaced; what does not refer to anything stays @throws {StartFailure} when one does not exist, naming the field */
+export async function replaceReferences(
+  document: Document,
+  references: readonly Reference[],
+  lookups: Directory['names' | 'ids'],
+): Promise<Document> {
+  let result = document;
+  for (const { at, to } of references) {
+    result = await replaceAt(result, at.split('.'), lookups[to]).catch((error: unknown) => {
+      throw error instanceof StartFailure && !(error instanceof Refused) ? new StartFailure(`${at}: ${error.message}`) : error;
+    });
+  }
+  return result;
+}
+
+async function replaceAt(document: Document, [name = '', ...rest]: readonly string[], lookup: Lookup): Promise<Document> {
+  const value = document[name];
+  if (rest.length > 0) return isDocument(value) ? { ...document, [name]: await replaceAt(value, rest, lookup) } : document;
+  if (typeof value === 'string') return { ...document, [name]: await lookup(value) };
+  if (!Array.isArray(value)) return document;
+  return { ...document, [name]: await Promise.all(value.map((one) => (typeof one === 'string' ? lookup(one) : one))) };
+}

@@ -1,0 +1,241 @@
+/**
+ * The steps from what is to what a file wants: found first, told, and carried out in an order in which each names only what is there by then. A step
+ * is one call of the API, so each is one transaction of the service with its audit event; a plan that stops midway is taken up again by the next.
+ */
+
+import { StartFailure } from '../../cli/lifecycle.ts';
+import { inWords, problemsOf } from '../../platform/validation/parsing.ts';
+import { SYSTEM_APPLICATIONS } from '../applications/application-settings.policy.ts';
+import { type Present, presentOf, readAll } from './current.ts';
+import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
+import type { Sections, Wanted } from './file.ts';
+import { bodySchema, hasStatusField, type Kind, valueAt } from './kinds.ts';
+import { type Directory, type Expected, expecting, replaceReferences } from './names.ts';
+import { Order, placed } from './order.ts';
+import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
+import { type Answer, Refused, type Service } from './service.ts';
+
+export interface Step {
+  readonly verb: 'create' | 'change' | 'delete' | 'leave';
+  readonly noun: string;
+  /** In the words of the file: `default / policy Everything / rule Everyone`. */
+  readonly name: string;
+  readonly fields: readonly Difference[];
+  /** @returns what is to be told of it */
+  carryOut(): Promise<readonly string[]>;
+}
+
+export interface Workshop {
+  readonly service: Service;
+  readonly directory: Directory;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Is what the file does not have to go? Only in the sections that it has. */
+  readonly deleting: boolean;
+}
+
+/** Where things are: in nothing, or in one that exists. */
+interface Place {
+  readonly path: string;
+  readonly name: string;
+}
+
+const TOP: Place = { path: '', name: '' };
+
+/** @throws {StartFailure} when the file wants what cannot be */
+export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<Step[]> {
+  const expected = (section: string, lasting: readonly string[] = []): Expected => {
+    const wanted = sections.get(section);
+    const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
+    return { names, alone: workshop.deleting && wanted !== undefined };
+  };
+  const directory = expecting(workshop.directory, expected('applications', SYSTEM_APPLICATIONS), expected('identityProviders'));
+  const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
+  return [...steps, ...deletions.reverse()];
+}
+
+interface Found {
+  readonly steps: Step[];
+  /** In the order of the kinds; what is named goes after what names it. */
+  readonly deletions: Step[];
+}
+
+async function compareSections(workshop: Workshop, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
+  const all: Found = { steps: [], deletions: [] };
+  for (const kind of kinds) {
+    const wanted = sections.get(kind.section);
+    if (wanted === undefined) continue;
+    const { steps, deletions } = await compareSection(workshop, kind, wanted, place);
+    all.steps.push(...steps);
+    all.deletions.push(...deletions);
+  }
+  return all;
+}
+
+async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
+  const present = new Map((await readAll(workshop.service, workshop.directory, kind, place.path)).map((one) => [one.key, one]));
+  const found: Found = { steps: [], deletions: [] };
+  const order = new Order(present.values());
+  for (const one of kind.ordered ? placed(wanted, present) : wanted) {
+    const is = present.get(one.key);
+    if (is === undefined) {
+      order.put(one);
+      found.steps.push(await creation(workshop, one, place));
+      continue;
+    }
+    found.steps.push(...(await change(workshop, one, kind.ordered ? order.asMoved(is, one) : is, place)));
+    order.put(one);
+    const inside = await compareSections(workshop, one.inner, kind.inner, placeOf(kind, one.key, is.path, place));
+    found.steps.push(...inside.steps);
+    found.deletions.push(...inside.deletions);
+  }
+  const named = new Set(wanted.map(({ key }) => key));
+  for (const one of present.values()) if (!named.has(one.key) && !one.system) found.deletions.push(removal(workshop, one, place));
+  return found;
+}
+
+const nameIn = (place: Place, noun: string, key: string): string => (place.name === '' ? key : `${place.name} / ${noun} ${key}`);
+const placeOf = (kind: Kind, key: string, path: string, place: Place): Place => ({ path, name: nameIn(place, kind.noun, key) });
+
+/** @returns the body as the API reads it: trimmed, each name of a list once, and so on @throws {StartFailure} naming the field */
+function check(method: 'POST' | 'PUT', path: string, body: Document, name: string): Document {
+  const { error, data } = bodySchema(method, path).safeParse(body, { error: inWords });
+  if (error === undefined) return data as Document;
+  const problems = problemsOf(error).map(({ field, message }) => `${field} ${message}`);
+  throw new StartFailure(`${name}: ${problems.join('; ')}.`);
+}
+
+/** The API has the status of some things as a field of the body, of others as calls. */
+function split(method: 'POST' | 'PUT', path: string, document: Document): { readonly body: Document; readonly status: unknown } {
+  if (hasStatusField(bodySchema(method, path))) return { body: document, status: undefined };
+  const { status, ...body } = document;
+  return { body, status };
+}
+
+function checkStatus(status: unknown, name: string): void {
+  if (status !== undefined && status !== 'ACTIVE' && status !== 'INACTIVE')
+    throw new StartFailure(`${name}: status must be ACTIVE or INACTIVE.`);
+}
+
+async function setStatus({ service }: Workshop, path: string, status: unknown): Promise<void> {
+  await service.send('POST', `${path}/lifecycle/${status === 'ACTIVE' ? 'activate' : 'deactivate'}`);
+}
+
+/** Asked when the plan is made, to find what will not be there, and again when a step is carried out: what was made meanwhile has an id by then. */
+const withIds = ({ directory }: Workshop, { references = [] }: Kind, body: Document): Promise<Document> =>
+  replaceReferences(body, references, directory.ids);
+
+/** @throws {StartFailure} naming the thing and the field, when it refers to what will not be there */
+const checkReferences = (what: Promise<Document>, name: string): Promise<Document> =>
+  what.catch((error: unknown) => {
+    throw error instanceof StartFailure && !(error instanceof Refused) ? new StartFailure(`${name}: ${error.message}`) : error;
+  });
+
+/** References as the service writes them: a login is found in small and capital letters. */
+const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, document: Document): Promise<Document> =>
+  replaceReferences(await replaceReferences(document, references, directory.ids), references, directory.names);
+
+async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<Step> {
+  const { kind, key, document } = wanted;
+  const name = nameIn(place, kind.noun, key);
+  const path = place.path + kind.path;
+  const given = combined({}, document);
+  const { body, status } = split('POST', path, given);
+  checkStatus(status, name);
+  check('POST', path, withoutSecrets(body), name);
+  await checkInside(workshop, wanted, `${path}/new`, name);
+  await checkReferences(withIds(workshop, kind, body), name);
+  const complete = withSecrets(body, workshop.env);
+  return {
+    verb: 'create',
+    noun: kind.noun,
+    name,
+    fields: [...differences({}, withoutSecrets(given)), ...insideOf(wanted)],
+    async carryOut() {
+      const answer = await workshop.service.send('POST', path, await withIds(workshop, kind, complete));
+      const made = presentOf(kind, place.path, answer);
+      if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
+      const told = holdsSecret(body) ? [] : toldOnce(name, answer);
+      return [...told, ...(await fill(workshop, wanted, made, place))];
+    },
+  };
+}
+
+const insideOf = ({ inner }: Wanted): Difference[] =>
+  [...inner].map(([section, things]) => ({ field: section, is: undefined, wanted: things.map(({ key }) => key) }));
+
+/**
+ * What is inside something new. What the service put there by itself and the file does not want goes first: a new authorization server's policy allows
+ * everything, and were it to go last, a plan that stops midway would leave it.
+ */
+async function fill(workshop: Workshop, { kind, key, inner }: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
+  const inside = placeOf(kind, key, made.path, place);
+  const { steps, deletions } = await compareSections({ ...workshop, deleting: true }, inner, kind.inner, inside);
+  const told: string[] = [];
+  for (const step of [...deletions, ...steps]) told.push(...(await step.carryOut()));
+  return told;
+}
+
+/** Bodies of things in something that does not exist yet. @param path the API's, of the thing itself */
+async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, name: string): Promise<void> {
+  for (const things of inner.values()) {
+    for (const thing of things) {
+      const { path: below, noun } = thing.kind;
+      const { body, status } = split('POST', path + below, combined({}, thing.document));
+      const inside = `${name} / ${noun} ${thing.key}`;
+      checkStatus(status, inside);
+      check('POST', path + below, withoutSecrets(body), inside);
+      await checkReferences(withIds(workshop, thing.kind, body), inside);
+      await checkInside(workshop, thing, `${path}${below}/new`, inside);
+    }
+  }
+}
+
+/** A secret that the service made, which nobody can ask for again. */
+function toldOnce(name: string, { credentials }: Answer): string[] {
+  const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
+  return typeof secret === 'string' ? [`${name}: client_secret ${secret}`] : [];
+}
+
+async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<Step[]> {
+  const name = nameIn(place, kind.noun, key);
+  // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
+  const given = withoutSecrets(document);
+  if (differences(is.open, given).length === 0) return [];
+  const wanted = await checkReferences(inTheirWords(workshop, kind, given), name);
+  const unlike = differences(is.open, wanted);
+  if (unlike.length === 0) return [];
+  const { id: _, ...combination } = combined(is.document, wanted);
+  const { body, status } = split('PUT', is.path, combination);
+  checkStatus(status, name);
+  const read = check('PUT', is.path, body, name);
+  const fields = unlike.filter((one) => one.wanted === undefined || !areSame(one.is, valueAt(read, one.field)));
+  if (fields.length === 0) return [];
+  await checkReferences(withIds(workshop, kind, body), name);
+  return [
+    {
+      verb: 'change',
+      noun: kind.noun,
+      name,
+      fields,
+      async carryOut() {
+        const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
+        const answer = onlyStatus ? {} : await workshop.service.send('PUT', is.path, await withIds(workshop, kind, body));
+        if (status !== undefined && status !== is.document.status) await setStatus(workshop, is.path, status);
+        return toldOnce(name, answer);
+      },
+    },
+  ];
+}
+
+function removal({ service, deleting }: Workshop, { kind, key, path }: Present, place: Place): Step {
+  return {
+    verb: deleting ? 'delete' : 'leave',
+    noun: kind.noun,
+    name: nameIn(place, kind.noun, key),
+    fields: [],
+    async carryOut() {
+      if (deleting) await service.send('DELETE', path);
+      return [];
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** Secrets in a configuration file: never themselves, only the name of the environment variable that holds them, `{ env: NAME }`. */
+import { isDeepStrictEqual } from 'node:util';
+import { StartFailure } from '../../cli/lifecycle.ts';
+import { type Document, isDocument } from './difference.ts';
+
+/** The fields that hold one. */
+const SECRET = 'client_secret';
+
+const isReference = (value: unknown): value is { readonly env: string } =>
+  isDocument(value) && typeof value.env === 'string' && Object.keys(value).length === 1;
+
+type Replace = (reference: { readonly env: string }) => string | undefined;
+
+function replaced(document: Document, replace: Replace): Document {
+  const entries = Object.entries(document).map(([name, value]): [string, unknown] => {
+    if (name !== SECRET) return [name, isDocument(value) ? replaced(value, replace) : value];
+    if (!isReference(value))
+      throw new StartFailure(`A ${SECRET} does not belong into the file: write { env: NAME }, and set that variable.`);
+    return [name, replace(value)];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+/** @returns the document without its secrets: they can be compared with nothing. @throws {StartFailure} when one stands in it */
+export const withoutSecrets = (document: Document): Document => replaced(document, () => undefined);
+
+export const holdsSecret = (document: Document): boolean => !isDeepStrictEqual(document, withoutSecrets(document));
+
+/** @throws {StartFailure} when a variable is not set */
+export function withSecrets(document: Document, env: Readonly<Record<string, string | undefined>>): Document {
+  return replaced(document, ({ env: name }) => {
+    const value = env[name];
+    if (value === undefined || value === '')
+      throw new StartFailure(`The environment variable ${name} is not set: the file takes a secret from it.`);
+    return value;
+  });
+}

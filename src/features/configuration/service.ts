@@ -1,0 +1,68 @@
+/** The management API as the configuration command calls it: one service, one token, answers in JSON, refusals in the service's own words. */
+import { StartFailure } from '../../cli/lifecycle.ts';
+
+export interface Service {
+  get(path: string): Promise<Answer>;
+  /** @returns all of a list, page by page */
+  list(path: string): Promise<Answer[]>;
+  send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
+}
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+/** The service does not want what it was asked for. */
+export class Refused extends StartFailure {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** As many as one answer may hold. */
+const PAGE = 200;
+
+/**
+ * @param url where the service is
+ * @param token of an administrator of the whole service
+ */
+export function serviceAt(url: string, token: string): Service {
+  async function call(method: string, path: string, body?: unknown): Promise<Response> {
+    const headers = { authorization: `SSWS ${token}`, accept: 'application/json', 'content-type': 'application/json' };
+    const request = { method, headers, redirect: 'error' as const, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const response = await fetch(new URL(`/api/v1${path}`, url), request).catch((error: Error) => {
+      throw new StartFailure(`${url} cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`);
+    });
+    if (!response.ok) throw new Refused(response.status, `${method} ${path}: ${await reasonOf(response)}`);
+    return response;
+  }
+  const contentOf = async (response: Response): Promise<Answer> => (response.status === 204 ? {} : ((await response.json()) as Answer));
+
+  return {
+    get: async (path) => contentOf(await call('GET', path)),
+    send: async (method, path, body) => contentOf(await call(method, path, body)),
+    async list(path) {
+      const items: Answer[] = [];
+      let next: string | undefined = `${path}?limit=${PAGE}`;
+      while (next !== undefined) {
+        const response: Response = await call('GET', next);
+        items.push(...((await response.json()) as Answer[]));
+        const after = /[?&]after=([^&>]+)[^>]*>; *rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+        next = after === undefined ? undefined : `${path}?limit=${PAGE}&after=${after}`;
+      }
+      return items;
+    },
+  };
+}
+
+interface ErrorObject {
+  readonly errorSummary?: string;
+  readonly errorCauses?: readonly { readonly errorSummary: string }[];
+}
+
+async function reasonOf(response: Response): Promise<string> {
+  const { errorSummary, errorCauses = [] } = (await response.json().catch(() => ({}))) as ErrorObject;
+  const causes = errorCauses.map((cause) => cause.errorSummary);
+  return causes.length > 0 ? causes.join('; ') : (errorSummary ?? `the answer was ${response.status}`);
+}

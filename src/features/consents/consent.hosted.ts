@@ -1,0 +1,65 @@
+/**
+ * The consent step of an authorization request (OpenID Connect Core 1.0 section 3.1.2.4): tells who asks, on whose account and
+ * for what, and reports the scopes that the user allowed. Whether the dialog is needed was decided before.
+ */
+import type Koa from 'koa';
+import { accountLabel } from '../../pages/hosted/facts.ts';
+import { logoOf, webAddress } from '../../pages/hosted/links.ts';
+import { carryOn } from '../../pages/hosted/way.ts';
+import { readForm } from '../../platform/http/forms.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { inLanguage } from '../scopes/scope-text.hosted.ts';
+import type { House } from '../sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionGone, type InteractionResult } from '../sign-in/interactions.hosted.ts';
+
+type Consent = NonNullable<InteractionDetails['consent']>;
+
+/** @throws {InteractionGone} when the interaction asks for no consent: its session was taken away meanwhile */
+function consentOf({ consent }: InteractionDetails): Consent {
+  if (consent === undefined) throw new InteractionGone('session-changed');
+  return consent;
+}
+
+/** Answers with the dialog. */
+export async function askForConsent(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const language = pageLanguage(ctx, details.uiLocales);
+  const { scopes: asked, wholeProfile } = consentOf(details);
+  const scopes = asked.map((scope) => inLanguage(language, scope));
+  const { application, account } = details;
+  const { logo, images } = logoOf(application);
+  const title = language.text('consent.title', { application: application.label });
+  const locals = {
+    ...language,
+    title,
+    heading: title,
+    logo,
+    application: application.label,
+    account: account && accountLabel(account),
+    action: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/consent`),
+    required: scopes.filter(({ optional }) => !optional),
+    optional: scopes.filter(({ optional }) => optional),
+    wholeProfile,
+    destination: details.redirectOrigins[0] ?? '',
+    policy: webAddress(application.policyUri),
+    terms: webAddress(application.tosUri),
+    scripts: ['reload-when-stale.js'],
+  };
+  await house.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
+}
+
+/**
+ * What the posted form says: allowed are all scopes that are not optional and the optional ones that were ticked. Anything but
+ * `allow` denies.
+ */
+export function consentDecision({ scopes }: Consent, form: URLSearchParams): InteractionResult {
+  if (form.get('decision') !== 'allow') return { error: 'access_denied', error_description: 'The user did not allow the access' };
+  const ticked = new Set(form.getAll('scope'));
+  return { consent: { scopes: scopes.filter(({ name, optional }) => !optional || ticked.has(name)).map(({ name }) => name) } };
+}
+
+/** Reports the decision. */
+export async function receiveConsent(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const result = consentDecision(consentOf(details), await readForm(ctx));
+  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+}

@@ -1,0 +1,84 @@
+/** What a user allowed applications, a scope each; one taken back, or all. */
+
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { applicationNames, serverNames } from '../users/names.console.ts';
+import { addressOfUser, subjectOf, subjectToChange, userPage } from '../users/user-page.console.ts';
+import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
+const FOLLOWS = 'What the application holds for the user at that authorization server ends. The next time it has to ask again.';
+
+const list: ConsolePage = {
+  path: '/users/:id/consents',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listGrants(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const labels = await applicationNames(
+      visit,
+      items.map(({ applicationId }) => applicationId),
+    );
+    const servers = items.length > 0 ? await serverNames(visit) : new Map<string, string>();
+    const part = {
+      kind: 'table' as const,
+      name: 'Consents',
+      columns: ['Scope', 'Application', 'Authorization server', 'Given'],
+      rows: items.map(({ id, scope, applicationId, serverId, created }) => ({
+        cells: [
+          { text: scope, code: true },
+          labels.get(applicationId) ?? applicationId,
+          servers.get(serverId) ?? serverId,
+          { moment: momentOf(created) },
+        ],
+        actions: subject.isChangeable ? [{ label: 'Revoke', href: `${home}/${encodeURIComponent(id)}/revoke` }] : [],
+      })),
+      empty: 'The user was asked for no consent yet. Applications that ask for none are not listed.',
+      pager: pagerOf(home, query, next),
+    };
+    const isSome = subject.isChangeable && items.length > 0;
+    return userPage(visit, subject, [part], isSome ? [{ label: 'Revoke all', href: `${home}/revoke` }] : []);
+  },
+};
+
+const revokeAll: ConsolePage = {
+  path: '/users/:id/consents/revoke',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectToChange(visit);
+    const title = `Revoke all consents of ${name}?`;
+    const facts = ['What applications hold for the user by these consents ends. They have to ask again.', 'This cannot be undone.'];
+    return formPage({ title, crumbs, facts, submit: 'Revoke all consents', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await revokeGrants(visit.services, user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'consents-revoked' };
+  },
+};
+
+const revokeOne: ConsolePage = {
+  path: '/users/:id/consents/:grantId/revoke',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectToChange(visit);
+    const { scope, applicationId } = await getGrant(visit.services, user.id, visit.params.grantId ?? '', visit.request);
+    const labels = await applicationNames(visit, [applicationId]);
+    const title = `Revoke “${scope}” for ${labels.get(applicationId) ?? applicationId}?`;
+    const facts = [FOLLOWS, 'This cannot be undone.'];
+    return formPage({ title, crumbs, facts, submit: 'Revoke consent', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await revokeGrant(visit.services, user.id, visit.params.grantId ?? '', visit.request);
+    return { goTo: homeOf(user.id), notice: 'consent-revoked' };
+  },
+};
+
+export const userConsents: readonly ConsolePage[] = [list, revokeAll, revokeOne];

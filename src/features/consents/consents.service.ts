@@ -1,0 +1,62 @@
+/** A user's consent to an application at one authorization server: given on the dialog, remembered with its audit event. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { keptScopes } from '../policies/decisions.policy.ts';
+import type { ScopeDecision } from './consent.policy.ts';
+import { type ConsentKey, forgetScopes, rememberScopes } from './consents.store.ts';
+
+export type { Consent, ConsentKey } from './consents.store.ts';
+
+/** What the dialog asked for, and what of it the user allowed. */
+export interface ConsentAnswer {
+  readonly asked: readonly string[];
+  readonly allowed: readonly string[];
+  /** Why each scope of the request was asked for, or was not. */
+  readonly decisions?: readonly ScopeDecision[] | undefined;
+}
+
+/** Remembers the answer: for each scope that was asked for it takes the place of an earlier one. */
+export async function rememberConsent(
+  services: Services,
+  key: ConsentKey,
+  { asked, allowed, decisions = [] }: ConsentAnswer,
+  request: RequestContext,
+): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const refused = asked.filter((scope) => !allowed.includes(scope));
+    await rememberScopes(trx, key, allowed, present());
+    await forgetScopes(trx, key, refused);
+    await recordEvent(trx, {
+      eventType: 'app.oauth2.as.consent.grant',
+      displayMessage: 'User granted consent to an application',
+      request,
+      targets: targetsOf(key),
+      after: { allowed, refused },
+      decision: { kind: 'consent', scopes: keptScopes(decisions) },
+    });
+  });
+}
+
+/** The user was asked and allowed nothing: what he allowed before stays. */
+export async function recordDenial(
+  { database }: Services,
+  key: ConsentKey,
+  decisions: readonly ScopeDecision[],
+  request: RequestContext,
+): Promise<void> {
+  await recordEvent(database.knex, {
+    eventType: 'app.oauth2.as.consent.grant',
+    displayMessage: 'User denied consent to an application',
+    request,
+    targets: targetsOf(key),
+    failure: 'DENIED_BY_USER',
+    decision: { kind: 'consent', scopes: keptScopes(decisions) },
+  });
+}
+
+const targetsOf = ({ applicationId, serverId }: ConsentKey) => [
+  { id: applicationId, type: 'AppInstance', displayName: applicationId },
+  { id: serverId, type: 'AuthorizationServer', displayName: serverId },
+];

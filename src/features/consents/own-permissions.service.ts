@@ -1,0 +1,84 @@
+/** What applications may do in a user's name, as he sees and ends it himself. What an administrator does about it is in user-grants.ts. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { USERINFO_SCOPES } from '../claims/token-claims.policy.ts';
+import { endTokensOfConsent } from '../users/account-state.store.ts';
+import { asUser, userTarget } from '../users/user-reach.service.ts';
+import { lockUser } from '../users/users.store.ts';
+import { forgetScopes, rememberedScopes } from './consents.store.ts';
+import { listPermittedScopes, type PermittedScope } from './own-permissions.store.ts';
+
+/** An application at one authorization server. */
+export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'label' | 'settings' | 'serverId' | 'serverName'> {
+  readonly scopes: readonly Pick<PermittedScope, 'scope' | 'displayName' | 'description'>[];
+  /** When the user first consented; null: the application is trusted, and he was not asked. */
+  readonly since: Date | null;
+  /** With these scopes it reads all claims of the user at userinfo, not just those the scopes name. */
+  readonly wholeProfile: boolean;
+}
+
+/** By the applications' names. */
+export async function listOwnPermissions({ database }: Services, userId: string): Promise<OwnPermission[]> {
+  const rows = await listPermittedScopes(database.knex, userId, present());
+  const groups = new Map<string, PermittedScope[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.applicationId, row.serverId]);
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups.values()].flatMap((scopes) => scopes.slice(0, 1).map((first) => permission(first, scopes)));
+}
+
+function permission(
+  { applicationId, label, settings, serverId, serverName }: PermittedScope,
+  scopes: readonly PermittedScope[],
+): OwnPermission {
+  const times = scopes.flatMap(({ consented }) => (consented === null ? [] : [consented.getTime()]));
+  return {
+    ...{ applicationId, label, settings, serverId, serverName, scopes },
+    since: times.length === 0 ? null : new Date(Math.min(...times)),
+    wholeProfile: scopes.some(({ scope }) => USERINFO_SCOPES.some((name) => name === scope)),
+  };
+}
+
+/**
+ * Ends what an application may do in the user's name at a server: his consents, and its codes and tokens.
+ * @returns false when it might do nothing
+ */
+export async function endOwnPermission(
+  { database }: Services,
+  userId: string,
+  { applicationId, serverId }: { readonly applicationId: string; readonly serverId: string },
+  request: RequestContext,
+): Promise<boolean> {
+  if (!isPrintable(applicationId) || !isPrintable(serverId)) return false;
+  const key = { userId, applicationId, serverId };
+  const ended = await database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    const held = (await listPermittedScopes(trx, userId, present())).filter(
+      (permitted) => permitted.applicationId === applicationId && permitted.serverId === serverId,
+    );
+    const [first] = held;
+    if (user === undefined || first === undefined) return false;
+    const consented = await rememberedScopes(trx, key);
+    await forgetScopes(trx, key, consented);
+    await endTokensOfConsent(trx, key);
+    await recordEvent(trx, {
+      eventType: 'app.oauth2.as.consent.revoke',
+      displayMessage: 'User ended what an application may do',
+      request: asUser(request, user),
+      targets: [
+        userTarget(user),
+        { id: applicationId, type: 'AppInstance', displayName: first.label },
+        { id: serverId, type: 'AuthorizationServer', displayName: first.serverName },
+      ],
+      before: { consented, scopes: held.map(({ scope }) => scope) },
+    });
+    return true;
+  });
+  // What was being written meanwhile.
+  if (ended) await endTokensOfConsent(database.knex, key);
+  return ended;
+}

@@ -1,0 +1,43 @@
+/** What applications may do in a user's name, read for him: what he consented to, and what they hold by tokens without asking him. Reads only. */
+
+import type { Executor } from '../../platform/database/database.ts';
+import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
+import type { ApplicationSettings } from '../applications/application-settings.policy.ts';
+
+/** One scope of an application at one authorization server. */
+export interface PermittedScope {
+  readonly applicationId: string;
+  readonly label: string;
+  readonly settings: ApplicationSettings;
+  readonly serverId: string;
+  readonly serverName: string;
+  readonly scope: string;
+  /** Empty where the scope is none of the server's any more. */
+  readonly displayName: string;
+  readonly description: string;
+  /** When the user consented; null: he was not asked. */
+  readonly consented: Date | null;
+}
+
+const PERMITTED = `WITH held AS (
+    SELECT DISTINCT p.client_id, v.id AS server_id, granted.scope
+    FROM oidc_payload p JOIN authorization_servers v ON v.key = p.server_key,
+      LATERAL regexp_split_to_table(coalesce(p.payload->>'scope', ''), ' ') AS granted (scope)
+    WHERE p.account_id = :userId AND p.model IN (${MODELS.AccessToken}, ${MODELS.RefreshToken}) AND p.expires_at > :now AND granted.scope <> ''),
+  permitted AS (
+    SELECT coalesce(c.application_id, h.client_id) AS application_id, coalesce(c.server_id, h.server_id) AS server_id,
+      coalesce(c.scope, h.scope) AS scope, c.created
+    FROM (SELECT * FROM consents WHERE user_id = :userId) c
+      FULL JOIN held h ON h.client_id = c.application_id AND h.server_id = c.server_id AND h.scope = c.scope)
+  SELECT a.id AS "applicationId", a.label, a.settings, v.id AS "serverId", v.name AS "serverName", p.scope, p.created AS consented,
+    coalesce(s.display_name, '') AS "displayName", coalesce(s.description, '') AS description
+  FROM permitted p
+    JOIN applications a ON a.id = p.application_id AND NOT a.system
+    JOIN authorization_servers v ON v.id = p.server_id
+    LEFT JOIN scopes s ON s.server_id = v.id AND s.name = p.scope
+  ORDER BY a.label, a.id, v.name, s.seq, p.scope`;
+
+/** By application and server. @param now tokens that have expired by then are left out */
+export async function listPermittedScopes(executor: Executor, userId: string, now: Date): Promise<PermittedScope[]> {
+  return (await executor.raw<{ rows: PermittedScope[] }>(PERMITTED, { userId, now })).rows;
+}

@@ -1,0 +1,92 @@
+/** `users/{id}/grants`: the consents that a user gave to applications, a scope each, as Okta's User Grants API shows them. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { issuerOf } from '../authorization-servers/server-id.policy.ts';
+import type { Consent } from './consents.service.ts';
+import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
+
+const linked = z.object({ href: z.url() });
+
+const grant = z.object({
+  id: z.string(),
+  status: z.literal('ACTIVE'),
+  created: time,
+  lastUpdated: time,
+  issuer: z.url(),
+  clientId: z.string(),
+  userId: z.string(),
+  /** Its name. */
+  scopeId: z.string(),
+  _links: links.extend({ app: linked, user: linked, authorizationServer: linked }),
+});
+
+const grantParams = idParams.extend({ grantId: z.string().min(1) });
+
+export const userGrants: readonly Endpoint[] = [
+  listing({
+    path: '/users/:id/grants',
+    access: 'organizations',
+    summary: 'List the consents of a user, oldest first',
+    params: idParams,
+    item: grant,
+    handler: async ({ services, params, query, request }) => {
+      const { items, next } = await listGrants(services, params.id, query, request);
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/users/:id/grants/:grantId',
+    access: 'organizations',
+    summary: 'Read a consent of a user',
+    params: grantParams,
+    response: grant,
+    handler: async ({ services, params, request }) =>
+      present(await getGrant(services, params.id, params.grantId, request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id/grants/:grantId',
+    access: 'organizations',
+    summary: 'Revoke a consent; what the application holds for the user at that server ends',
+    params: grantParams,
+    handler: async ({ services, params, request }) => {
+      await revokeGrant(services, params.id, params.grantId, request);
+      return undefined;
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id/grants',
+    access: 'organizations',
+    summary: 'Revoke all consents of a user',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await revokeGrants(services, params.id, request);
+      return undefined;
+    },
+  }),
+];
+
+/** A consent is given or revoked, never changed. */
+const present = (found: Consent, baseUrl: string): z.input<typeof grant> => {
+  const api = `${baseUrl}/api/v1`;
+  const user = `${api}/users/${found.userId}`;
+  return {
+    id: found.id,
+    status: 'ACTIVE',
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.created),
+    issuer: issuerOf(baseUrl, found.serverId),
+    clientId: found.applicationId,
+    userId: found.userId,
+    scopeId: found.scope,
+    _links: {
+      self: { href: `${user}/grants/${found.id}` },
+      app: { href: `${api}/apps/${found.applicationId}` },
+      user: { href: user },
+      authorizationServer: { href: `${api}/authorizationServers/${found.serverId}` },
+    },
+  };
+};

@@ -1,0 +1,191 @@
+/** What the first page of the console tells: what happens, what runs out, how the service is doing, what there is, and what is still to be done. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isTimeout } from '../../platform/database/database-failures.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isWithin, reachOf } from '../administrators/administration.policy.ts';
+import { hasApiTokens, listExpiringTokens } from '../api-tokens/api-tokens.store.ts';
+import { countApplications } from '../applications/applications.store.ts';
+import { countByDay, countFailureReasons } from '../audit/audit.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { findHead } from '../audit/audit-seals.store.ts';
+import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
+import { nextRotation } from '../authorization-servers/key-rotation.policy.ts';
+import { listKeysInUse, listKeysRetiredAfter } from '../authorization-servers/signing-keys.store.ts';
+import { isMailPossible } from '../mail/mail.service.ts';
+import { readMailState } from '../mail/mail-state.service.ts';
+import { countOrganizations, findOrganization } from '../organizations/organizations.store.ts';
+import { outboxLoad } from '../outbox/outbox.store.ts';
+import { findSettings } from '../settings/settings.store.ts';
+import { countUsers } from '../users/users.store.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = 14;
+const SOON_MS = 30 * DAY_MS;
+const MOST_REASONS = 5;
+const MOST_OF_A_KIND = 10;
+/** More are told as “at least”. */
+const MOST_WAITING = 10_000;
+/** For so long a count holds: counting goes through many rows. */
+const FRESH_MS = 60_000;
+
+export interface SignInDay {
+  /** UTC, as `2026-11-21`. */
+  readonly day: string;
+  readonly started: number;
+  readonly failed: number;
+}
+
+export interface Activity {
+  /** The last two weeks, today last. */
+  readonly days: readonly SignInDay[];
+  /** Of today, the most frequent first. */
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+}
+
+export interface Totals {
+  readonly users: number;
+  readonly applications: number;
+  readonly organizations: number;
+}
+
+export interface Counted {
+  readonly activity: Activity;
+  readonly totals: Totals;
+}
+
+const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+
+async function countAll({ knex }: Database, now: Date): Promise<Counted> {
+  const today = new Date(`${dayOf(now)}T00:00:00.000Z`);
+  const first = new Date(today.getTime() - (DAYS - 1) * DAY_MS);
+  const started = await countByDay(knex, 'user.session.start', first);
+  const failed = await countByDay(knex, 'user.authentication.failure', first);
+  const days = Array.from({ length: DAYS }, (_, at) => dayOf(new Date(first.getTime() + at * DAY_MS)));
+  return {
+    activity: {
+      days: days.map((day) => ({ day, started: started.get(day) ?? 0, failed: failed.get(day) ?? 0 })),
+      reasons: await countFailureReasons(knex, today, MOST_REASONS),
+    },
+    totals: {
+      users: await countUsers(knex),
+      applications: await countApplications(knex),
+      organizations: await countOrganizations(knex, 'everything'),
+    },
+  };
+}
+
+const counts = new WeakMap<Database, { readonly at: number; readonly counted: Promise<Counted> }>();
+
+/** Counted at most once a minute in each process, however many look. @returns undefined when it takes too long */
+export async function readCounts({ database }: Pick<Services, 'database'>): Promise<Counted | undefined> {
+  const now = present();
+  const kept = counts.get(database);
+  const isFresh = kept !== undefined && Math.abs(now.getTime() - kept.at) < FRESH_MS;
+  const counted = isFresh ? kept.counted : countAll(database, now);
+  if (!isFresh) counts.set(database, { at: now.getTime(), counted });
+  try {
+    return await counted;
+  } catch (error) {
+    // Not for the next minute's visitors, unless it took so long that they shall not try it at once.
+    if (isTimeout(error)) return undefined;
+    counts.delete(database);
+    throw error;
+  }
+}
+
+export interface Expiry {
+  readonly what: 'token' | 'key-rotation' | 'retired-key';
+  /** Of the token; of the server. */
+  readonly id: string;
+  readonly name: string;
+  readonly at: Date;
+}
+
+/** What expires or is replaced within 30 days, the next first; for those who do not see everything their own tokens alone. */
+export async function listExpiries(services: Services, userId: string, request: RequestContext): Promise<readonly Expiry[]> {
+  const { knex } = services.database;
+  const now = present();
+  const until = new Date(now.getTime() + SOON_MS);
+  const seesAll = reachOf(request.roles ?? [], 'read') === 'everything';
+  const tokens = await listExpiringTokens(knex, { from: now, until, userId: seesAll ? undefined : userId }, MOST_OF_A_KIND);
+  const expiries = tokens.flatMap(({ id, name, expiresAt }): Expiry[] =>
+    expiresAt === null ? [] : [{ what: 'token', id, name, at: expiresAt }],
+  );
+  if (!seesAll) return expiries;
+  const servers = new Map((await listAuthorizationServers(services)).map((server) => [server.id, server]));
+  const rotations = (await listKeysInUse(knex)).flatMap(({ serverId, activated, nextCreated }): Expiry[] => {
+    const server = servers.get(serverId);
+    const at = server && nextRotation(server.rotationMode, { activated, nextCreated: nextCreated ?? undefined }, LIFETIMES);
+    return server === undefined || at === undefined || at > until ? [] : [{ what: 'key-rotation', id: serverId, name: server.name, at }];
+  });
+  const published = LIFETIMES.retiredKeyPublished * 1000;
+  const retired = (await listKeysRetiredAfter(knex, new Date(now.getTime() - published), MOST_OF_A_KIND)).map(
+    ({ serverId, retired: since }): Expiry => ({
+      what: 'retired-key',
+      id: serverId,
+      name: servers.get(serverId)?.name ?? serverId,
+      at: new Date(since.getTime() + published),
+    }),
+  );
+  return [...expiries, ...rotations.slice(0, MOST_OF_A_KIND), ...retired].sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+export interface Health {
+  /** Milliseconds in which the database answered. */
+  readonly databaseMs: number;
+  readonly outbox: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null };
+  /** undefined: nothing was sealed yet. */
+  readonly sealed: Date | undefined;
+  /** Where mail goes, as long as there is a way. */
+  readonly mail: 'server' | 'inbox' | 'nowhere';
+  /** Mails that could not be delivered of late. */
+  readonly mailsFailed: number;
+}
+
+/** @throws when the database does not answer: then there is no dashboard, but the page that says so */
+export async function readHealth(services: Services, request: RequestContext): Promise<Health> {
+  const { database, config } = services;
+  const begun = performance.now();
+  await database.ping();
+  const databaseMs = performance.now() - begun;
+  const { count, oldest } = await outboxLoad(database.knex, MOST_WAITING + 1);
+  return {
+    databaseMs,
+    outbox: { count: Math.min(count, MOST_WAITING), isMore: count > MOST_WAITING, oldest },
+    sealed: (await findHead(database.knex))?.sealed,
+    mail: config.smtpUrl !== undefined ? 'server' : isMailPossible(config, request) ? 'inbox' : 'nowhere',
+    mailsFailed: (await readMailState(services)).failed.count,
+  };
+}
+
+export type NextStep = 'application' | 'token' | 'branding' | 'mail';
+
+/** What is still to be done on a fresh installation, in this order. */
+export async function listNextSteps({ database: { knex }, config }: Services): Promise<readonly NextStep[]> {
+  const branding = (await findSettings(knex, 'branding')) ?? {};
+  const open: readonly (readonly [NextStep, boolean])[] = [
+    ['application', (await countApplications(knex)) === 0],
+    ['token', !(await hasApiTokens(knex))],
+    ['branding', Object.keys(branding).length === 0],
+    ['mail', config.smtpUrl === undefined],
+  ];
+  return open.flatMap(([step, isOpen]) => (isOpen ? [step] : []));
+}
+
+export interface OwnOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly memberCount: number;
+}
+
+/** Those that somebody administers who does not see everything. */
+export async function listOwnOrganizations({ database: { knex } }: Services, request: RequestContext): Promise<readonly OwnOrganization[]> {
+  const reach = reachOf(request.roles ?? [], 'read');
+  if (reach === 'everything') return [];
+  const found = await Promise.all([...reach].slice(0, MOST_OF_A_KIND).map((id) => findOrganization(knex, id)));
+  return found.flatMap((one) =>
+    one === undefined || !isWithin(reach, one.id) ? [] : [{ id: one.id, name: one.name, memberCount: one.memberCount }],
+  );
+}

@@ -1,0 +1,172 @@
+/** `eventHooks`, as Okta's Event Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, time, unlessEmpty, writeTime } from '../../api/fields.ts';
+import { createOutbound } from '../../platform/http/outbound.ts';
+import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
+import {
+  createEventHook,
+  deleteEventHook,
+  type EventHook,
+  getEventHook,
+  type HookStatus,
+  listEventHooks,
+  renewSigningSecret,
+  setEventHookStatus,
+  updateEventHook,
+  verifyEventHook,
+} from './event-hooks.service.ts';
+
+const hookBody = z.strictObject(eventHookFields);
+
+const link = z.object({ href: z.url(), hints: z.object({ allow: z.array(z.string()) }).optional() });
+const signingSecret = z.string().meta({ description: 'What deliveries are signed with (Standard Webhooks); told this once' });
+
+const hook = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  verificationStatus: z.enum(['UNVERIFIED', 'VERIFIED']),
+  events: z.object({ type: z.literal('EVENT_TYPE'), items: z.array(z.string()), filter: z.null() }),
+  channel: z.object({
+    type: z.literal('HTTP'),
+    version: z.literal('1.0.0'),
+    config: z.object({
+      uri: z.url(),
+      method: z.literal('POST'),
+      headers: z.array(z.object({ key: z.string() })),
+      authScheme: z.object({ type: z.literal('HEADER'), key: z.string() }).nullable(),
+    }),
+  }),
+  signingSecret: signingSecret.optional(),
+  createdBy: z.string(),
+  created: time,
+  lastUpdated: time,
+  _links: z.object({ self: link, verify: link, activate: link.optional(), deactivate: link.optional() }),
+});
+
+const changeStatus = (step: string, status: HookStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/eventHooks/:id/lifecycle/${step}`,
+    access: 'service',
+    summary: `Make an event hook ${status}`,
+    params: idParams,
+    response: hook,
+    handler: async ({ services, params, request }) =>
+      present(await setEventHookStatus(services, params.id, status, request), services.config.baseUrl),
+  });
+
+export const eventHooks: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/eventHooks',
+    access: 'service',
+    summary: 'Create an event hook; it is told of events once it is verified. Its signing secret is told this once',
+    body: hookBody,
+    response: hook,
+    handler: async ({ services, body, request }) => {
+      const created = await createEventHook(services, eventHookInput(body), request);
+      return present(created.hook, services.config.baseUrl, created.signingSecret);
+    },
+  }),
+  listing({
+    path: '/eventHooks',
+    access: 'service',
+    summary: 'List the event hooks, oldest first',
+    item: hook,
+    handler: async ({ services, query }) => {
+      const { items, next } = await listEventHooks(services, query);
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/eventHooks/:id',
+    access: 'service',
+    summary: 'Read an event hook',
+    params: idParams,
+    response: hook,
+    handler: async ({ services, params }) => present(await getEventHook(services, params.id), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/eventHooks/:id',
+    access: 'service',
+    summary: 'Replace an event hook; at another address it has to be verified again. Headers without a value keep theirs',
+    params: idParams,
+    body: hookBody,
+    response: hook,
+    handler: async ({ services, params, body, request }) =>
+      present(await updateEventHook(services, params.id, eventHookInput(body), request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/eventHooks/:id',
+    access: 'service',
+    summary: 'Delete an event hook, active or not, with what it was still to be told',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteEventHook(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+  endpoint({
+    method: 'POST',
+    path: '/eventHooks/:id/lifecycle/verify',
+    access: 'service',
+    summary: 'Verify an event hook: its address answers the challenge of X-Gatehouse-Verification-Challenge; what waits is sent at once',
+    params: idParams,
+    response: hook,
+    handler: async ({ services, params, request }) => {
+      const { config } = services;
+      return present(await verifyEventHook(services, params.id, request, createOutbound(config)), config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/eventHooks/:id/credentials/secret',
+    access: 'service',
+    summary: 'Create a new signing secret; it is told this once. For a day deliveries are signed with the one before as well',
+    params: idParams,
+    response: z.object({ signingSecret }),
+    status: 201,
+    handler: async ({ services, params, request }) => ({ signingSecret: await renewSigningSecret(services, params.id, request) }),
+  }),
+];
+
+function present(found: EventHook, baseUrl: string, secret?: string): z.input<typeof hook> {
+  const self = `${baseUrl}/api/v1/eventHooks/${found.id}`;
+  const step = (name: string) => ({ href: `${self}/lifecycle/${name}`, hints: { allow: ['POST'] } });
+  const { uri, headers, authScheme } = found.channel;
+  return {
+    id: found.id,
+    name: found.name,
+    description: unlessEmpty(found.description),
+    status: found.status,
+    verificationStatus: found.verificationStatus,
+    events: { type: 'EVENT_TYPE', items: [...found.eventTypes], filter: null },
+    channel: {
+      type: 'HTTP',
+      version: '1.0.0',
+      config: {
+        uri,
+        method: 'POST',
+        headers: headers.map(({ key }) => ({ key })),
+        authScheme: authScheme && { type: 'HEADER', key: authScheme.key },
+      },
+    },
+    signingSecret: secret,
+    createdBy: found.createdBy,
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.lastUpdated),
+    _links: {
+      self: { href: self },
+      verify: step('verify'),
+      ...(found.status === 'ACTIVE' ? { deactivate: step('deactivate') } : { activate: step('activate') }),
+    },
+  };
+}

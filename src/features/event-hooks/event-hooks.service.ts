@@ -1,0 +1,271 @@
+/**
+ * What can be done with event hooks: addresses that are told of events, as Okta's Event Hooks API has them. Only one that is active and has proved to
+ * be its owner's is told anything. How it is told stands in event-hook-delivery.ts.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import { newId, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { type FieldProblem, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { EVENT_HOOK } from '../audit/audit.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { EventType, HookEventType } from '../audit/event-types.policy.ts';
+import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
+import type { GivenHeader } from './event-hook-fields.service.ts';
+import { newSigningSecret, openHeaders, sealHeader, sealSigningSecret } from './event-hook-secrets.service.ts';
+import {
+  deleteEventHook as deleteRow,
+  type EventHook,
+  findEventHook,
+  type HookStatus,
+  insertEventHook,
+  listEventHooks as listRows,
+  lockEventHook,
+  type SealedHeader,
+  updateEventHook as updateRow,
+} from './event-hooks.store.ts';
+
+export type { EventHook, HookStatus } from './event-hooks.store.ts';
+
+/** Milliseconds for which deliveries are signed with the secret before as well, so that a receiver can change over. */
+const PREVIOUS_SECRET_KEPT = 24 * 3600 * 1000;
+
+export interface EventHookInput {
+  readonly name: string;
+  readonly description: string;
+  readonly eventTypes: readonly HookEventType[];
+  readonly uri: string;
+  readonly headers: readonly GivenHeader[];
+  readonly authScheme: GivenHeader | undefined;
+}
+
+/** A request to an address that somebody else has chosen (platform/http/outbound.ts). */
+export type OutboundCall = (
+  url: string,
+  init: { readonly method: 'GET' | 'POST'; readonly headers: Record<string, string>; readonly body?: string },
+) => Promise<{ readonly status: number; json(): Promise<unknown>; readonly body: { cancel(): Promise<void> } | null }>;
+
+/**
+ * Creates a hook, active and not verified yet.
+ * @returns its row and its signing secret, which is told this once and stored sealed
+ * @throws {ApiError} validation: a header has no value, or a name that another one has
+ */
+export async function createEventHook(
+  { database, keyring }: Services,
+  input: EventHookInput,
+  request: RequestContext,
+): Promise<{ readonly hook: EventHook; readonly signingSecret: string }> {
+  const id = newId('who');
+  const now = present();
+  const signingSecret = newSigningSecret();
+  const hook: EventHook = {
+    id,
+    ...settingsOf(input),
+    status: 'ACTIVE',
+    verificationStatus: 'UNVERIFIED',
+    channel: sealChannel(keyring, id, input, undefined),
+    signingSecret: sealSigningSecret(keyring, id, signingSecret),
+    previousSecret: null,
+    previousSecretUntil: null,
+    createdBy: request.actor.id,
+    created: now,
+    lastUpdated: now,
+  };
+  await database.transaction(async (trx) => {
+    await insertEventHook(trx, hook);
+    await recordEvent(trx, { ...told('event_hook.created', 'Create event hook', hook, request), after: described(hook) });
+  });
+  return { hook, signingSecret };
+}
+
+/** Oldest first. */
+export const listEventHooks = ({ database }: Services, window: Window): Promise<Page<EventHook>> => listRows(database.knex, window);
+
+/** @throws {ApiError} not found */
+export async function getEventHook({ database }: Services, id: string): Promise<EventHook> {
+  const hook = await findEventHook(database.knex, id);
+  if (hook === undefined) throw notFound(id, 'EventHook');
+  return hook;
+}
+
+/** What it is still to be told. */
+export const waitingForEventHook = ({ database }: Services, { id }: EventHook): Promise<Waiting> => waitingFor(database.knex, receiver(id));
+
+/**
+ * Replaces what a hook is. A header without a value keeps the one that it has; at another host it needs one, or whoever may change the address
+ * could read what he is not shown. Another address has to be verified; what is on its way waits for that.
+ * @throws {ApiError} not found; validation as at the creation
+ */
+export async function updateEventHook(services: Services, id: string, input: EventHookInput, request: RequestContext): Promise<EventHook> {
+  return change(services, id, async (trx, before) => {
+    const changes = {
+      ...settingsOf(input),
+      channel: sealChannel(services.keyring, id, input, before),
+      ...(input.uri !== before.channel.uri && { verificationStatus: 'UNVERIFIED' as const }),
+      lastUpdated: present(),
+    };
+    await updateRow(trx, id, changes);
+    const after = { ...before, ...changes };
+    const event = told('event_hook.updated', 'Update event hook', after, request);
+    await recordEvent(trx, { ...event, before: described(before), after: described(after) });
+    return after;
+  });
+}
+
+/** What an inactive hook was still to be told, it is told no more. @throws {ApiError} not found */
+export async function setEventHookStatus(services: Services, id: string, status: HookStatus, request: RequestContext): Promise<EventHook> {
+  return change(services, id, async (trx, before) => {
+    if (before.status === status) return before;
+    const changes = { status, lastUpdated: present() };
+    await updateRow(trx, id, changes);
+    if (status === 'INACTIVE') await removeEntriesOf(trx, receiver(id));
+    const event =
+      status === 'ACTIVE'
+        ? told('event_hook.activated', 'Activate event hook', before, request)
+        : told('event_hook.deactivated', 'Deactivate event hook', before, request);
+    await recordEvent(trx, { ...event, before: { status: before.status }, after: { status } });
+    return { ...before, ...changes };
+  });
+}
+
+/** Deletes a hook, active or not, with all that it was still to be told. @throws {ApiError} not found */
+export async function deleteEventHook(services: Services, id: string, request: RequestContext): Promise<void> {
+  await change(services, id, async (trx, before) => {
+    await deleteRow(trx, id);
+    await removeEntriesOf(trx, receiver(id));
+    await recordEvent(trx, { ...told('event_hook.deleted', 'Delete event hook', before, request), before: described(before) });
+  });
+}
+
+/**
+ * Makes a new signing secret; for a day deliveries are signed with the one before as well.
+ * @returns the secret, which is told this once and stored sealed
+ * @throws {ApiError} not found
+ */
+export async function renewSigningSecret(services: Services, id: string, request: RequestContext): Promise<string> {
+  const secret = newSigningSecret();
+  await change(services, id, async (trx, before) => {
+    const now = present();
+    const previousSecretUntil = new Date(now.getTime() + PREVIOUS_SECRET_KEPT);
+    await updateRow(trx, id, {
+      signingSecret: sealSigningSecret(services.keyring, id, secret),
+      previousSecret: before.signingSecret,
+      previousSecretUntil,
+      lastUpdated: now,
+    });
+    const event = told('event_hook.secret.created', 'Create signing secret of event hook', before, request);
+    await recordEvent(trx, { ...event, after: { previousSecretUntil } });
+  });
+  return secret;
+}
+
+/**
+ * Asks the address whether it wants to be a hook: it answers the challenge of a header as `{"verification": "<challenge>"}`. What it was still to be
+ * told is told at once, whatever pauses it had.
+ * @throws {ApiError} not found; validation with what was wrong; wrong state when the hook was changed meanwhile
+ */
+export async function verifyEventHook(services: Services, id: string, request: RequestContext, call: OutboundCall): Promise<EventHook> {
+  const asked = await getEventHook(services, id);
+  const problem = await challenge(services, asked, call);
+  if (problem !== undefined) throw validation([{ field: 'channel.config.uri', message: problem }]);
+  return change(services, id, async (trx, before) => {
+    if (before.channel.uri !== asked.channel.uri) throw wrongState('the event hook was changed meanwhile');
+    await hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
+    if (before.verificationStatus === 'VERIFIED') return before;
+    const changes = { verificationStatus: 'VERIFIED' as const, lastUpdated: present() };
+    await updateRow(trx, id, changes);
+    const event = told('event_hook.verified', 'Verify event hook', before, request);
+    await recordEvent(trx, {
+      ...event,
+      before: { verificationStatus: before.verificationStatus },
+      after: { verificationStatus: changes.verificationStatus },
+    });
+    return { ...before, ...changes };
+  });
+}
+
+/** @returns what is wrong with the receiver; never what it answered, for that may be another's secret */
+async function challenge({ keyring }: Services, hook: EventHook, call: OutboundCall): Promise<string | undefined> {
+  const value = randomToken();
+  const headers = {
+    ...openHeaders(keyring, hook),
+    accept: 'application/json',
+    'x-gatehouse-verification-challenge': value,
+    // The same, for receivers that were made for Okta.
+    'x-okta-verification-challenge': value,
+  };
+  let answer: Awaited<ReturnType<OutboundCall>>;
+  try {
+    answer = await call(hook.channel.uri, { method: 'GET', headers });
+  } catch {
+    return 'cannot be reached there';
+  }
+  if (answer.status < 200 || answer.status > 299) {
+    await answer.body?.cancel();
+    return `answered the verification with ${answer.status}`;
+  }
+  const told = await answer.json().catch(() => undefined);
+  const isRight = typeof told === 'object' && told !== null && 'verification' in told && told.verification === value;
+  return isRight ? undefined : 'did not answer the verification with its challenge';
+}
+
+/** One change of a hook in one transaction, its row locked. */
+async function change<T>({ database }: Services, id: string, work: (trx: Executor, before: EventHook) => Promise<T>): Promise<T> {
+  return database.transaction(async (trx) => {
+    const before = await lockEventHook(trx, id);
+    if (before === undefined) throw notFound(id, 'EventHook');
+    return work(trx, before);
+  });
+}
+
+const settingsOf = ({ name, description, eventTypes }: EventHookInput) => ({ name, description, eventTypes: [...new Set(eventTypes)] });
+
+/** @param before the hook as it was, which knows the values that are not given */
+function sealChannel(
+  keyring: Services['keyring'],
+  id: string,
+  { uri, headers, authScheme }: EventHookInput,
+  before: EventHook | undefined,
+): EventHook['channel'] {
+  const isSameHost = before !== undefined && new URL(before.channel.uri).origin === new URL(uri).origin;
+  const problems: FieldProblem[] = [];
+  const seal = ({ key, value }: GivenHeader, known: readonly SealedHeader[], field: string): SealedHeader => {
+    if (value !== undefined) return sealHeader(keyring, id, key, value);
+    const kept = isSameHost ? known.find((one) => one.key.toLowerCase() === key.toLowerCase()) : undefined;
+    if (kept === undefined) problems.push({ field: `channel.config.${field}.value`, message: 'is required' });
+    return { key, sealed: kept?.sealed ?? '' };
+  };
+  const channel = {
+    uri,
+    headers: headers.map((header, index) => seal(header, before?.channel.headers ?? [], `headers.${index}`)),
+    authScheme: authScheme === undefined ? null : seal(authScheme, [before?.channel.authScheme ?? []].flat(), 'authScheme'),
+  };
+  if (headers.some(({ key }) => key.toLowerCase() === authScheme?.key.toLowerCase()))
+    problems.push({ field: 'channel.config.authScheme.key', message: 'is the name of one of the headers' });
+  if (problems.length > 0) throw validation(problems);
+  return channel;
+}
+
+const receiver = (id: string) => ({ kind: EVENT_HOOK, orderingKey: id });
+
+const told = (eventType: EventType, displayMessage: string, { id, name }: EventHook, request: RequestContext) => ({
+  eventType,
+  displayMessage,
+  request,
+  targets: [{ id, type: 'EventHook', displayName: name }],
+});
+
+/** The hook as the audit log keeps it: without the values of its headers. */
+const described = ({ name, description, status, verificationStatus, eventTypes, channel }: EventHook) => ({
+  name,
+  description,
+  status,
+  verificationStatus,
+  eventTypes,
+  uri: channel.uri,
+  headers: channel.headers.map(({ key }) => key),
+  authScheme: channel.authScheme?.key,
+});

@@ -1,0 +1,113 @@
+/** The form of an event hook: its fields, and what the service is told of what was typed (features/event-hooks/event-hook-fields.service.ts). */
+import { z } from 'zod';
+import { type Field, typedValues } from '../../pages/console/form.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { HOOK_EVENT_AREAS } from '../audit/event-types.policy.ts';
+import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
+import type { EventHook, EventHookInput } from './event-hooks.service.ts';
+
+type Area = keyof typeof HOOK_EVENT_AREAS;
+
+const AREAS: Readonly<Record<Area, string>> = {
+  people: 'People, their sign-ins and accounts',
+  organizations: 'Organizations and groups',
+  applications: 'Applications',
+  servers: 'Authorization servers and their policies',
+  service: 'The service itself',
+};
+
+const areas = Object.keys(AREAS) as readonly Area[];
+
+/** @param hook absent: a new one */
+export function hookFields(hook?: EventHook): readonly Field[] {
+  const channel = hook?.channel;
+  return [
+    { name: 'name', label: 'Name', required: true, value: hook?.name },
+    {
+      name: 'description',
+      label: 'Description',
+      kind: 'description',
+      value: hook?.description,
+      hint: 'What receives the events, and whom to ask about it.',
+    },
+    {
+      name: 'uri',
+      label: 'Address',
+      kind: 'url',
+      required: true,
+      value: channel?.uri,
+      alias: 'channel.config.uri',
+      hint:
+        hook === undefined
+          ? 'Events are posted to it. It must be https, or http on this machine.'
+          : 'Another address has to be verified again, and on another host every header needs its value anew.',
+    },
+    {
+      name: 'headers',
+      label: 'Headers',
+      kind: 'lines',
+      rows: 3,
+      value: channel?.headers.map(({ key }) => key).join('\n'),
+      alias: 'channel.config.headers',
+      hint:
+        hook === undefined
+          ? 'Sent with each event: “Name: value”, one a line. Values are stored encrypted and never shown again.'
+          : '“Name: value”, one a line. A name alone keeps the value that it has; no value is ever shown.',
+    },
+    {
+      name: 'authKey',
+      label: 'Authentication header',
+      value: channel?.authScheme?.key,
+      alias: 'channel.config.authScheme.key',
+      hint: 'The name of the header that proves to the receiver who calls, e.g. Authorization. Empty: none; every delivery is signed in any case.',
+    },
+    {
+      name: 'authValue',
+      label: 'Authentication value',
+      kind: 'secret',
+      alias: ['channel.config.authScheme.value', 'channel.config.authScheme'],
+      hint: hook?.channel.authScheme ? 'Empty: the one that is kept stays.' : 'E.g. “Bearer …”. Stored encrypted and never shown again.',
+    },
+    ...areas.map(
+      (area, index): Field => ({
+        name: `events-${area}`,
+        label: AREAS[area],
+        kind: 'checks',
+        group: 'Events',
+        values: hook?.eventTypes,
+        options: HOOK_EVENT_AREAS[area].map((type) => ({ value: type, label: type })),
+        ...(index === 0 && { alias: ['events', 'events.items'] }),
+      }),
+    ),
+  ];
+}
+
+/** `Name: value`, or the name alone. */
+function headerIn(line: string): { key: string; value?: string } {
+  const colon = line.indexOf(':');
+  return colon < 0 ? { key: line } : { key: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() };
+}
+
+const hookBody = z.strictObject(eventHookFields);
+
+/** What was typed, as the service takes it. @throws {ApiError} validation */
+export function hookInput(form: URLSearchParams): EventHookInput {
+  const typed = typedValues(hookFields(), form);
+  const key = (form.get('authKey') ?? '').trim();
+  const value = form.get('authValue') ?? '';
+  const body = {
+    name: typed.name,
+    description: typed.description,
+    events: { type: 'EVENT_TYPE', items: areas.flatMap((area) => form.getAll(`events-${area}`)) },
+    channel: {
+      type: 'HTTP',
+      version: '1.0.0',
+      config: {
+        uri: typed.uri,
+        headers: ((typed.headers ?? []) as readonly string[]).map(headerIn),
+        authScheme: key === '' ? null : { type: 'HEADER', key, ...(value !== '' && { value }) },
+      },
+    },
+  };
+  return eventHookInput(parse(hookBody, body));
+}

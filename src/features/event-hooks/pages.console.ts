@@ -1,0 +1,244 @@
+/** API → Event hooks: the list, creating, one hook with what it is still to be told, changing, a new secret. */
+
+import { formPage } from '../../pages/console/form.ts';
+import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
+import type { Action, ConsolePage, Drawn, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { listPage, type Part, sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { ApiError } from '../../platform/errors/errors.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { readLogs, type StoredEvent } from '../audit/logs.service.ts';
+import {
+  createEventHook,
+  type EventHook,
+  listEventHooks,
+  renewSigningSecret,
+  updateEventHook,
+  waitingForEventHook,
+} from './event-hooks.service.ts';
+import { hookFields, hookInput } from './fields.console.ts';
+import { addressOf, below, CRUMBS, HOME, hookIn, standingOf } from './place.console.ts';
+import { eventHookSteps } from './steps.console.ts';
+
+const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+const CREATE: Action = { label: 'Create event hook', href: `${HOME}/new`, main: true };
+
+const list: ConsolePage = {
+  path: '/api/event-hooks',
+  access: 'service',
+  async show(visit) {
+    const { items, next } = await listEventHooks(visit.services, { limit: LIMIT, after: afterIn(visit.query) });
+    return listPage({
+      title: 'Event hooks',
+      lead: 'Another system is told by HTTPS of what happens here, a moment after it happened.',
+      crumbs: [{ label: 'API' }],
+      actions: mayWrite(visit) ? [CREATE] : [],
+      list: {
+        name: 'event hooks',
+        columns: ['Name', 'Address', 'Events', 'Status'],
+        rows: items.map((hook) => ({
+          cells: [
+            { text: hook.name, href: addressOf(hook.id) },
+            { text: hook.channel.uri, code: true },
+            hook.eventTypes.length === 1 ? '1 type' : `${hook.eventTypes.length} types`,
+            standingOf(hook),
+          ],
+        })),
+        empty: 'There is no event hook yet. Create one to keep another system informed, e.g. of new users or of failed sign-ins.',
+        emptyAction: mayWrite(visit) ? CREATE : undefined,
+        pager: pagerOf(HOME, visit.query, next),
+      },
+    });
+  },
+};
+
+/** A secret, told once, and what is next. */
+function secretPage(hook: Pick<EventHook, 'id' | 'name'>, signingSecret: string, title: string, next: readonly Part[]): Drawn {
+  return sheetPage({
+    title,
+    lead: 'Copy the signing secret now: it is shown only this once, and stored encrypted.',
+    crumbs: below(hook),
+    actions: [{ label: 'Done, I have copied it', href: addressOf(hook.id), main: true }],
+    parts: [
+      {
+        kind: 'facts',
+        facts: [
+          { label: 'Event hook', value: hook.name },
+          { label: 'Signing secret', value: signingSecret, copy: true },
+        ],
+      },
+      ...next,
+    ],
+  });
+}
+
+const create: ConsolePage = {
+  path: '/api/event-hooks/new',
+  access: 'service',
+  verb: 'write',
+  show: async (_visit, typed) =>
+    formPage(
+      {
+        title: 'Create event hook',
+        crumbs: CRUMBS,
+        facts: ['It is told of events once its address has answered a verification, which is the next step.'],
+        fields: hookFields(),
+        hidden: formKey(),
+        submit: 'Create event hook',
+        cancel: HOME,
+      },
+      typed,
+    ),
+  async receive(visit, form) {
+    const input = hookInput(form);
+    const told = await carriedOutOnce(visit, form, [HOME, input], async (within) => {
+      const { hook, signingSecret } = await createEventHook(within, input, visit.request);
+      return { id: hook.id, name: hook.name, signingSecret };
+    });
+    return secretPage(told, told.signingSecret, 'Event hook created', [
+      {
+        kind: 'words',
+        title: 'Next',
+        paragraphs: [
+          'Give the secret to the receiver. Each delivery is signed with it as Standard Webhooks describes (webhook-id, webhook-timestamp, webhook-signature).',
+          'Then verify the address: it is asked by GET with the header X-Gatehouse-Verification-Challenge and answers {"verification": "<the value of the header>"}.',
+        ],
+        actions: [{ label: 'Verify', href: `${addressOf(told.id)}/verify` }],
+      },
+    ]);
+  },
+};
+
+/** Those of the last days that were given up; undefined: they cannot be read at present. */
+async function givenUp({ services }: Visit, { id }: EventHook): Promise<readonly StoredEvent[] | undefined> {
+  const filter = `eventType eq "event_hook.delivery" and target.id eq "${id}"`;
+  try {
+    return (await readLogs(services, { filter, newestFirst: true }, { limit: 5 })).items;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+async function deliveries(visit: Visit, hook: EventHook): Promise<readonly Part[]> {
+  const [waiting, lost] = await Promise.all([waitingForEventHook(visit.services, hook), givenUp(visit, hook)]);
+  return [
+    {
+      kind: 'facts',
+      title: 'Deliveries',
+      lead: 'Each event is sent at least once. One that fails is sent again, with growing pauses, for three days.',
+      facts: [
+        { label: 'Waiting', value: waiting.count.toLocaleString('en') },
+        ...(waiting.count === 0
+          ? []
+          : [
+              { label: 'Oldest of them', value: { moment: momentOrNull(waiting.oldest) } },
+              { label: 'Next attempt', value: { moment: momentOrNull(waiting.due) } },
+              { label: 'Last failure', value: waiting.lastError ?? '' },
+            ]),
+      ],
+    },
+    {
+      kind: 'table',
+      title: 'Given up in the last seven days',
+      name: 'deliveries given up',
+      columns: ['When', 'Why', 'Event'],
+      rows: (lost ?? []).map(({ published, outcome, target }) => ({
+        cells: [
+          { moment: momentOf(published) },
+          outcome.reason ?? '',
+          { text: target.find(({ type }) => type === 'LogEvent')?.id ?? '', code: true },
+        ],
+      })),
+      empty: lost === undefined ? 'Too many searches are under way to tell. Look again in a moment.' : 'None: nothing was lost.',
+    },
+  ];
+}
+
+const one: ConsolePage = {
+  path: '/api/event-hooks/:id',
+  access: 'service',
+  async show(visit) {
+    const hook = await hookIn(visit);
+    const { id, name, description, status, verificationStatus, channel, eventTypes, previousSecretUntil } = hook;
+    const at = addressOf(id);
+    const isActive = status === 'ACTIVE';
+    const isVerified = verificationStatus === 'VERIFIED';
+    const verify: Action = { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified };
+    const step = isActive ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
+    const actions = [verify, { label: 'Change', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
+    const unverified: Part = {
+      kind: 'words',
+      tone: 'warning',
+      paragraphs: [
+        'Its address has not yet said that it wants to be told. Until it is verified, it is told of nothing that happens; what was on its way before its address changed waits.',
+      ],
+    };
+    return sheetPage({
+      title: name,
+      lead: description,
+      crumbs: CRUMBS,
+      actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete` }] : [],
+      parts: [
+        ...(isVerified ? [] : [unverified]),
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Status', value: standingOf(hook) },
+            { label: 'Address', value: { text: channel.uri, code: true } },
+            { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
+            { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
+            { label: 'Events', value: { text: eventTypes.join(' '), code: true } },
+            { label: 'Secret before valid until', value: { moment: momentOrNull(previousSecretUntil) } },
+            { label: 'Id', value: id, copy: true },
+            { label: 'Created', value: { moment: momentOf(hook.created) } },
+            { label: 'Changed', value: { moment: momentOf(hook.lastUpdated) } },
+          ],
+        },
+        ...(await deliveries(visit, hook)),
+      ],
+    });
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/api/event-hooks/:id/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const hook = await hookIn(visit);
+    const cancel = addressOf(hook.id);
+    return formPage({ title: `Change ${hook.name}`, crumbs: below(hook), fields: hookFields(hook), submit: 'Save', cancel }, typed);
+  },
+  async receive(visit, form) {
+    const before = await hookIn(visit);
+    const after = await updateEventHook(visit.services, before.id, hookInput(form), visit.request);
+    const isNew = after.channel.uri !== before.channel.uri;
+    return { goTo: addressOf(after.id), notice: isNew ? 'hook-changed-unverified' : 'hook-changed' };
+  },
+};
+
+const secret: ConsolePage = {
+  path: '/api/event-hooks/:id/secret',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const hook = await hookIn(visit);
+    const facts = [
+      'For 24 hours deliveries are signed with the secret before as well, so that the receiver can change over without a gap.',
+      'A secret that was renewed within that time is of no use any more at once.',
+    ];
+    const title = `New signing secret for ${hook.name}`;
+    return formPage({ title, crumbs: below(hook), facts, hidden: formKey(), submit: 'Create secret', cancel: addressOf(hook.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { id, name } = await hookIn(visit);
+    const told = await carriedOutOnce(visit, form, [id], async (within) => ({
+      value: await renewSigningSecret(within, id, visit.request),
+    }));
+    return secretPage({ id, name }, told.value, 'New signing secret', []);
+  },
+};
+
+export const eventHookPages: readonly ConsolePage[] = [list, create, one, edit, secret, ...eventHookSteps];

@@ -1,0 +1,60 @@
+/** Removes what has expired, now and then, in bounded batches; any number of processes may do so at once. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds, present } from '../../platform/clock/clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { deleteExpiredFailures } from '../../platform/rate-limits/failures-by-address.store.ts';
+import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
+import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
+import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
+import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
+import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
+import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
+import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
+import { deleteExpiredVerifications } from '../users/email-verifications.store.ts';
+
+const EVERY = 60_000;
+const BATCH = 5000;
+/** A pause between batches keeps the database free for requests. */
+const PAUSE = 100;
+/** How long a retired signing key is of use, in milliseconds. */
+const RETIRED_KEY_KEPT = (LIFETIMES.retiredKeyPublished + LIFETIMES.retiredKeyKept) * 1000;
+
+/** One batch of each kind. @returns the size of the largest; less than `limit` when nothing is left */
+export async function removeExpired({ pool, knex }: Database, limit: number): Promise<number> {
+  return Math.max(
+    await deleteExpired(pool, epochSeconds(), limit),
+    await deleteExpiredCalls(knex, present(), limit),
+    await deleteExpiredLinks(knex, present(), limit),
+    await deleteExpiredVerifications(knex, present(), limit),
+    await deleteExpiredMails(knex, present(), limit),
+    await deleteExpiredStates(knex, present(), limit),
+    await deleteExpiredDevices(knex, present(), limit),
+    await deleteExpiredFailures(knex, Date.now(), limit),
+    await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
+  );
+}
+
+/** @returns a way to end it */
+export function sweepExpired(database: Database, log: Logger): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        const removed = await removeExpired(database, BATCH);
+        await wait(removed < BATCH ? EVERY : PAUSE, undefined, { signal: stopping.signal, ref: false });
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        log.warn({ err: error }, 'expired rows could not be removed');
+        await wait(EVERY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      }
+    }
+  })();
+  return {
+    stop() {
+      stopping.abort();
+      return done;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/** Who is in a group, and which applications it opens. */
+import { z } from 'zod';
+import { formPage, readFields } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { listPage } from '../../pages/console/sheet.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { listGroupApplications } from '../applications/application-assignments.service.ts';
+import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
+import { statusAt } from '../users/user-lifecycle.policy.ts';
+import { addressOfUser, nameOf } from '../users/user-page.console.ts';
+import { statusPiece } from '../users/user-status.console.ts';
+import { getUser } from '../users/users.service.ts';
+import { GROUPS, groupOf, LEAVING_FACTS } from './group-page.console.ts';
+import { addGroupMember, listGroupMembers, removeGroupMember } from './groups.service.ts';
+
+const members: ConsolePage = {
+  path: '/groups/:id/members',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const { group, home, tabs } = await groupOf(visit);
+    const { items, next } = await listGroupMembers(services, group.id, { limit: LIMIT, after: afterIn(query) });
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    const add = { label: 'Add member', href: `${home}/members/new`, main: true };
+    const now = present();
+    return listPage({
+      title: group.name,
+      crumbs: GROUPS,
+      tabs,
+      actions: isChangeable ? [add] : [],
+      list: {
+        name: 'Members',
+        columns: ['User name', 'Name', 'Status'],
+        rows: items.map((user) => ({
+          cells: [
+            { text: user.login, href: addressOfUser(user.id) },
+            nameOf(user) === user.login ? '' : nameOf(user),
+            statusPiece(statusAt(user, now)),
+          ],
+          actions: isChangeable ? [{ label: 'Remove', href: `${home}/members/${encodeURIComponent(user.id)}/remove` }] : [],
+        })),
+        empty: 'Nobody is in this group yet.',
+        emptyAction: isChangeable ? add : undefined,
+        pager: pagerOf(`${home}/members`, query, next),
+      },
+    });
+  },
+};
+
+const add: ConsolePage = {
+  path: '/groups/:id/members/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { home, crumbs } = await groupOf(visit);
+    const submit = 'Add member';
+    return formPage({ title: submit, crumbs, fields: [LOGIN_FIELD], submit, cancel: `${home}/members` }, typed);
+  },
+  async receive(visit, form) {
+    const { group, home } = await groupOf(visit);
+    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
+    await addGroupMember(visit.services, group.id, (await accountNamed(visit, login)).id, visit.request);
+    return { goTo: `${home}/members`, notice: 'group-member-added' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/groups/:id/members/:userId/remove',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { group, home, crumbs } = await groupOf(visit);
+    const user = await getUser(visit.services, visit.params.userId ?? '', visit.request);
+    const title = `Remove ${nameOf(user)} from “${group.name}”?`;
+    return formPage({ title, crumbs, facts: LEAVING_FACTS, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
+  },
+  async receive(visit) {
+    const { group, home } = await groupOf(visit);
+    await removeGroupMember(visit.services, group.id, visit.params.userId ?? '', visit.request);
+    return { goTo: `${home}/members`, notice: 'group-member-removed' };
+  },
+};
+
+const applications: ConsolePage = {
+  path: '/groups/:id/applications',
+  access: 'service',
+  async show(visit) {
+    const { group, home, tabs } = await groupOf(visit);
+    const { items, next } = await listGroupApplications(visit.services, group.id, { limit: LIMIT, after: afterIn(visit.query) });
+    return listPage({
+      title: group.name,
+      crumbs: GROUPS,
+      tabs,
+      list: {
+        name: 'Applications',
+        columns: ['Application', 'Status'],
+        rows: items.map(({ id, label, status }) => ({
+          cells: [
+            { text: label, href: `/admin/applications/${encodeURIComponent(id)}` },
+            status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Not active', tone: 'plain' },
+          ],
+        })),
+        empty: 'No application is assigned to this group. Open an application to assign it.',
+        emptyAction: { label: 'Applications', href: '/admin/applications' },
+        pager: pagerOf(`${home}/applications`, visit.query, next),
+      },
+    });
+  },
+};
+
+export const groupMembers: readonly ConsolePage[] = [members, add, remove, applications];

@@ -1,0 +1,38 @@
+/** What the pages about one group have in common. */
+
+import type { Action, Crumb, Visit } from '../../pages/console/page.ts';
+import { type Group, getGroup } from './groups.service.ts';
+
+export const GROUPS_HOME = '/admin/groups';
+export const GROUPS: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
+
+/** What follows for whoever is taken out of a group. */
+export const LEAVING_FACTS: readonly string[] = [
+  'What is open to the user by this group alone is closed from the next sign-in on. The account itself stays.',
+];
+
+export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeURIComponent(id)}`;
+
+export interface GroupInSight {
+  readonly group: Group;
+  readonly home: string;
+  /** The way to a page below. */
+  readonly crumbs: readonly Crumb[];
+  readonly tabs: readonly Action[];
+}
+
+/** @throws {ApiError} not found */
+export async function groupOf({ services, params }: Visit): Promise<GroupInSight> {
+  const group = await getGroup(services, params.id ?? '');
+  const home = addressOfGroup(group.id);
+  return {
+    group,
+    home,
+    crumbs: [...GROUPS, { label: group.name, href: home }],
+    tabs: [
+      { label: 'Group', href: home },
+      { label: 'Members', href: `${home}/members` },
+      { label: 'Applications', href: `${home}/applications` },
+    ],
+  };
+}

@@ -1,0 +1,146 @@
+/** `groups`, as Okta's Groups API shows the groups that people make: every one is of its type `OKTA_GROUP`, the word that its SDKs read. And `users/{id}/groups`. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
+import { text } from '../../platform/validation/text.ts';
+import { presentUser, user } from '../users/users.api.ts';
+import {
+  addGroupMember,
+  createGroup,
+  deleteGroup,
+  type Group,
+  type GroupProfile,
+  getGroup,
+  listGroupMembers,
+  listGroups,
+  listUserGroups,
+  removeGroupMember,
+  updateGroup,
+} from './groups.service.ts';
+
+const groupBody = z.strictObject({
+  profile: z.strictObject({ name: text({ least: 1 }), description: text({ most: 1024 }).nullish() }),
+});
+
+const group = z.object({
+  id: z.string(),
+  type: z.literal('OKTA_GROUP'),
+  created: time,
+  lastUpdated: time,
+  profile: z.object({ name: z.string(), description: z.string().optional() }),
+  _links: links,
+});
+
+const memberParams = idParams.extend({ userId: z.string().min(1) });
+
+export const groups: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/groups',
+    access: 'service',
+    summary: 'Create a group',
+    body: groupBody,
+    response: group,
+    handler: async ({ services, body, request }) => present(await createGroup(services, profileOf(body), request), services.config.baseUrl),
+  }),
+  listing({
+    path: '/groups',
+    access: 'service',
+    summary: 'List the groups, oldest first; q is what the name begins with, search and filter are expressions of RFC 7644',
+    query: { q: text().optional(), search: z.string().optional(), filter: z.string().optional() },
+    item: group,
+    handler: async ({ services, query: { limit, after, ...search } }) => {
+      const { items, next } = await listGroups(services, search, { limit, after });
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id',
+    access: 'service',
+    summary: 'Read a group',
+    params: idParams,
+    response: group,
+    handler: async ({ services, params }) => present(await getGroup(services, params.id), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/groups/:id',
+    access: 'service',
+    summary: 'Replace the profile of a group',
+    params: idParams,
+    body: groupBody,
+    response: group,
+    handler: async ({ services, params, body, request }) =>
+      present(await updateGroup(services, params.id, profileOf(body), request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/groups/:id',
+    access: 'service',
+    summary: 'Delete a group, with its memberships and assignments',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteGroup(services, params.id, request);
+      return undefined;
+    },
+  }),
+  listing({
+    path: '/groups/:id/users',
+    access: 'service',
+    summary: 'List the members of a group, the oldest users first',
+    params: idParams,
+    item: user,
+    handler: async ({ services, params, query }) => {
+      const { items, next } = await listGroupMembers(services, params.id, query);
+      return { items: items.map((found) => presentUser(found, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/groups/:id/users/:userId',
+    access: 'service',
+    summary: 'Add a user to a group',
+    params: memberParams,
+    handler: async ({ services, params, request }) => {
+      await addGroupMember(services, params.id, params.userId, request);
+      return undefined;
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/groups/:id/users/:userId',
+    access: 'service',
+    summary: 'Remove a user from a group',
+    params: memberParams,
+    handler: async ({ services, params, request }) => {
+      await removeGroupMember(services, params.id, params.userId, request);
+      return undefined;
+    },
+  }),
+  listing({
+    path: '/users/:id/groups',
+    access: 'service',
+    summary: 'List the groups of a user, oldest first',
+    params: idParams,
+    item: group,
+    handler: async ({ services, params, query, request }) => {
+      const { items, next } = await listUserGroups(services, params.id, query, request);
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
+    },
+  }),
+];
+
+const profileOf = ({ profile: { name, description } }: z.output<typeof groupBody>): GroupProfile => ({
+  name,
+  description: description ?? '',
+});
+
+const present = ({ id, name, description, created, lastUpdated }: Group, baseUrl: string): z.input<typeof group> => ({
+  id,
+  type: 'OKTA_GROUP',
+  created: writeTime(created),
+  lastUpdated: writeTime(lastUpdated),
+  profile: { name, description: unlessEmpty(description) },
+  _links: { self: { href: `${baseUrl}/api/v1/groups/${id}` } },
+});

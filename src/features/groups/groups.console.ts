@@ -1,0 +1,145 @@
+/** Directory → Groups: sets of users by which applications are assigned and which claims tell; created, changed, deleted. */
+import { z } from 'zod';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { listPage, sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { isPrintable, text } from '../../platform/validation/text.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { addressOfGroup, GROUPS, GROUPS_HOME, groupOf } from './group-page.console.ts';
+import { createGroup, deleteGroup, listGroups, updateGroup } from './groups.service.ts';
+
+const list: ConsolePage = {
+  path: '/groups',
+  access: 'service',
+  async show({ services, request, query }) {
+    const q = (query.get('q') ?? '').trim();
+    const search = q === '' ? {} : { q };
+    const { items, next } = isPrintable(q)
+      ? await listGroups(services, search, { limit: LIMIT, after: afterIn(query) })
+      : { items: [], next: undefined };
+    const create = { label: 'Create group', href: `${GROUPS_HOME}/new`, main: true };
+    const mayCreate = mayCall(request.roles, 'service', 'write');
+    return listPage({
+      title: 'Groups',
+      lead: 'A group gathers users: applications can be assigned to it, and tokens can tell it.',
+      crumbs: [{ label: 'Directory' }],
+      actions: mayCreate ? [create] : [],
+      list: {
+        name: 'Groups',
+        columns: ['Name', 'Description', 'Created'],
+        rows: items.map(({ id, name, description, created }) => ({
+          cells: [{ text: name, href: addressOfGroup(id) }, description, { moment: momentOf(created) }],
+        })),
+        empty: q === '' ? 'There is no group yet. Create one, add users, and assign applications to it.' : 'No name begins so.',
+        emptyAction: mayCreate && q === '' ? create : undefined,
+        search: { label: 'Search', q, hint: 'What the name begins with', isNarrowed: q !== '' },
+        pager: pagerOf(GROUPS_HOME, query, next),
+      },
+    });
+  },
+};
+
+const fieldsFor = (now: { readonly name?: string; readonly description?: string }): readonly Field[] => [
+  {
+    name: 'name',
+    label: 'Name',
+    required: true,
+    alias: 'profile.name',
+    hint: 'As tokens tell it, where a claim of groups does',
+    value: now.name,
+  },
+  {
+    name: 'description',
+    label: 'Description',
+    kind: 'description',
+    alias: 'profile.description',
+    hint: 'Who is in it, and what it opens',
+    value: now.description,
+  },
+];
+const profile = z.object({ name: text({ least: 1 }), description: text({ most: 1024 }) });
+
+const readProfile = (form: URLSearchParams) => parse(profile, typedValues(fieldsFor({}), form));
+
+const create: ConsolePage = {
+  path: '/groups/new',
+  access: 'service',
+  verb: 'write',
+  async show(_visit, typed) {
+    const submit = 'Create group';
+    return formPage({ title: submit, crumbs: GROUPS, fields: fieldsFor({}), submit, cancel: GROUPS_HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const { id } = await createGroup(services, readProfile(form), request);
+    return { goTo: addressOfGroup(id), notice: 'group-created' };
+  },
+};
+
+const detail: ConsolePage = {
+  path: '/groups/:id',
+  access: 'service',
+  async show(visit) {
+    const { group, home, tabs } = await groupOf(visit);
+    const isChangeable = mayCall(visit.request.roles, 'service', 'write');
+    return sheetPage({
+      title: group.name,
+      crumbs: GROUPS,
+      tabs,
+      actions: isChangeable
+        ? [
+            { label: 'Edit', href: `${home}/edit`, main: true },
+            { label: 'Delete', href: `${home}/delete` },
+          ]
+        : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Description', value: group.description },
+            { label: 'Id', value: group.id, copy: true },
+            { label: 'Created', value: { moment: momentOf(group.created) } },
+            { label: 'Last change', value: { moment: momentOf(group.lastUpdated) } },
+          ],
+        },
+      ],
+    });
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/groups/:id/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { group, home, crumbs } = await groupOf(visit);
+    return formPage({ title: 'Edit group', crumbs, fields: fieldsFor(group), submit: 'Save', cancel: home }, typed);
+  },
+  async receive({ services, params, request }, form) {
+    const { id } = await updateGroup(services, params.id ?? '', readProfile(form), request);
+    return { goTo: addressOfGroup(id), notice: 'group-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/groups/:id/delete',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { group, home, crumbs } = await groupOf(visit);
+    const title = `Delete “${group.name}”?`;
+    const facts = [
+      'Its members stay, but what is open to them by this group alone is closed. Policies that name it forget it.',
+      'This cannot be undone.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Delete group', danger: true, cancel: home }, typed);
+  },
+  async receive({ services, params, request }) {
+    await deleteGroup(services, params.id ?? '', request);
+    return { goTo: GROUPS_HOME, notice: 'group-deleted' };
+  },
+};
+
+export const groups: readonly ConsolePage[] = [list, create, detail, edit, remove];

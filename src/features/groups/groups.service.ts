@@ -1,0 +1,174 @@
+/** What can be done with groups: sets of users by which applications are assigned and which claims tell (management API, `groups`). */
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { attributeTypes, type Filter } from '../../platform/database/filter.ts';
+import { parseFilter } from '../../platform/database/filter-syntax.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { takeOutPerson } from '../policies/policy-names.service.ts';
+import { findVisibleUser } from '../users/user-reach.service.ts';
+import { findUserById, type User } from '../users/users.store.ts';
+import {
+  deleteGroupMember,
+  deleteGroup as deleteRow,
+  findGroup,
+  GROUP_ATTRIBUTES,
+  type Group,
+  insertGroup,
+  insertGroupMember,
+  listGroupsOf,
+  listGroupMembers as listMemberRows,
+  listGroups as listRows,
+  lockGroup,
+  updateGroup as updateRow,
+} from './groups.store.ts';
+
+export type { Group } from './groups.store.ts';
+
+export type GroupProfile = Pick<Group, 'name' | 'description'>;
+
+/** Which groups; all that is given must fit. */
+export interface GroupSearch {
+  /** What the name begins with. */
+  readonly q?: string | undefined;
+  readonly search?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
+const FILTERABLE = attributeTypes(GROUP_ATTRIBUTES);
+
+/** @throws {ApiError} conflict when the name is taken */
+export async function createGroup(services: Services, profile: GroupProfile, request: RequestContext): Promise<Group> {
+  const now = present();
+  const group: Group = { id: newId('grp'), ...profile, created: now, lastUpdated: now };
+  await services.database.transaction(async (trx) => {
+    if (!(await insertGroup(trx, group))) throw nameTaken();
+    await recordEvent(trx, {
+      eventType: 'group.lifecycle.create',
+      displayMessage: 'Create group',
+      request,
+      targets: [groupTarget(group)],
+      after: profile,
+    });
+  });
+  return group;
+}
+
+/** Oldest first. @throws {ApiError} validation of the filters */
+export async function listGroups(services: Services, { q, search, filter }: GroupSearch, window: Window): Promise<Page<Group>> {
+  const filters: Filter[] = [];
+  if (q !== undefined) filters.push({ op: 'sw', attribute: 'profile.name', value: q });
+  if (search !== undefined) filters.push(parseFilter(search, FILTERABLE, 'search'));
+  if (filter !== undefined) filters.push(parseFilter(filter, FILTERABLE, 'filter'));
+  return listRows(services.database.knex, filters, window);
+}
+
+/** @throws {ApiError} not found */
+export const getGroup = (services: Services, id: string): Promise<Group> => demandGroup(services.database.knex, id);
+
+/** @throws {ApiError} not found, conflict of the name */
+export async function updateGroup(services: Services, id: string, profile: GroupProfile, request: RequestContext): Promise<Group> {
+  return services.database.transaction(async (trx) => {
+    const before = await lockGroup(trx, id);
+    if (before === undefined) throw notFound(id, 'Group');
+    const changes = { ...profile, lastUpdated: present() };
+    if (!(await updateRow(trx, id, changes))) throw nameTaken();
+    const after = { ...before, ...changes };
+    await recordEvent(trx, {
+      eventType: 'group.profile.update',
+      displayMessage: 'Update group',
+      request,
+      targets: [groupTarget(after)],
+      before: described(before),
+      after: profile,
+    });
+    return after;
+  });
+}
+
+/** Its memberships and assignments go with it. @throws {ApiError} not found */
+export async function deleteGroup(services: Services, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const before = await lockGroup(trx, id);
+    if (before === undefined) throw notFound(id, 'Group');
+    await takeOutPerson(services, trx, 'group', id, request);
+    await deleteRow(trx, id);
+    await recordEvent(trx, {
+      eventType: 'group.lifecycle.delete',
+      displayMessage: 'Delete group',
+      request,
+      targets: [groupTarget(before)],
+      before: described(before),
+    });
+  });
+}
+
+/** The oldest users first. @throws {ApiError} not found */
+export async function listGroupMembers(services: Services, id: string, window: Window): Promise<Page<User>> {
+  await getGroup(services, id);
+  return listMemberRows(services.database.knex, id, window);
+}
+
+/** The groups of a user, oldest first. @throws {ApiError} not found */
+export async function listUserGroups(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Group>> {
+  const { id } = await findVisibleUser(services.database.knex, idOrLogin, request);
+  return listGroupsOf(services.database.knex, id, window);
+}
+
+/** Makes a user who is created in the same transaction a member. @throws {ApiError} validation of `groupIds`: there is no such group */
+export async function joinGroups(trx: Executor, user: User, groupIds: readonly string[], request: RequestContext): Promise<void> {
+  for (const groupId of new Set(groupIds)) {
+    const group = await findGroup(trx, groupId);
+    const outcome = group === undefined ? 'missing' : await insertGroupMember(trx, groupId, user.id, user.created);
+    if (group === undefined || outcome === 'missing') throw validation([{ field: 'groupIds', message: `${groupId} does not exist` }]);
+    await recordMembership(trx, 'add', group, user, request);
+  }
+}
+
+/** A user who is a member already stays one. @throws {ApiError} not found: the group or the user */
+export async function addGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const [group, user] = await findBoth(trx, groupId, userId);
+    const outcome = await insertGroupMember(trx, groupId, userId, present());
+    if (outcome === 'missing') throw notFound(userId, 'User');
+    if (outcome === 'added') await recordMembership(trx, 'add', group, user, request);
+  });
+}
+
+/** A user who is no member stays none. @throws {ApiError} not found: the group or the user */
+export async function removeGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const [group, user] = await findBoth(trx, groupId, userId);
+    if (await deleteGroupMember(trx, groupId, userId)) await recordMembership(trx, 'remove', group, user, request);
+  });
+}
+
+async function demandGroup(executor: Executor, id: string): Promise<Group> {
+  const group = await findGroup(executor, id);
+  if (group === undefined) throw notFound(id, 'Group');
+  return group;
+}
+
+async function findBoth(trx: Executor, groupId: string, userId: string): Promise<[Group, User]> {
+  const group = await demandGroup(trx, groupId);
+  const user = await findUserById(trx, userId);
+  if (user === undefined) throw notFound(userId, 'User');
+  return [group, user];
+}
+
+const recordMembership = (trx: Executor, change: 'add' | 'remove', group: Group, user: User, request: RequestContext): Promise<void> =>
+  recordEvent(trx, {
+    eventType: `group.user_membership.${change}`,
+    displayMessage: change === 'add' ? 'Add user to group' : 'Remove user from group',
+    request,
+    targets: [{ id: user.id, type: 'User', displayName: user.login }, groupTarget(group)],
+    [change === 'add' ? 'after' : 'before']: { groupId: group.id, userId: user.id },
+  });
+
+const groupTarget = ({ id, name }: Group) => ({ id, type: 'UserGroup', displayName: name });
+const described = ({ name, description }: Group): GroupProfile => ({ name, description });
+const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name' });

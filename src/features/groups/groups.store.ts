@@ -1,0 +1,110 @@
+/** Groups and who belongs to them. The only SQL on those tables. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { USER_AMONG_OTHERS, type User } from '../users/users.store.ts';
+
+export interface Group {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly description: string;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+const GROUP: Columns<Group> = {
+  id: 'id',
+  name: 'name',
+  description: 'description',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+/** What groups can be filtered by. */
+export const GROUP_ATTRIBUTES: AttributeColumns = {
+  id: { sql: 'id', type: 'text' },
+  'profile.name': { sql: 'name', type: 'text' },
+  'profile.description': { sql: 'description', type: 'text' },
+  created: { sql: 'created', type: 'time' },
+  lastUpdated: { sql: 'last_updated', type: 'time' },
+  // The same for every one, as the API shows them.
+  type: { sql: `'OKTA_GROUP'`, type: 'text' },
+};
+
+/** @returns false when another group has that name */
+export async function insertGroup(executor: Executor, group: Group): Promise<boolean> {
+  return (await executor('groups').insert(toRow(GROUP, group)).onConflict('name').ignore().returning('id')).length === 1;
+}
+
+/** @returns false when another group has that name; the transaction is then good for nothing more */
+export async function updateGroup(executor: Executor, id: string, changes: Partial<Omit<Group, 'id' | 'created'>>): Promise<boolean> {
+  try {
+    await executor('groups').where({ id }).update(toRow<Group>(GROUP, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'groups_name_key') return false;
+    throw error;
+  }
+}
+
+/** Its memberships and assignments go with it. */
+export async function deleteGroup(executor: Executor, id: string): Promise<void> {
+  await executor('groups').where({ id }).delete();
+}
+
+export async function findGroup(executor: Executor, id: string): Promise<Group | undefined> {
+  return executor('groups').where({ id }).first<Group | undefined>(GROUP);
+}
+
+/** Locks the row, so that of two changes to one group the second sees the first. Needs a transaction. */
+export async function lockGroup(trx: Executor, id: string): Promise<Group | undefined> {
+  return trx('groups').where({ id }).forUpdate().first<Group | undefined>(GROUP);
+}
+
+/** Those that fit every filter, oldest first. */
+export function listGroups(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Group>> {
+  const query = executor('groups');
+  for (const filter of filters) applyFilter(query, filter, GROUP_ATTRIBUTES);
+  return readPage(query, GROUP, window);
+}
+
+/** @returns `missing` when the group or the user was deleted meanwhile; the transaction is then good for nothing more */
+export async function insertGroupMember(
+  trx: Executor,
+  groupId: string,
+  userId: string,
+  created: Date,
+): Promise<'added' | 'there already' | 'missing'> {
+  try {
+    const row = { group_id: groupId, user_id: userId, created };
+    const inserted = await trx('group_members').insert(row).onConflict(['group_id', 'user_id']).ignore().returning('user_id');
+    return inserted.length === 1 ? 'added' : 'there already';
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return 'missing';
+    throw error;
+  }
+}
+
+/** @returns false when the user was no member */
+export async function deleteGroupMember(trx: Executor, groupId: string, userId: string): Promise<boolean> {
+  return (await trx('group_members').where({ group_id: groupId, user_id: userId }).delete()) === 1;
+}
+
+/** The members, the oldest users first: only users have a number that a page can begin after. */
+export function listGroupMembers(executor: Executor, groupId: string, window: Window): Promise<Page<User>> {
+  const query = executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
+  return readPage(query, USER_AMONG_OTHERS, window, { by: 'users.seq' });
+}
+
+/** The groups that the user is a member of, oldest first. */
+export function listGroupsOf(executor: Executor, userId: string, window: Window): Promise<Page<Group>> {
+  const memberships = executor('group_members').where({ user_id: userId }).select('group_id');
+  return readPage(executor('groups').whereIn('id', memberships), GROUP, window);
+}
+
+/** @returns the ids of all groups that the user is a member of */
+export const listGroupIds = (executor: Executor, userId: string): Promise<string[]> =>
+  executor('group_members').where({ user_id: userId }).pluck('group_id');

@@ -1,0 +1,80 @@
+/** The groups of a user. */
+
+import { groupsIn } from '../../pages/console/candidates.ts';
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { picked, pickField } from '../../pages/console/pick.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { addressOfGroup, LEAVING_FACTS } from './group-page.console.ts';
+import { addGroupMember, getGroup, listUserGroups, removeGroupMember } from './groups.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/groups`;
+
+const list: ConsolePage = {
+  path: '/users/:id/groups',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listUserGroups(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    const part = {
+      kind: 'table' as const,
+      name: 'Groups',
+      columns: ['Group', 'Description'],
+      rows: items.map(({ id, name, description }) => ({
+        cells: [{ text: name, href: addressOfGroup(id) }, description],
+        actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(id)}/remove` }] : [],
+      })),
+      empty: 'This user is in no group. Groups open applications, and tokens can tell them.',
+      pager: pagerOf(home, query, next),
+    };
+    return userPage(visit, subject, [part], isChangeable ? [{ label: 'Add to group', href: `${home}/new`, main: true }] : []);
+  },
+};
+
+const add: ConsolePage = {
+  path: '/users/:id/groups/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectOf(visit);
+    const fields = [await pickField(groupsIn(visit), { name: 'groupId', label: 'Group' }, typed)];
+    return formPage({ title: 'Add to group', crumbs, fields, submit: 'Add to group', cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    const groupId = await picked(groupsIn(visit), 'groupId', form.get('groupId') ?? '');
+    if (groupId === undefined) throw validation([{ field: 'groupId', message: 'is required' }]);
+    await addGroupMember(visit.services, groupId, user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'group-member-added' };
+  },
+};
+
+/** As from the group's own page, but that one comes back here. */
+const remove: ConsolePage = {
+  path: '/users/:id/groups/:groupId/remove',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectOf(visit);
+    const group = await getGroup(visit.services, visit.params.groupId ?? '');
+    const title = `Remove ${name} from “${group.name}”?`;
+    const below = [...crumbs, { label: 'Groups', href: homeOf(user.id) }];
+    return formPage(
+      { title, crumbs: below, facts: LEAVING_FACTS, submit: 'Remove from group', danger: true, cancel: homeOf(user.id) },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await removeGroupMember(visit.services, visit.params.groupId ?? '', user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'group-member-removed' };
+  },
+};
+
+export const userGroups: readonly ConsolePage[] = [list, add, remove];

@@ -1,0 +1,64 @@
+/** Carries a call out once, whoever repeats it: the key, the change and its answer are written in one transaction. Answers hold secrets, so they are sealed. */
+import { createHmac } from 'node:crypto';
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Change } from '../../platform/database/notifications.ts';
+import { conflict } from '../../platform/errors/errors.ts';
+import { claimCall, findCall, keepAnswer } from './idempotent-calls.store.ts';
+
+const KEPT_MS = 24 * 3600 * 1000;
+
+export const answerContext = (id: string): string => `idempotent_call:${id}`;
+
+export interface RepeatableCall {
+  readonly userId: string;
+  /** Chosen by the caller, his alone. */
+  readonly key: string;
+  /** All that makes the call what it is. */
+  readonly content: string;
+}
+
+/**
+ * Of several calls with one key at once, the first is carried out and the others wait for its answer. A call that fails has written nothing,
+ * its key included: it may be repeated.
+ * @param work does everything with the services it is given, which write in the transaction of the key
+ * @throws {ApiError} conflict when the key stands for a call with another content
+ */
+export async function once<T>(
+  services: Services,
+  { userId, key, content }: RepeatableCall,
+  work: (within: Services) => Promise<T>,
+): Promise<{ readonly answer: T; readonly repeated: boolean }> {
+  const id = digest(JSON.stringify([userId, key]));
+  const context = answerContext(id);
+  const { database, keyring, notifications } = services;
+  // Keyed: the content may hold a password, which a bare hash would let anybody guess who reads the table.
+  const hashOf = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
+  const keys = keyring.keysOf('idempotent calls');
+  const requestHash = hashOf(keys[0]);
+  // Told after the commit: a cache that is dropped before would be filled again with what was.
+  const changes: Change[] = [];
+
+  const result = await database.transaction(async (trx) => {
+    const now = present();
+    if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
+      const within: Services = {
+        ...services,
+        database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) },
+        notifications: { ...notifications, announce: (change) => void changes.push(change) },
+      };
+      const answer = await work(within);
+      await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
+      return { answer, repeated: false };
+    }
+    const earlier = await findCall(trx, id);
+    // The earlier call may be of the time before SECRET_KEY got another key.
+    if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
+      throw conflict({ field: 'Idempotency-Key', message: 'was used for another call' });
+    }
+    return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
+  });
+  for (const change of changes) notifications.announce(change);
+  return result;
+}

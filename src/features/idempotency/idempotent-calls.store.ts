@@ -1,0 +1,39 @@
+/** Calls that may be repeated, with their sealed answers. The only SQL on that table but for the sweep of what expired. */
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface IdempotentCall {
+  /** SHA-256 of who calls and his key. */
+  readonly id: string;
+  /** SHA-256 of what is called. */
+  readonly requestHash: string;
+  readonly expiresAt: Date;
+}
+
+/** Waits for the end of another transaction that claims the same. @returns false when the call was carried out before and has not expired */
+export async function claimCall(executor: Executor, call: IdempotentCall, now: Date): Promise<boolean> {
+  const row = { id: call.id, request_hash: call.requestHash, answer_sealed: null, expires_at: call.expiresAt };
+  const claimed = await executor('idempotent_calls')
+    .insert(row)
+    .onConflict('id')
+    .merge()
+    .where('idempotent_calls.expires_at', '<=', now)
+    .returning('id');
+  return claimed.length === 1;
+}
+
+export async function findCall(
+  executor: Executor,
+  id: string,
+): Promise<{ readonly requestHash: string; readonly answerSealed: string | null } | undefined> {
+  return executor('idempotent_calls').where({ id }).first({ requestHash: 'request_hash', answerSealed: 'answer_sealed' });
+}
+
+export async function keepAnswer(executor: Executor, id: string, answerSealed: string): Promise<void> {
+  await executor('idempotent_calls').where({ id }).update({ answer_sealed: answerSealed });
+}
+
+/** A call that is claimed anew meanwhile is locked, and so left alone. @returns the number of calls forgotten, at most `limit` */
+export async function deleteExpiredCalls(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('idempotent_calls').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('idempotent_calls').whereIn('id', expired).delete();
+}

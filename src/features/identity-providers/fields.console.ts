@@ -1,0 +1,239 @@
+/** The form of an identity provider: its fields, and what they hold (features/identity-providers/identity-provider-settings.service.ts says what they may). */
+
+import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
+import type { Field } from '../../pages/console/form.ts';
+import type { Typed, Visit } from '../../pages/console/page.ts';
+import { pickField } from '../../pages/console/pick.ts';
+import { type IdentityProviderSettings, type IdentityProviderType, usesSecret } from './identity-provider.policy.ts';
+
+const CONNECTION = 'Connection';
+const ADDRESSES = 'Addresses';
+const LINKING = 'People who have an account here';
+const PROVISIONING = 'New people';
+const DETAILS = 'Details';
+
+const CLIENT = 'protocol.credentials.client';
+
+const pairs = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join('\n');
+
+/** Lines that name groups. */
+async function groupLines(visit: Visit, ids: readonly string[]): Promise<string> {
+  const groups = await Promise.all(ids.map(async (id) => (await groupsIn(visit).byId(id)) ?? { id, label: '' }));
+  return groups.map(({ id, label }) => `${label} (${id})`.trim()).join('\n');
+}
+
+type Held = IdentityProviderSettings & { readonly name: string };
+
+/** @param held what the fields hold at first @param isNew has it no secret yet? */
+export async function providerFields(visit: Visit, held: Held, isNew: boolean, typed: Typed): Promise<readonly Field[]> {
+  const { type, protocol, policy } = held;
+  const isOidc = protocol.type === 'OIDC';
+  const issuer: Field = {
+    name: 'issuer',
+    label: 'Issuer',
+    kind: 'url',
+    group: CONNECTION,
+    required: true,
+    value: protocol.issuer?.url,
+    alias: 'protocol.issuer',
+    hint: ISSUER_HINTS[type] ?? 'As its tokens name it, without “/.well-known/openid-configuration”. Everything else is found from there.',
+  };
+  const address = (name: 'authorization' | 'token' | 'userInfo' | 'jwks', label: string, hint?: string): Field => ({
+    ...{ name, label, kind: 'url', group: ADDRESSES, value: protocol.endpoints?.[name]?.url, alias: `protocol.endpoints.${name}` },
+    ...(hint !== undefined && { hint }),
+  });
+  return [
+    { name: 'name', label: 'Name', required: true, value: held.name, hint: 'People read it on the button: “Sign in with …”.' },
+    ...(isOidc ? [issuer] : []),
+    {
+      name: 'clientId',
+      label: 'Client ID',
+      group: CONNECTION,
+      required: true,
+      value: protocol.credentials.client.client_id,
+      alias: `${CLIENT}.client_id`,
+    },
+    {
+      name: 'clientSecret',
+      label: 'Client secret',
+      kind: 'secret',
+      group: CONNECTION,
+      alias: `${CLIENT}.client_secret`,
+      hint:
+        isNew || !usesSecret(protocol)
+          ? 'Stored encrypted, and never shown again.'
+          : 'Empty: the one that is kept stays. Another issuer or token address asks for it anew.',
+    },
+    {
+      name: 'method',
+      label: 'How the secret is sent',
+      group: CONNECTION,
+      value: protocol.credentials.client.token_endpoint_auth_method,
+      alias: `${CLIENT}.token_endpoint_auth_method`,
+      options: [
+        { value: 'client_secret_basic', label: 'In the Authorization header (client_secret_basic)' },
+        { value: 'client_secret_post', label: 'In the body (client_secret_post)' },
+        { value: 'none', label: 'There is none: PKCE alone (none)' },
+      ],
+    },
+    {
+      name: 'scopes',
+      label: 'Scopes',
+      kind: 'lines',
+      rows: 3,
+      group: CONNECTION,
+      value: protocol.scopes.join('\n'),
+      alias: 'protocol.scopes',
+      hint: `One a line. ${isOidc ? '“openid” must be among them, and “email” where accounts are to be found by address.' : ''}`.trim(),
+    },
+    address(
+      'authorization',
+      'Authorization endpoint',
+      isOidc ? 'Leave these empty: they are read from the provider’s discovery document. Without one, fill them in.' : undefined,
+    ),
+    address('token', 'Token endpoint'),
+    address('userInfo', 'Userinfo endpoint'),
+    ...(isOidc ? [address('jwks', 'Keys (jwks_uri)')] : []),
+    {
+      name: 'accountLink',
+      label: 'Link accounts by e-mail address',
+      kind: 'radios',
+      group: LINKING,
+      value: policy.accountLink.action,
+      alias: 'policy.accountLink.action',
+      options: [
+        { value: 'DISABLED', label: 'No', hint: 'Accounts are linked by hand only, under “Linked users”, or by their owners.' },
+        {
+          value: 'AUTO',
+          label: 'Yes, where the provider has verified the address',
+          hint: 'Choose it only for a provider whose word on addresses you trust: whoever it says owns one gets that account. Administrators are never linked so.',
+        },
+      ],
+    },
+    {
+      name: 'matchType',
+      label: 'The address is compared with',
+      group: LINKING,
+      value: policy.subject.matchType,
+      alias: 'policy.subject.matchType',
+      options: [
+        { value: 'EMAIL', label: 'The e-mail address of the account' },
+        { value: 'USERNAME', label: 'The user name' },
+        { value: 'USERNAME_OR_EMAIL', label: 'Either of them' },
+      ],
+    },
+    {
+      name: 'emailDomains',
+      label: 'E-mail domains',
+      kind: 'lines',
+      rows: 2,
+      group: LINKING,
+      value: policy.subject.emailDomains?.join('\n'),
+      alias: 'policy.subject.emailDomains',
+      hint: 'One a line, e.g. example.com. The provider is believed for addresses of these only. Empty: for all.',
+    },
+    {
+      name: 'linkGroups',
+      label: 'Only members of these groups are linked',
+      kind: 'lines',
+      rows: 2,
+      group: LINKING,
+      value: await groupLines(visit, policy.accountLink.filter?.groups.include ?? []),
+      alias: 'policy.accountLink.filter',
+      hint: 'Names of groups, one a line. Empty: everybody may be.',
+    },
+    {
+      name: 'provisioning',
+      label: 'Whoever has no account here',
+      kind: 'radios',
+      group: PROVISIONING,
+      value: policy.provisioning.action,
+      alias: 'policy.provisioning.action',
+      options: [
+        { value: 'DISABLED', label: 'Is told to ask for one' },
+        { value: 'AUTO', label: 'Gets an account at the first sign-in', hint: 'Everybody whom the provider lets in then has one.' },
+      ],
+    },
+    await pickField(
+      organizationsIn(visit),
+      {
+        name: 'orgId',
+        label: 'Organization',
+        none: 'None',
+        group: PROVISIONING,
+        value: policy.provisioning.orgId ?? '',
+        alias: 'policy.provisioning.orgId',
+        hint: 'That new people become members of.',
+      },
+      typed,
+    ),
+    {
+      name: 'groups',
+      label: 'Groups',
+      kind: 'lines',
+      rows: 2,
+      group: PROVISIONING,
+      value: await groupLines(visit, policy.provisioning.groups.assignments),
+      alias: 'policy.provisioning.groups',
+      hint: 'That new people become members of: names, one a line.',
+    },
+    {
+      name: 'userName',
+      label: 'User name',
+      group: PROVISIONING,
+      required: true,
+      value: policy.subject.userNameTemplate.template,
+      alias: 'policy.subject.userNameTemplate',
+      hint: 'Of new people: “idpuser.” and the name of a claim.',
+    },
+    {
+      name: 'attributeMap',
+      label: 'Profile',
+      kind: 'lines',
+      rows: 5,
+      group: PROVISIONING,
+      value: pairs(policy.attributeMap),
+      alias: 'policy.attributeMap',
+      hint: 'One a line: attribute of the profile here = claim of the provider.',
+    },
+    {
+      name: 'profileMaster',
+      label: 'Write the profile anew at each sign-in',
+      kind: 'check',
+      group: PROVISIONING,
+      checked: policy.provisioning.profileMaster,
+      alias: 'policy.provisioning.profileMaster',
+      hint: 'Otherwise the profile is filled once, when the account is made.',
+    },
+    {
+      name: 'parameters',
+      label: 'Further parameters of the request',
+      kind: 'lines',
+      rows: 2,
+      group: DETAILS,
+      value: pairs(protocol.settings.authorizationParameters),
+      alias: 'protocol.settings.authorizationParameters',
+      hint:
+        type === 'GOOGLE'
+          ? 'One a line. “hd = example.com” asks for accounts of that Google Workspace.'
+          : 'One a line, e.g. “prompt = select_account”.',
+    },
+    {
+      name: 'clockSkew',
+      label: 'Difference of clocks',
+      kind: 'number',
+      group: DETAILS,
+      value: String(policy.maxClockSkew / 1000),
+      alias: 'policy.maxClockSkew',
+      hint: 'Seconds by which its clock may be wrong, at most 300.',
+    },
+  ];
+}
+
+const ISSUER_HINTS: Readonly<Partial<Record<IdentityProviderType, string>>> = {
+  GOOGLE: 'Google’s own; leave it as it is.',
+  MICROSOFT: 'With “common”, accounts of every tenant are let in. Put your tenant’s id in its place to let in that tenant’s alone.',
+};

@@ -1,0 +1,137 @@
+/**
+ * What each setting of an external identity provider may be, as Okta's IdentityProvider nests them: the fields of a body. Defaults, and how the
+ * settings must agree with each other, are in features/identity-providers/identity-provider.policy.ts.
+ */
+import { z } from 'zod';
+import { text } from '../../platform/validation/text.ts';
+import { clientFields } from '../applications/application-settings.service.ts';
+import { ATTRIBUTES } from '../users/user-profile.service.ts';
+import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
+
+/** The service calls it, or sends its users there, as with an application's key set. */
+const outboundUri = clientFields.jwks_uri.unwrap();
+
+const endpoint = z.strictObject({ url: outboundUri }).optional();
+
+/** OpenID Connect Core 1.0 section 2: without query. */
+const issuer = outboundUri.refine((value) => !value.includes('?'), 'must not have a query');
+
+/** RFC 6749 section 3.3. */
+const scope = text({ most: 255 }).regex(
+  /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+  'must be a scope: printable ASCII without spaces, quotes and backslashes',
+);
+
+/** Of the authorization request, what a sign-in is made safe by; nobody else may set it. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set([
+  ...['client_id', 'client_secret', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce'],
+  ...['code_challenge', 'code_challenge_method', 'request', 'request_uri', 'dpop_jkt'],
+]);
+
+const MOST = 50;
+
+const PARAMETER_NAME = /^[A-Za-z0-9._-]{1,100}$/;
+
+const authorizationParameters = z.record(z.string(), text({ least: 1, most: 1024 })).superRefine((parameters, ctx) => {
+  const names = Object.keys(parameters);
+  if (names.length > MOST) ctx.addIssue({ code: 'custom', message: `must have at most ${MOST} members` });
+  for (const name of names) {
+    if (!PARAMETER_NAME.test(name))
+      ctx.addIssue({ code: 'custom', path: [name], message: 'must be named by 1 to 100 letters, digits, dots, underscores and hyphens' });
+    if (OWN_PARAMETERS.has(name)) ctx.addIssue({ code: 'custom', path: [name], message: 'is sent by the service itself' });
+  }
+});
+
+const protocol = z.strictObject({
+  type: z.enum(['OIDC', 'OAUTH2']).optional(),
+  issuer: z.strictObject({ url: issuer }).optional(),
+  endpoints: z.strictObject({ authorization: endpoint, token: endpoint, userInfo: endpoint, jwks: endpoint }).optional(),
+  scopes: z.array(scope).min(1).max(MOST).optional(),
+  credentials: z.strictObject({
+    client: z.strictObject({
+      client_id: text({ least: 1 }),
+      /** RFC 6749 appendix A.2. */
+      client_secret: z
+        .string()
+        .min(1)
+        .max(1024)
+        .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
+        .optional(),
+      token_endpoint_auth_method: z.enum(['client_secret_basic', 'client_secret_post', 'none']).optional(),
+      /** It is used always. */
+      pkce_required: z.literal(true).optional(),
+    }),
+  }),
+  settings: z.strictObject({ authorizationParameters: authorizationParameters.optional() }).optional(),
+});
+
+const action = z.enum(['AUTO', 'DISABLED']);
+const ids = z.array(text({ least: 1 })).max(MOST);
+const claim = text({ least: 1, most: 100 });
+
+/** What of a profile a claim may fill. The login has a template of its own. */
+const MAPPED = ['email', ...ATTRIBUTES];
+
+const policy = z.strictObject({
+  provisioning: z
+    .strictObject({
+      action: action.optional(),
+      orgId: text({ least: 1 }).optional(),
+      groups: z.strictObject({ action: z.enum(['NONE', 'ASSIGN']).optional(), assignments: ids.optional() }).optional(),
+      profileMaster: z.boolean().optional(),
+    })
+    .optional(),
+  accountLink: z
+    .strictObject({
+      action: action.optional(),
+      /** null, as Okta's SDKs send it, stands for none. */
+      filter: z
+        .strictObject({ groups: z.strictObject({ include: ids.min(1) }) })
+        .nullish()
+        .transform((filter) => filter ?? undefined),
+    })
+    .optional(),
+  subject: z
+    .strictObject({
+      userNameTemplate: z
+        .strictObject({
+          template: text({ most: 110 }).regex(/^idpuser\.[A-Za-z_]\w*$/, 'must be idpuser. and the name of a claim, e.g. idpuser.email'),
+        })
+        .optional(),
+      matchType: z.enum(['USERNAME', 'EMAIL', 'USERNAME_OR_EMAIL']).optional(),
+      emailDomains: z
+        .array(
+          text()
+            .toLowerCase()
+            .refine((value) => z.regexes.domain.test(value), 'must be a domain, e.g. example.com'),
+        )
+        .min(1)
+        .max(MOST)
+        .optional(),
+    })
+    .optional(),
+  attributeMap: z.strictObject(Object.fromEntries(MAPPED.map((attribute) => [attribute, claim.optional()]))).optional(),
+  /** Milliseconds, at most five minutes. */
+  maxClockSkew: z.int().min(0).max(300_000).optional(),
+});
+
+export const identityProviderBody = z.strictObject({
+  name: text({ least: 1 }),
+  type: z.enum(IDENTITY_PROVIDER_TYPES),
+  protocol,
+  policy: policy.optional(),
+});
+
+/** Chosen by whoever creates one and has to register the redirect URI, which has it in it, before. */
+export const identityProviderId = z
+  .string()
+  .regex(/^idp_[0-9A-Za-z]{20}$/, 'must be idp_ and 20 letters and digits')
+  .meta({
+    description: 'Chosen by you, so that you know the redirect URI beforehand: {base URL}/interaction/upstream/{id}/callback; absent: made',
+  });
+
+/** A body as the service takes it: the API has the secret among the settings. */
+export function identityProviderInput({ protocol, ...body }: z.output<typeof identityProviderBody>) {
+  const { client_secret: secret, pkce_required: _, ...client } = protocol.credentials.client;
+  return { ...body, secret, protocol: { ...protocol, credentials: { client } } };
+}

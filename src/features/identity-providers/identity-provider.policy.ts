@@ -1,0 +1,219 @@
+/**
+ * How the settings of an external identity provider belong together: the defaults of what its administrator left open, what contradicts itself, and
+ * which changes would make one person another. What one field may be by itself is in features/identity-providers/identity-provider-settings.service.ts.
+ */
+export const IDENTITY_PROVIDER_TYPES = ['OIDC', 'GOOGLE', 'GITHUB', 'MICROSOFT'] as const;
+export type IdentityProviderType = (typeof IDENTITY_PROVIDER_TYPES)[number];
+
+interface Address {
+  readonly url: string;
+}
+type EndpointName = 'authorization' | 'token' | 'userInfo' | 'jwks';
+
+/** How the provider is spoken to; in the API's own names, as stored. The client's secret is kept apart. */
+export interface Protocol {
+  readonly type: 'OIDC' | 'OAUTH2';
+  /** Of OIDC: what `iss` says (OpenID Connect Core 1.0 section 2), and where discovery begins. */
+  readonly issuer?: Address | undefined;
+  /** Absent: as the issuer's discovery document says. OAUTH2 has no such document. */
+  readonly endpoints?: { readonly [K in EndpointName]?: Address | undefined } | undefined;
+  readonly scopes: readonly string[];
+  readonly credentials: {
+    readonly client: {
+      readonly client_id: string;
+      readonly token_endpoint_auth_method: 'client_secret_basic' | 'client_secret_post' | 'none';
+    };
+  };
+  readonly settings: {
+    /** Sent with every authorization request, beside what the sign-in itself sends; e.g. Google's `hd`. */
+    readonly authorizationParameters: Readonly<Record<string, string>>;
+  };
+}
+
+/**
+ * What is known of each kind of identity provider, so that its administrator need not look it up: addresses, scopes, and which of its claims fill
+ * which attribute of a user. The addresses of an OpenID provider beside its issuer are left to its discovery document (OpenID Connect Discovery 1.0),
+ * whose place the issuer gives; GitHub has none, so its addresses stand here.
+ */
+type Preset = Pick<Protocol, 'type' | 'issuer' | 'endpoints' | 'scopes'> & {
+  /** Attribute of the profile → claim that it is taken from. */
+  readonly attributeMap: Readonly<Record<string, string>>;
+};
+
+const OIDC: Preset = {
+  type: 'OIDC',
+  scopes: ['openid', 'email', 'profile'],
+  attributeMap: { email: 'email', firstName: 'given_name', lastName: 'family_name', displayName: 'name' },
+};
+
+export const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
+  OIDC,
+  GOOGLE: { ...OIDC, issuer: { url: 'https://accounts.google.com' } },
+  /** Accounts of every tenant, and personal ones; an issuer with a tenant's id in the place of `common` admits that tenant's alone. */
+  MICROSOFT: { ...OIDC, issuer: { url: 'https://login.microsoftonline.com/common/v2.0' } },
+  /** "Authorizing OAuth apps" of GitHub's documentation. `user:email` opens the list of addresses, where it says which are verified. */
+  GITHUB: {
+    type: 'OAUTH2',
+    endpoints: {
+      authorization: { url: 'https://github.com/login/oauth/authorize' },
+      token: { url: 'https://github.com/login/oauth/access_token' },
+      userInfo: { url: 'https://api.github.com/user' },
+    },
+    scopes: ['read:user', 'user:email'],
+    attributeMap: { email: 'email', displayName: 'name', nickName: 'login', profileUrl: 'html_url' },
+  },
+};
+
+type Action = 'AUTO' | 'DISABLED';
+
+/** What becomes of whoever signs in there; in the API's own names, as stored. */
+export interface IdentityProviderPolicy {
+  /** Is somebody whom no user is linked to made a user? */
+  readonly provisioning: {
+    readonly action: Action;
+    /** The organization he becomes a member of. */
+    readonly orgId?: string | undefined;
+    /** ASSIGN: the groups he becomes a member of. */
+    readonly groups: { readonly action: 'NONE' | 'ASSIGN'; readonly assignments: readonly string[] };
+    /** Does every later sign-in write the mapped attributes anew? */
+    readonly profileMaster: boolean;
+  };
+  /** Is a user who has the e-mail address that the provider has verified linked by that alone? */
+  readonly accountLink: {
+    readonly action: Action;
+    /** Only members of one of these groups are. */
+    readonly filter?: { readonly groups: { readonly include: readonly string[] } } | undefined;
+  };
+  readonly subject: {
+    /** The login of a new user: `idpuser.` and a claim. */
+    readonly userNameTemplate: { readonly template: string };
+    /** What of a user the verified e-mail address is compared with when an account is linked. */
+    readonly matchType: 'USERNAME' | 'EMAIL' | 'USERNAME_OR_EMAIL';
+    /** The provider vouches for addresses of these domains only; absent: of all. */
+    readonly emailDomains?: readonly string[] | undefined;
+  };
+  /** Attribute of a user's profile → claim that it is taken from. */
+  readonly attributeMap: Readonly<Record<string, string>>;
+  /** Milliseconds by which the provider's clock may differ. */
+  readonly maxClockSkew: number;
+}
+
+export interface IdentityProviderSettings {
+  readonly type: IdentityProviderType;
+  readonly protocol: Protocol;
+  readonly policy: IdentityProviderPolicy;
+}
+
+type Given<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? string extends keyof T
+      ? Readonly<Record<string, string | undefined>>
+      : { readonly [K in keyof T]?: Given<T[K]> | undefined }
+    : T;
+
+/** What its administrator said of it; nearly everything may be left open. */
+export interface GivenIdentityProvider {
+  readonly type: IdentityProviderType;
+  readonly protocol: Given<Omit<Protocol, 'credentials' | 'issuer' | 'endpoints'>> &
+    Pick<Protocol, 'issuer' | 'endpoints'> & {
+      readonly credentials: {
+        readonly client: Pick<Protocol['credentials']['client'], 'client_id'> & Given<Protocol['credentials']['client']>;
+      };
+    };
+  readonly policy?: Given<IdentityProviderPolicy> | undefined;
+}
+
+const CLOCK_SKEW = 60_000;
+
+/** Fills in the defaults and what is known of providers of the type. Whoever names an issuer of his own has its addresses discovered. */
+export function completeIdentityProvider({ type, protocol, policy = {} }: GivenIdentityProvider): IdentityProviderSettings {
+  const preset = PRESETS[type];
+  const { client_id, token_endpoint_auth_method } = protocol.credentials.client;
+  const { provisioning, accountLink, subject } = policy;
+  return {
+    type,
+    protocol: {
+      type: protocol.type ?? preset.type,
+      issuer: protocol.issuer ?? preset.issuer,
+      endpoints: protocol.endpoints ?? preset.endpoints,
+      scopes: [...new Set(protocol.scopes ?? preset.scopes)],
+      credentials: { client: { client_id, token_endpoint_auth_method: token_endpoint_auth_method ?? 'client_secret_basic' } },
+      settings: { authorizationParameters: withoutUndefined(protocol.settings?.authorizationParameters ?? {}) },
+    },
+    policy: {
+      provisioning: {
+        action: provisioning?.action ?? 'DISABLED',
+        orgId: provisioning?.orgId,
+        groups: { action: provisioning?.groups?.action ?? 'NONE', assignments: [...new Set(provisioning?.groups?.assignments)] },
+        profileMaster: provisioning?.profileMaster ?? false,
+      },
+      accountLink: {
+        action: accountLink?.action ?? 'DISABLED',
+        filter: accountLink?.filter && { groups: { include: [...new Set(accountLink.filter.groups?.include)] } },
+      },
+      subject: {
+        userNameTemplate: { template: subject?.userNameTemplate?.template ?? 'idpuser.email' },
+        matchType: subject?.matchType ?? 'EMAIL',
+        emailDomains: subject?.emailDomains && [...new Set(subject.emailDomains)],
+      },
+      attributeMap: withoutUndefined(policy.attributeMap ?? preset.attributeMap),
+      maxClockSkew: policy.maxClockSkew ?? CLOCK_SKEW,
+    },
+  };
+}
+
+export interface IdentityProviderProblem {
+  /** Where the API has it. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** @returns every contradiction; none: the settings hold together */
+export function identityProviderProblems({ type, protocol, policy }: IdentityProviderSettings): IdentityProviderProblem[] {
+  const problems: IdentityProviderProblem[] = [];
+  const unless = (right: boolean, field: string, message: string) => {
+    if (!right) problems.push({ field, message });
+  };
+  const { groups } = policy.provisioning;
+  const expected = PRESETS[type].type;
+  unless(protocol.type === expected, 'protocol.type', `must be ${expected} with type ${type}`);
+  if (expected === 'OIDC') {
+    unless(protocol.issuer !== undefined, 'protocol.issuer', `is required with type ${type}`);
+    unless(protocol.scopes.includes('openid'), 'protocol.scopes', 'must include openid');
+  } else {
+    unless(protocol.issuer === undefined, 'protocol.issuer', `has no use with type ${type}`);
+    unless(protocol.endpoints?.jwks === undefined, 'protocol.endpoints.jwks', `has no use with type ${type}`);
+  }
+  if (protocol.endpoints !== undefined) {
+    for (const name of ENDPOINTS[expected]) {
+      unless(protocol.endpoints[name] !== undefined, `protocol.endpoints.${name}`, 'is required where endpoints are given');
+    }
+  }
+  unless(
+    (groups.action === 'ASSIGN') === groups.assignments.length > 0,
+    'policy.provisioning.groups.assignments',
+    groups.action === 'ASSIGN' ? 'is required with action ASSIGN' : 'has no use with action NONE',
+  );
+  return problems;
+}
+
+/** What a sign-in cannot do without. */
+const ENDPOINTS = {
+  OIDC: ['authorization', 'token', 'jwks'],
+  OAUTH2: ['authorization', 'token', 'userInfo'],
+} as const satisfies Record<Protocol['type'], readonly EndpointName[]>;
+
+export const usesSecret = ({ credentials }: Protocol): boolean => credentials.client.token_endpoint_auth_method !== 'none';
+
+/** Does the secret go to the same place after the change? What may not be read may not be sent to an address of the reader's choice, either. */
+export const sendsSecretElsewhere = (before: Protocol, after: Protocol): boolean =>
+  before.issuer?.url !== after.issuer?.url || before.endpoints?.token?.url !== after.endpoints?.token?.url;
+
+/** A subject is somebody's name at one issuer only (OpenID Connect Core 1.0 section 5.7); at another one it is another's. */
+export const namesOthers = (before: Protocol, after: Protocol): boolean =>
+  before.issuer?.url !== after.issuer?.url ||
+  (after.type === 'OAUTH2' && before.endpoints?.userInfo?.url !== after.endpoints?.userInfo?.url);
+
+const withoutUndefined = (values: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));

@@ -1,0 +1,180 @@
+/** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { text } from '../../platform/validation/text.ts';
+import { IDP_EXAMPLES } from './examples.api.ts';
+import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
+import { identityProviderBody, identityProviderId, identityProviderInput } from './identity-provider-settings.service.ts';
+import {
+  createIdentityProvider,
+  deleteIdentityProvider,
+  getIdentityProvider,
+  type IdentityProvider,
+  type IdentityProviderStatus,
+  listIdentityProviders,
+  setIdentityProviderStatus,
+  updateIdentityProvider,
+} from './identity-providers.service.ts';
+import { idpUsers } from './linked-users.api.ts';
+import { upstreamRedirectUri } from './upstream-exchange.service.ts';
+
+const address = z.object({ url: z.string() });
+const endpointAddress = z.object({ url: z.string(), binding: z.enum(['HTTP-REDIRECT', 'HTTP-POST']) }).optional();
+
+const idp = z.object({
+  id: z.string(),
+  name: z.string(),
+  type: z.enum(IDENTITY_PROVIDER_TYPES),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  created: time,
+  lastUpdated: time,
+  protocol: z.object({
+    type: z.enum(['OIDC', 'OAUTH2']),
+    issuer: address.optional(),
+    endpoints: z
+      .object({ authorization: endpointAddress, token: endpointAddress, userInfo: endpointAddress, jwks: endpointAddress })
+      .optional(),
+    scopes: z.array(z.string()),
+    credentials: z.object({
+      client: z.object({ client_id: z.string(), token_endpoint_auth_method: z.string(), pkce_required: z.literal(true) }),
+    }),
+    settings: z.object({ authorizationParameters: z.record(z.string(), z.string()) }),
+  }),
+  policy: z.object({
+    provisioning: z.object({
+      action: z.string(),
+      orgId: z.string().optional(),
+      groups: z.object({ action: z.string(), assignments: z.array(z.string()) }),
+      profileMaster: z.boolean(),
+    }),
+    accountLink: z.object({
+      action: z.string(),
+      filter: z.object({ groups: z.object({ include: z.array(z.string()) }) }).nullable(),
+    }),
+    subject: z.object({
+      userNameTemplate: z.object({ template: z.string() }),
+      matchType: z.string(),
+      emailDomains: z.array(z.string()).optional(),
+    }),
+    attributeMap: z.record(z.string(), z.string()),
+    maxClockSkew: z.number(),
+  }),
+  _links: links.extend({ users: z.object({ href: z.url() }), clientRedirectUri: z.object({ href: z.url() }) }),
+});
+
+const changeStatus = (step: string, status: IdentityProviderStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/idps/:id/lifecycle/${step}`,
+    access: 'service',
+    summary: `Make an identity provider ${status}`,
+    params: idParams,
+    response: idp,
+    handler: async ({ services, params, request }) =>
+      present(await setIdentityProviderStatus(services, params.id, status, request), services.config.baseUrl),
+  });
+
+export const idps: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/idps',
+    access: 'service',
+    summary: 'Create an identity provider; what is not said of a Google, GitHub or Microsoft one is known',
+    bodyLimit: LARGE_BODY,
+    body: identityProviderBody.extend({ id: identityProviderId.optional() }),
+    examples: IDP_EXAMPLES,
+    response: idp,
+    handler: async ({ services, body: { id, ...body }, request }) =>
+      present(await createIdentityProvider(services, { ...identityProviderInput(body), id }, request), services.config.baseUrl),
+  }),
+  listing({
+    path: '/idps',
+    access: 'service',
+    summary: 'List the identity providers, oldest first; q is what the name begins with',
+    query: { q: text().optional(), type: z.enum(IDENTITY_PROVIDER_TYPES).optional() },
+    item: idp,
+    handler: async ({ services, query: { limit, after, ...search } }) => {
+      const { items, next } = await listIdentityProviders(services, search, { limit, after });
+      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/idps/:id',
+    access: 'service',
+    summary: 'Read an identity provider',
+    params: idParams,
+    response: idp,
+    handler: async ({ services, params }) => present(await getIdentityProvider(services, params.id), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/idps/:id',
+    access: 'service',
+    summary: 'Replace the name and the settings of an identity provider; without a client secret it keeps the one it has',
+    params: idParams,
+    bodyLimit: LARGE_BODY,
+    body: identityProviderBody,
+    response: idp,
+    handler: async ({ services, params, body, request }) =>
+      present(await updateIdentityProvider(services, params.id, identityProviderInput(body), request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/idps/:id',
+    access: 'service',
+    summary: 'Delete an identity provider, active or not, with the links of users to it; the users stay',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteIdentityProvider(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+  ...idpUsers,
+];
+
+function present({ protocol, policy, ...provider }: IdentityProvider, baseUrl: string): z.input<typeof idp> {
+  const { issuer, endpoints, credentials } = protocol;
+  const { provisioning, accountLink } = policy;
+  const self = `${baseUrl}/api/v1/idps/${provider.id}`;
+  const read = (at: { readonly url: string } | undefined) => at && { url: at.url, binding: 'HTTP-REDIRECT' as const };
+  return {
+    id: provider.id,
+    name: provider.name,
+    type: provider.type,
+    status: provider.status,
+    created: writeTime(provider.created),
+    lastUpdated: writeTime(provider.lastUpdated),
+    protocol: {
+      type: protocol.type,
+      issuer,
+      endpoints: endpoints && {
+        authorization: read(endpoints.authorization),
+        token: endpoints.token && { url: endpoints.token.url, binding: 'HTTP-POST' },
+        userInfo: read(endpoints.userInfo),
+        jwks: read(endpoints.jwks),
+      },
+      scopes: [...protocol.scopes],
+      credentials: { client: { ...credentials.client, pkce_required: true } },
+      settings: { authorizationParameters: { ...protocol.settings.authorizationParameters } },
+    },
+    policy: {
+      provisioning: { ...provisioning, groups: { ...provisioning.groups, assignments: [...provisioning.groups.assignments] } },
+      accountLink: {
+        action: accountLink.action,
+        filter: accountLink.filter ? { groups: { include: [...accountLink.filter.groups.include] } } : null,
+      },
+      subject: { ...policy.subject, emailDomains: policy.subject.emailDomains && [...policy.subject.emailDomains] },
+      attributeMap: { ...policy.attributeMap },
+      maxClockSkew: policy.maxClockSkew,
+    },
+    _links: {
+      self: { href: self },
+      users: { href: `${self}/users` },
+      clientRedirectUri: { href: upstreamRedirectUri(baseUrl, provider.id) },
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/** External identity providers and the links of users to them. The only SQL on those tables. Protocol and policy are stored in the API's own names. */
+import type pg from 'pg';
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { IdentityProviderSettings } from './identity-provider.policy.ts';
+
+export type IdentityProviderStatus = 'ACTIVE' | 'INACTIVE';
+
+export interface IdentityProvider extends IdentityProviderSettings {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly status: IdentityProviderStatus;
+  /** The client secret at rest; opens in the context `identity_provider:<id>`. null: there is none. */
+  readonly sealedSecret: string | null;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
+  id: 'id',
+  name: 'name',
+  type: 'type',
+  status: 'status',
+  protocol: 'protocol',
+  sealedSecret: 'client_secret_sealed',
+  policy: 'policy',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+const ATTRIBUTES: AttributeColumns = { name: { sql: 'name', type: 'text' }, type: { sql: 'type', type: 'text' } };
+
+/** Which identity providers; all that is given must fit. */
+export interface IdentityProviderSearch {
+  /** What the name begins with. */
+  readonly q?: string | undefined;
+  readonly type?: IdentityProvider['type'] | undefined;
+}
+
+/** @returns false when another one has that name or that id */
+export async function insertIdentityProvider(trx: Executor, provider: IdentityProvider): Promise<boolean> {
+  const row = toRow(IDENTITY_PROVIDER, provider);
+  return (await trx('identity_providers').insert(row).onConflict().ignore().returning('id')).length === 1;
+}
+
+/** @returns false when another one has that name; the transaction is then good for nothing more */
+export async function updateIdentityProvider(
+  trx: Executor,
+  id: string,
+  changes: Partial<Omit<IdentityProvider, 'id' | 'created'>>,
+): Promise<boolean> {
+  try {
+    await trx('identity_providers').where({ id }).update(toRow<IdentityProvider>(IDENTITY_PROVIDER, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'identity_providers_name_key') return false;
+    throw error;
+  }
+}
+
+/** Its links go with it. */
+export async function deleteIdentityProvider(trx: Executor, id: string): Promise<void> {
+  await trx('identity_providers').where({ id }).delete();
+}
+
+export async function findIdentityProvider(executor: Executor, id: string): Promise<IdentityProvider | undefined> {
+  return executor('identity_providers').where({ id }).first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
+}
+
+/** Locks the row, so that of two changes to one provider the second sees the first, and nobody is linked meanwhile. Needs a transaction. */
+export async function lockIdentityProvider(trx: Executor, id: string): Promise<IdentityProvider | undefined> {
+  return trx('identity_providers').where({ id }).forUpdate().first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
+}
+
+/** @returns those of the ids that there are; they are not deleted before the transaction ends */
+export async function keepIdentityProviders(trx: Executor, ids: readonly string[]): Promise<string[]> {
+  return ids.length === 0 ? [] : trx('identity_providers').whereIn('id', ids).orderBy('id').forKeyShare().pluck('id');
+}
+
+/** Oldest first. */
+export function listIdentityProviders(
+  executor: Executor,
+  { q, type }: IdentityProviderSearch,
+  window: Window,
+): Promise<Page<IdentityProvider>> {
+  const query = executor('identity_providers');
+  const filters: Filter[] = [
+    ...(q === undefined ? [] : [{ op: 'sw', attribute: 'name', value: q } as const]),
+    ...(type === undefined ? [] : [{ op: 'eq', attribute: 'type', value: type } as const]),
+  ];
+  for (const filter of filters) applyFilter(query, filter, ATTRIBUTES);
+  return readPage(query, IDENTITY_PROVIDER, window);
+}
+
+/** Those that users may sign in by, oldest first. */
+export async function listActiveIdentityProviders(executor: Executor): Promise<IdentityProvider[]> {
+  return executor('identity_providers').where({ status: 'ACTIVE' }).orderBy('seq').select<IdentityProvider[]>(IDENTITY_PROVIDER);
+}
+
+export type OfferedProvider = Pick<IdentityProvider, 'id' | 'name' | 'type' | 'status'>;
+
+/** The same as they were committed, whatever transaction is under way, and as much of them as the sign-in page shows. */
+export async function listCommittedActiveProviders(pool: pg.Pool): Promise<OfferedProvider[]> {
+  const text = "SELECT id, name, type, status FROM identity_providers WHERE status = 'ACTIVE' ORDER BY seq";
+  return (await pool.query<OfferedProvider>({ name: 'list-active-providers', text })).rows;
+}
+
+/** Who a user is at an identity provider. */
+export interface IdentityProviderLink {
+  readonly idpId: string;
+  /** What the provider calls him, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
+  readonly subject: string;
+  readonly userId: string;
+  /** What its user recognizes his account there by; null: the provider has told nothing of the kind. */
+  readonly knownAs: string | null;
+  readonly created: Date;
+  /** null: nobody has come by it yet. */
+  readonly lastUsed: Date | null;
+}
+
+const LINK: Columns<IdentityProviderLink> = {
+  idpId: 'idp_id',
+  subject: 'subject',
+  userId: 'user_id',
+  knownAs: 'known_as',
+  created: 'created',
+  lastUsed: 'last_used',
+};
+
+/** @returns false when the subject or the user is linked there already, also to each other */
+export async function insertLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
+  return (await trx('identity_provider_links').insert(toRow(LINK, link)).onConflict().ignore().returning('user_id')).length === 1;
+}
+
+export async function findLink(executor: Executor, idpId: string, userId: string): Promise<IdentityProviderLink | undefined> {
+  return executor('identity_provider_links').where({ idp_id: idpId, user_id: userId }).first<IdentityProviderLink | undefined>(LINK);
+}
+
+/** Who a subject of the provider is here. */
+export async function findLinkOfSubject(executor: Executor, idpId: string, subject: string): Promise<IdentityProviderLink | undefined> {
+  return executor('identity_provider_links').where({ idp_id: idpId, subject }).first<IdentityProviderLink | undefined>(LINK);
+}
+
+/** Is any provider's subject linked to the user? */
+export async function hasLinks(executor: Executor, userId: string): Promise<boolean> {
+  return (await executor('identity_provider_links').where({ user_id: userId }).first('user_id')) !== undefined;
+}
+
+/** Notes that its user has come by it. */
+export async function touchLink(
+  trx: Executor,
+  { idpId, userId, ...changes }: Pick<IdentityProviderLink, 'idpId' | 'userId' | 'knownAs' | 'lastUsed'>,
+): Promise<void> {
+  await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).update(toRow<IdentityProviderLink>(LINK, changes));
+}
+
+/** A link as its user sees it. */
+export type NamedLink = IdentityProviderLink & Pick<IdentityProvider, 'name' | 'status'>;
+
+/** Those of a user, also to providers that are not active, oldest first. */
+export async function listLinksOf(executor: Executor, userId: string): Promise<NamedLink[]> {
+  return executor('identity_provider_links as l')
+    .join('identity_providers as p', 'p.id', 'l.idp_id')
+    .where('l.user_id', userId)
+    .orderBy('l.seq')
+    .select<NamedLink[]>(Object.fromEntries(Object.entries(LINK).map(([field, column]) => [field, `l.${column}`])), 'p.name', 'p.status');
+}
+
+/** @returns false when there is no such link */
+export async function deleteLink(trx: Executor, idpId: string, userId: string): Promise<boolean> {
+  return (await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).delete()) === 1;
+}
+
+/** Oldest first. */
+export function listLinks(executor: Executor, idpId: string, window: Window): Promise<Page<IdentityProviderLink>> {
+  return readPage(executor('identity_provider_links').where({ idp_id: idpId }), LINK, window);
+}
+
+export async function countLinks(executor: Executor, idpId: string): Promise<number> {
+  const row = await executor('identity_provider_links').where({ idp_id: idpId }).count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
+}

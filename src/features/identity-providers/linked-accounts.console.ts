@@ -1,0 +1,67 @@
+/** Who a user is at the external identity providers; a link removed. */
+
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { getLink, listUserLinks, unlinkUser } from './identity-provider-links.service.ts';
+import { getIdentityProvider } from './identity-providers.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/linked-accounts`;
+
+const list: ConsolePage = {
+  path: '/users/:id/linked-accounts',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listUserLinks(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    return userPage(visit, subject, [
+      {
+        kind: 'table',
+        name: 'Linked accounts',
+        columns: ['Identity provider', 'Known there as', 'Subject', 'Since', 'Last used'],
+        rows: items.map(({ idpId, name, knownAs, subject: called, created, lastUsed }) => ({
+          cells: [
+            name,
+            knownAs ?? '',
+            { text: called, code: true },
+            { moment: momentOf(created) },
+            lastUsed === null ? { text: 'Not yet', soft: true } : { moment: momentOf(lastUsed) },
+          ],
+          actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(idpId)}/remove` }] : [],
+        })),
+        empty: 'The user signs in by no identity provider. A link begins with the first sign-in by one, as its settings say.',
+        pager: pagerOf(home, query, next),
+      },
+    ]);
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/users/:id/linked-accounts/:idpId/remove',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectOf(visit);
+    const { name, id } = await getIdentityProvider(visit.services, visit.params.idpId ?? '');
+    const { subject } = await getLink(visit.services, id, user.id, visit.request);
+    const title = `Remove the link to “${name}”?`;
+    const facts = [
+      `Whoever signs in there as “${subject}” is no longer this user.`,
+      'The account itself stays; without a password there may be no way left to sign in.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Remove link', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await unlinkUser(visit.services, visit.params.idpId ?? '', user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'link-removed' };
+  },
+};
+
+export const linkedAccounts: readonly ConsolePage[] = [list, remove];

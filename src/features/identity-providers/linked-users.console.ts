@@ -1,0 +1,111 @@
+/** Security → Identity providers → Linked users: who is whom at a provider, linking by hand, and unlinking. */
+import { z } from 'zod';
+import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { listPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { ApiError, validation } from '../../platform/errors/errors.ts';
+import { text } from '../../platform/validation/text.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { findPerson } from '../administrators/administrators.service.ts';
+import { getLink, linkUser, listLinkedUsers, unlinkUser } from './identity-provider-links.service.ts';
+import { addressOf, below, CRUMBS, providerIn, tabsOf } from './place.console.ts';
+
+const loginOf = async ({ services }: Visit, userId: string): Promise<string> => (await findPerson(services, userId))?.login ?? userId;
+
+const list: ConsolePage = {
+  path: '/security/identity-providers/:id/users',
+  access: 'service',
+  async show(visit) {
+    const { services, query, request } = visit;
+    const { id, name } = await providerIn(visit);
+    const at = `${addressOf(id)}/users`;
+    const { items, next } = await listLinkedUsers(services, id, { limit: LIMIT, after: afterIn(query) });
+    const logins = await Promise.all(items.map(({ userId }) => loginOf(visit, userId)));
+    const mayWrite = mayCall(request.roles, 'service', 'write');
+    const link = { label: 'Link a user', href: `${at}/new` };
+    return listPage({
+      title: name,
+      lead: 'Who is linked signs in with the provider as that user, whatever e-mail address the provider tells.',
+      crumbs: CRUMBS,
+      tabs: tabsOf(id),
+      actions: mayWrite ? [{ ...link, main: true }] : [],
+      list: {
+        name: 'linked users',
+        columns: ['User', 'Known there as', 'Linked'],
+        rows: items.map(({ userId, subject, created }, index) => ({
+          cells: [
+            { text: logins[index] ?? userId, href: `/admin/users/${encodeURIComponent(userId)}` },
+            { text: subject, code: true },
+            { moment: momentOf(created) },
+          ],
+          actions: mayWrite ? [{ label: 'Unlink', href: `${at}/${encodeURIComponent(userId)}/unlink` }] : [],
+        })),
+        empty:
+          'Nobody is linked yet. People are linked when they sign in with the provider for the first time, as its settings allow, or by hand.',
+        emptyAction: mayWrite ? link : undefined,
+        pager: pagerOf(at, query, next),
+      },
+    });
+  },
+};
+
+const FIELDS: readonly Field[] = [
+  { name: 'login', label: 'User name', required: true, hint: 'Of the account here.' },
+  {
+    name: 'externalId',
+    label: 'Known there as',
+    required: true,
+    hint: 'What the provider calls the person in its tokens: the claim “sub”, at GitHub the numeric id. Not the e-mail address.',
+  },
+];
+
+const newLink = z.object({ login: text({ least: 1 }), externalId: text({ least: 1 }) });
+
+const link: ConsolePage = {
+  path: '/security/identity-providers/:id/users/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const provider = await providerIn(visit);
+    const facts = ['Whoever signs in there as this person is this user here. Be sure that both are the same human being.'];
+    const cancel = `${addressOf(provider.id)}/users`;
+    return formPage({ title: 'Link a user', crumbs: below(provider), facts, fields: FIELDS, submit: 'Link', cancel }, typed);
+  },
+  async receive(visit, form) {
+    const { id } = await providerIn(visit);
+    const { login, externalId } = readFields(newLink, form);
+    await linkUser(visit.services, id, login, externalId, visit.request).catch((error: unknown) => {
+      // The provider is there: it is the user who is not.
+      throw error instanceof ApiError && error.status === 404
+        ? validation([{ field: 'login', message: 'is not that of an account here' }])
+        : error;
+    });
+    return { goTo: `${addressOf(id)}/users`, notice: 'idp-user-linked' };
+  },
+};
+
+const unlink: ConsolePage = {
+  path: '/security/identity-providers/:id/users/:userId/unlink',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const provider = await providerIn(visit);
+    const { userId } = await getLink(visit.services, provider.id, visit.params.userId ?? '', visit.request);
+    const facts = [
+      `This user can no longer sign in with ${provider.name}. Without a password, there may be no other way to sign in.`,
+      'At the next sign-in there the account is linked anew, or another one is made, if the provider’s settings say so.',
+    ];
+    const title = `Unlink ${await loginOf(visit, userId)}?`;
+    const cancel = `${addressOf(provider.id)}/users`;
+    return formPage({ title, crumbs: below(provider), facts, submit: 'Unlink', danger: true, cancel }, typed);
+  },
+  async receive({ services, params, request }) {
+    const { id = '', userId = '' } = params;
+    await unlinkUser(services, id, userId, request);
+    return { goTo: `${addressOf(id)}/users`, notice: 'idp-user-unlinked' };
+  },
+};
+
+export const identityProviderUserPages: readonly ConsolePage[] = [list, link, unlink];

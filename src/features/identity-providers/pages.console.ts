@@ -1,0 +1,252 @@
+/** Security → Identity providers: the list, choosing a kind, creating, one provider, changing. */
+
+import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
+import { formPage } from '../../pages/console/form.ts';
+import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { type Content, listPage, type Piece, sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { providerFields } from './fields.console.ts';
+import { completeIdentityProvider, IDENTITY_PROVIDER_TYPES, type IdentityProviderType, usesSecret } from './identity-provider.policy.ts';
+import { identityProviderId } from './identity-provider-settings.service.ts';
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+  listIdentityProviders,
+  updateIdentityProvider,
+} from './identity-providers.service.ts';
+import { providerInput } from './input.console.ts';
+import { addressOf, below, CRUMBS, HOME, KINDS, providerIn, tabsOf, typeIn } from './place.console.ts';
+import { identityProviderSteps } from './steps.console.ts';
+import { upstreamRedirectUri } from './upstream-exchange.service.ts';
+
+const statusOf = ({ status }: IdentityProvider): Piece =>
+  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'plain' };
+
+const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+
+const list: ConsolePage = {
+  path: '/security/identity-providers',
+  access: 'service',
+  async show(visit) {
+    const { services, query } = visit;
+    const q = (query.get('q') ?? '').trim();
+    const type = IDENTITY_PROVIDER_TYPES.find((one) => one === query.get('type'));
+    const search = { q: q === '' ? undefined : q, type };
+    const found = isPrintable(q)
+      ? await listIdentityProviders(services, search, { limit: LIMIT, after: afterIn(query) })
+      : { items: [], next: undefined };
+    const isNarrowed = q !== '' || type !== undefined;
+    const add = { label: 'Add identity provider', href: `${HOME}/new`, main: true };
+    return listPage({
+      title: 'Identity providers',
+      lead: 'People sign in with an account that they have elsewhere. Each active provider is a button on the sign-in pages.',
+      crumbs: [{ label: 'Security' }],
+      actions: mayWrite(visit) ? [add] : [],
+      list: {
+        name: 'identity providers',
+        columns: ['Name', 'Kind', 'Status', 'Added'],
+        rows: found.items.map((provider) => ({
+          cells: [
+            { text: provider.name, href: addressOf(provider.id) },
+            KINDS[provider.type].name,
+            statusOf(provider),
+            { moment: momentOf(provider.created) },
+          ],
+        })),
+        empty: isNarrowed
+          ? 'No identity provider fits. Search for the beginning of its name.'
+          : 'There is no identity provider yet. People sign in with the password that they have here.',
+        emptyAction: isNarrowed || !mayWrite(visit) ? undefined : add,
+        search: {
+          label: 'Name',
+          q,
+          fields: [
+            {
+              name: 'type',
+              label: 'Kind',
+              value: type ?? '',
+              options: [{ value: '', label: 'Any' }, ...IDENTITY_PROVIDER_TYPES.map((one) => ({ value: one, label: KINDS[one].name }))],
+            },
+          ],
+          isNarrowed,
+        },
+        pager: pagerOf(HOME, query, found.next),
+      },
+    });
+  },
+};
+
+const choose: ConsolePage = {
+  path: '/security/identity-providers/new',
+  access: 'service',
+  verb: 'write',
+  show: async () =>
+    listPage({
+      title: 'Add identity provider',
+      lead: 'Choose its kind. What is known of it is filled in.',
+      crumbs: CRUMBS,
+      list: {
+        name: 'kinds of identity providers',
+        columns: ['Kind', 'For whom'],
+        rows: IDENTITY_PROVIDER_TYPES.map((type) => ({
+          cells: [{ text: KINDS[type].name, href: `${HOME}/new/${type.toLowerCase()}` }, KINDS[type].forWhom],
+        })),
+        empty: '',
+      },
+    }),
+};
+
+/** @throws {ApiError} not found */
+function demandType(visit: Visit): IdentityProviderType {
+  const type = typeIn(visit);
+  if (type === undefined) throw notFound(visit.params.type ?? '', 'IdentityProviderType');
+  return type;
+}
+
+/** What a new provider of the kind begins with. */
+const presetOf = (type: IdentityProviderType) => ({
+  ...completeIdentityProvider({ type, protocol: { credentials: { client: { client_id: '' } } } }),
+  name: type === 'OIDC' ? '' : KINDS[type].name,
+});
+
+const create: ConsolePage = {
+  path: '/security/identity-providers/new/:type',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const type = demandType(visit);
+    const id = idTyped(typed.values) ?? newId('idp');
+    return formPage(
+      {
+        title: `Add ${KINDS[type].name}`,
+        crumbs: [...CRUMBS, { label: 'Add identity provider', href: `${HOME}/new` }],
+        facts: KINDS[type].steps,
+        copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, id) }],
+        fields: await providerFields(visit, presetOf(type), true, typed),
+        hidden: { id, ...formKey() },
+        submit: 'Add identity provider',
+        cancel: HOME,
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const type = demandType(visit);
+    const fields = await providerFields(visit, presetOf(type), true, { values: form, problems: [] });
+    const input = await providerInput(visit, type, fields, form);
+    const provider = { ...input, id: idTyped(form) };
+    const id = await carriedOutOnce(
+      visit,
+      form,
+      [HOME, provider],
+      async (services) => (await createIdentityProvider(services, provider, visit.request)).id,
+    );
+    return { goTo: addressOf(id), notice: 'idp-created' };
+  },
+};
+
+/** The id that the form told in its redirect URI. */
+const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
+
+async function newPeople(visit: Visit, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
+  if (provisioning.action === 'DISABLED') return 'Are told to ask for an account';
+  const organization = provisioning.orgId === undefined ? undefined : await organizationsIn(visit).byId(provisioning.orgId);
+  const groups = await Promise.all(provisioning.groups.assignments.map((id) => groupsIn(visit).byId(id)));
+  const into = [organization, ...groups].flatMap((one) => (one === undefined ? [] : [one.label]));
+  return `Get an account at the first sign-in${into.length === 0 ? '' : `, in ${into.join(', ')}`}`;
+}
+
+const one: ConsolePage = {
+  path: '/security/identity-providers/:id',
+  access: 'service',
+  async show(visit) {
+    const provider = await providerIn(visit);
+    const { id, name, type, status, protocol, policy } = provider;
+    const { baseUrl } = visit.services.config;
+    const at = addressOf(id);
+    const step = status === 'ACTIVE' ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
+    const { emailDomains } = policy.subject;
+    return sheetPage({
+      title: name,
+      crumbs: CRUMBS,
+      tabs: tabsOf(id),
+      actions: mayWrite(visit) ? [{ label: 'Change', href: `${at}/edit` }, step, { label: 'Delete', href: `${at}/delete` }] : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Status', value: statusOf(provider) },
+            { label: 'Kind', value: KINDS[type].name },
+            { label: 'Redirect URI', value: upstreamRedirectUri(baseUrl, id), copy: true },
+            ...(protocol.issuer === undefined ? [] : [{ label: 'Issuer', value: { text: protocol.issuer.url, code: true } }]),
+            { label: 'Client ID', value: { text: protocol.credentials.client.client_id, code: true } },
+            { label: 'Client secret', value: usesSecret(protocol) ? 'Kept, and never shown' : '' },
+            { label: 'Scopes', value: { text: protocol.scopes.join(' '), code: true } },
+            {
+              label: 'Addresses',
+              value: protocol.endpoints === undefined ? 'Read from the discovery document' : { text: endpointsOf(provider), code: true },
+            },
+            { label: 'New people', value: await newPeople(visit, provider) },
+            {
+              label: 'Accounts are linked',
+              value: policy.accountLink.action === 'AUTO' ? 'By an e-mail address that the provider has verified, or by hand' : 'By hand',
+            },
+            { label: 'E-mail domains', value: emailDomains === undefined ? 'All' : emailDomains.join(', ') },
+            { label: 'Id', value: id, copy: true },
+            { label: 'Added', value: { moment: momentOf(provider.created) } },
+            { label: 'Changed', value: { moment: momentOf(provider.lastUpdated) } },
+          ],
+        },
+        ...(status === 'ACTIVE'
+          ? [
+              {
+                kind: 'facts' as const,
+                title: 'Try it',
+                lead: 'Open this address in a private window: in this one, you would sign in as somebody else and leave the console.',
+                facts: [{ label: 'Address', value: `${baseUrl}/signin/upstream/${id}`, copy: true }],
+              },
+            ]
+          : []),
+      ],
+    });
+  },
+};
+
+const endpointsOf = ({ protocol: { endpoints = {} } }: IdentityProvider): string =>
+  Object.values(endpoints)
+    .flatMap((address) => (address === undefined ? [] : [address.url]))
+    .join(' ');
+
+const edit: ConsolePage = {
+  path: '/security/identity-providers/:id/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const provider = await providerIn(visit);
+    return formPage(
+      {
+        title: `Change ${provider.name}`,
+        crumbs: below(provider),
+        copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, provider.id) }],
+        fields: await providerFields(visit, provider, false, typed),
+        submit: 'Save',
+        cancel: addressOf(provider.id),
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const provider = await providerIn(visit);
+    const fields = await providerFields(visit, provider, false, { values: form, problems: [] });
+    await updateIdentityProvider(visit.services, provider.id, await providerInput(visit, provider.type, fields, form), visit.request);
+    return { goTo: addressOf(provider.id), notice: 'idp-changed' };
+  },
+};
+
+export const identityProviderPages: readonly ConsolePage[] = [list, choose, create, one, edit, ...identityProviderSteps];

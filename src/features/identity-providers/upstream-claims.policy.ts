@@ -1,0 +1,96 @@
+/**
+ * What counts of an external provider's word about somebody: which e-mail address it has verified, and what of a profile its claims fill. An address
+ * that is not verified is worth nothing here: anybody may have typed it in there (OpenID Connect Core 1.0 section 5.7).
+ */
+import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
+
+/** As the provider sent them, in the ID token or at its userinfo endpoint. Nothing of them is checked but the signature. */
+export type UpstreamClaims = Readonly<Record<string, unknown>>;
+
+const isTrue = (value: unknown): boolean => value === true || value === 1 || value === 'true' || value === '1';
+/** Control characters and halves of surrogate pairs: such a claim is taken for none. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+function textOf(value: unknown): string | undefined {
+  const written = typeof value === 'number' ? String(value) : value;
+  return typeof written === 'string' && !UNPRINTABLE.test(written) ? written.trim() || undefined : undefined;
+}
+
+/** ASCII letters only: of others some have an ASCII letter as their small one (the Kelvin sign a k), and with it somebody else's address. */
+const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** Of an e-mail address. */
+export const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
+
+/** Are they one address, but for capital letters? What a database takes for the same may be more than that. */
+export const isSameAddress = (one: string | null, other: string): boolean => one !== null && inSmallLetters(one) === inSmallLetters(other);
+
+/**
+ * By type, for each says it in its own way.
+ * GOOGLE: its documentation calls it an authority on gmail.com and on the domains of its customers (`hd`) only; other addresses may have a new owner.
+ * MICROSOFT: any tenant's administrator may write any address; `xms_edov` says that the tenant has proved to own the domain.
+ * GITHUB: the list of addresses was asked, and the claims are made of the primary verified one.
+ */
+const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, domain: string) => boolean>> = {
+  OIDC: ({ email_verified }) => isTrue(email_verified),
+  GITHUB: ({ email_verified }) => isTrue(email_verified),
+  GOOGLE: ({ email_verified, hd }, domain) =>
+    isTrue(email_verified) && (textOf(hd) !== undefined || domain === 'gmail.com' || domain === 'googlemail.com'),
+  MICROSOFT: ({ xms_edov }) => isTrue(xms_edov),
+};
+
+/** @returns the address that the provider has verified, and that its policy lets it vouch for */
+export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
+  const email = textOf(claims.email);
+  // Spaces around it would make it another one's.
+  if (email === undefined || email !== claims.email || !email.includes('@') || !VERIFIED[type](claims, domainOf(email))) return undefined;
+  const { emailDomains } = policy.subject;
+  return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;
+}
+
+/** @returns what somebody recognizes his account there by: the verified address, else a name that is no address */
+export function knownAs(claims: UpstreamClaims, email: string | undefined): string | null {
+  const names = [claims.preferred_username, claims.login, claims.name].map(textOf).filter((name) => name?.includes('@') === false);
+  return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;
+}
+
+/** The attributes of the profile that the claims fill, unchecked. Of e-mail addresses the verified one only. */
+export function mappedAttributes(
+  { attributeMap }: IdentityProviderPolicy,
+  claims: UpstreamClaims,
+  email: string | undefined,
+): Record<string, string> {
+  const filled = Object.entries(attributeMap).flatMap(([attribute, claim]): [string, string][] => {
+    const value = attribute !== 'email' ? textOf(claims[claim]) : claim === 'email' ? email : undefined;
+    return value === undefined ? [] : [[attribute, value]];
+  });
+  return Object.fromEntries(filled);
+}
+
+/** @returns the login of a new user. The claim `email`, and one that looks like an address, count when it is the verified one: nobody takes another's name beforehand. */
+export function mappedLogin(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): string | undefined {
+  const claim = policy.subject.userNameTemplate.template.slice('idpuser.'.length);
+  const login = claim === 'email' ? email : textOf(claims[claim]);
+  if (login?.includes('@') && (email === undefined || !isSameAddress(login, email))) return undefined;
+  return login;
+}
+
+/** What is said of an e-mail address, and of no other one. */
+const ABOUT_EMAIL: ReadonlySet<string> = new Set(['email', 'email_verified', 'xms_edov', 'hd']);
+
+/** @returns the claims of both; the e-mail address, and whether it is verified, are those of one of them where they differ */
+export function combinedClaims(idToken: UpstreamClaims, userinfo: UpstreamClaims): UpstreamClaims {
+  const without = (claims: UpstreamClaims): UpstreamClaims =>
+    Object.fromEntries(Object.entries(claims).filter(([name]) => !ABOUT_EMAIL.has(name)));
+  if (idToken.email === undefined) return { ...userinfo, ...without(idToken) };
+  return { ...(userinfo.email === idToken.email ? userinfo : without(userinfo)), ...idToken };
+}
+
+/** The claims that a sign-in needs to see. */
+export const neededClaims = ({ type, policy: { attributeMap, subject } }: Pick<IdentityProviderSettings, 'type' | 'policy'>): string[] => [
+  ...new Set([
+    'email',
+    ...(type === 'MICROSOFT' ? [] : ['email_verified']),
+    subject.userNameTemplate.template.slice('idpuser.'.length),
+    ...Object.values(attributeMap),
+  ]),
+];

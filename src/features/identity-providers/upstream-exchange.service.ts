@@ -1,0 +1,255 @@
+/**
+ * Talks to an external provider as its client, on openid-client: the address of an authorization request (OpenID Connect Core 1.0 section 3.1.2.1, PKCE
+ * of RFC 7636), and what its answer proves about whom (section 3.1.3; of plain OAuth 2.0, what its userinfo endpoint says of the token's owner). The
+ * provider's tokens serve this alone, and are then forgotten.
+ */
+import * as client from 'openid-client';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { openClientSecret } from './identity-providers.service.ts';
+import type { IdentityProvider } from './identity-providers.store.ts';
+import { combinedClaims, neededClaims, type UpstreamClaims, verifiedEmail } from './upstream-claims.policy.ts';
+import { UpstreamFailure } from './upstream-failure.service.ts';
+import { TENANT, type UpstreamCall, upstreamMetadata } from './upstream-metadata.service.ts';
+import { type AskedOfUpstream, isFresh, upstreamParameters } from './upstream-request.policy.ts';
+
+/** OpenID Connect Core 1.0 section 2, `sub`. */
+const LONGEST_SUBJECT = 255;
+
+/** What the browser keeps of a sign-in at a provider until it comes back. */
+export interface UpstreamTransaction {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** Epoch seconds. */
+  readonly begun: number;
+  readonly maxAge?: number | undefined;
+}
+
+/** Whom a provider has authenticated. */
+export interface UpstreamIdentity {
+  readonly subject: string;
+  readonly claims: UpstreamClaims;
+  /** The e-mail address that it vouches for. */
+  readonly email: string | undefined;
+  /** Epoch seconds; undefined where it does not tell. */
+  readonly authenticatedAt: number | undefined;
+}
+
+/** Where a provider sends its users back to; its own address, so that no answer is taken for another's (RFC 9700 section 4.4.2.2). */
+export const upstreamRedirectUri = (baseUrl: string, idpId: string): string => `${baseUrl}/interaction/upstream/${idpId}/callback`;
+
+export function createUpstream(services: Services, outbound: UpstreamCall) {
+  const { metadataOf, forget } = upstreamMetadata(outbound);
+
+  function configurationOf(provider: IdentityProvider, server: client.ServerMetadata, fetch: UpstreamCall): client.Configuration {
+    const { client_id: id, token_endpoint_auth_method: method } = provider.protocol.credentials.client;
+    const secret = openClientSecret(services, provider) ?? '';
+    const authentication = {
+      client_secret_basic: client.ClientSecretBasic,
+      client_secret_post: client.ClientSecretPost,
+      none: client.None,
+    }[method];
+    const metadata = { [client.clockTolerance]: provider.policy.maxClockSkew / 1000 };
+    const configuration = new client.Configuration(server, id, metadata, authentication(secret));
+    configuration[client.customFetch] = fetch as client.CustomFetch;
+    configuration.timeout = timings.outbound / 1000;
+    // Which addresses may be called without TLS (loopback) was decided when they were given, and of a discovery document when it was read.
+    client.allowInsecureRequests(configuration);
+    if (provider.protocol.type === 'OIDC') client.enableNonRepudiationChecks(configuration);
+    return configuration;
+  }
+
+  return {
+    /** @returns the address that the browser is sent to @throws {UpstreamFailure} */
+    async authorizationUrl(provider: IdentityProvider, transaction: UpstreamTransaction, asked: AskedOfUpstream): Promise<URL> {
+      const configuration = configurationOf(provider, await metadataOf(provider), outbound);
+      return client.buildAuthorizationUrl(configuration, {
+        ...upstreamParameters(provider, asked),
+        redirect_uri: upstreamRedirectUri(services.config.baseUrl, provider.id),
+        state: transaction.state,
+        code_challenge: await client.calculatePKCECodeChallenge(transaction.codeVerifier),
+        code_challenge_method: 'S256',
+        ...(provider.protocol.type === 'OIDC' && { nonce: transaction.nonce }),
+      });
+    },
+
+    /** @param answer what came to the redirect URI @throws {UpstreamFailure} */
+    async identify(provider: IdentityProvider, transaction: UpstreamTransaction, answer: URLSearchParams): Promise<UpstreamIdentity> {
+      try {
+        const identity =
+          provider.protocol.type === 'OIDC' ? await byOpenId(provider, transaction, answer) : await byOAuth(provider, transaction, answer);
+        if (identity.subject === '' || identity.subject.length > LONGEST_SUBJECT || !isPrintable(identity.subject))
+          throw new UpstreamFailure('untrusted', 'SUBJECT_NOT_ALLOWED');
+        await refuseStale(provider, transaction, identity.authenticatedAt);
+        return identity;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.problem === 'untrusted') forget(provider);
+        throw failure;
+      }
+    },
+  };
+
+  async function refuseStale(
+    { policy }: IdentityProvider,
+    { begun, maxAge }: UpstreamTransaction,
+    toldAt: number | undefined,
+  ): Promise<void> {
+    const { sessionLifetimeDays } = await readSettings(services, 'sign-in');
+    const limits = { begun, maxAge, longest: sessionLifetimeDays * 86_400, skew: policy.maxClockSkew / 1000 };
+    if (!isFresh(toldAt, limits)) throw new UpstreamFailure('stale', 'AUTHENTICATED_TOO_LONG_AGO');
+  }
+
+  /** The address that openid-client takes the answer from. */
+  function answered(provider: IdentityProvider, answer: URLSearchParams): URL {
+    const url = new URL(upstreamRedirectUri(services.config.baseUrl, provider.id));
+    url.search = answer.toString();
+    return url;
+  }
+
+  async function byOpenId(
+    provider: IdentityProvider,
+    transaction: UpstreamTransaction,
+    answer: URLSearchParams,
+  ): Promise<UpstreamIdentity> {
+    const { nonce, codeVerifier, state } = transaction;
+    const checks = { expectedNonce: nonce, pkceCodeVerifier: codeVerifier, expectedState: state, idTokenExpected: true };
+    const known = await metadataOf(provider);
+    const exchange = (server: client.ServerMetadata, fetch: UpstreamCall) => {
+      const configuration = configurationOf(provider, server, fetch);
+      return client.authorizationCodeGrant(configuration, answered(provider, answer), checks).then((tokens) => ({ tokens, configuration }));
+    };
+    const { tokens, configuration } = known.issuer.includes(TENANT)
+      ? await exchangeOfAnyTenant(known, exchange)
+      : await exchange(known, outbound);
+    const idToken = tokens.claims();
+    if (idToken === undefined) throw new UpstreamFailure('untrusted', 'NO_ID_TOKEN');
+    const missing = neededClaims(provider).some((claim) => idToken[claim] === undefined);
+    const more = missing && known.userinfo_endpoint ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub) : {};
+    const claims = combinedClaims(idToken, more);
+    const email = verifiedEmail(provider.type, provider.policy, claims);
+    return { subject: idToken.sub, claims, email, authenticatedAt: idToken.auth_time };
+  }
+
+  /**
+   * An issuer for all tenants names each of them by the `tid` of the ID token, which is known only once the code is exchanged: the one answer of the token
+   * endpoint is looked at, and then judged as the answer of that tenant's issuer.
+   */
+  async function exchangeOfAnyTenant<T>(
+    server: client.ServerMetadata,
+    exchange: (server: client.ServerMetadata, fetch: UpstreamCall) => Promise<T>,
+  ): Promise<T> {
+    let kept: Awaited<ReturnType<UpstreamCall>> | undefined;
+    const once: UpstreamCall = async (url, init) => {
+      if (String(url) !== server.token_endpoint) return outbound(url, init);
+      kept ??= await outbound(url, init);
+      return kept.clone();
+    };
+    // Of no issuer's name, it is refused; whatever else is wrong with it will be found again.
+    await exchange(server, once).catch((error: unknown) => {
+      if (kept === undefined) throw error;
+    });
+    const body = (await kept?.clone().json()) as { id_token?: unknown } | undefined;
+    const tenant = tenantOf(body?.id_token);
+    if (tenant === undefined) throw new UpstreamFailure('untrusted', 'NO_TENANT');
+    return exchange({ ...server, issuer: server.issuer.replace(TENANT, tenant) }, once);
+  }
+
+  async function byOAuth(
+    provider: IdentityProvider,
+    { codeVerifier, state }: UpstreamTransaction,
+    answer: URLSearchParams,
+  ): Promise<UpstreamIdentity> {
+    const server = await metadataOf(provider);
+    const configuration = configurationOf(provider, server, outbound);
+    // There is no issuer that it could be compared with.
+    const withoutIssuer = new URLSearchParams([...answer].filter(([name]) => name !== 'iss'));
+    const tokens = await client.authorizationCodeGrant(configuration, answered(provider, withoutIssuer), {
+      pkceCodeVerifier: codeVerifier,
+      expectedState: state,
+    });
+    const address = new URL(server.userinfo_endpoint ?? '');
+    const user = await read(configuration, tokens.access_token, address);
+    if (!isClaims(user)) throw new UpstreamFailure('untrusted', 'MALFORMED');
+    const { id } = user;
+    if ((typeof id !== 'number' && typeof id !== 'string') || id === '') throw new UpstreamFailure('untrusted', 'NO_SUBJECT');
+    const claims = { ...user, ...(await gitHubEmail(configuration, tokens.access_token, address)) };
+    return { subject: String(id), claims, email: verifiedEmail(provider.type, provider.policy, claims), authenticatedAt: undefined };
+  }
+
+  /** "List email addresses for the authenticated user": `email` of the user itself is the one he shows to everybody, if he does. */
+  async function gitHubEmail(configuration: client.Configuration, accessToken: string, user: URL): Promise<UpstreamClaims> {
+    // Who has not been allowed to read it, learns of no address.
+    const list = await read(configuration, accessToken, new URL(`${user.href}/emails`), [403, 404]);
+    const primary = Array.isArray(list) ? list.find((entry) => entry?.primary === true && entry.verified === true) : undefined;
+    return { email: primary?.email, email_verified: typeof primary?.email === 'string' };
+  }
+
+  /** @param empty statuses that mean that there is nothing */
+  async function read(
+    configuration: client.Configuration,
+    accessToken: string,
+    address: URL,
+    empty: readonly number[] = [],
+  ): Promise<unknown> {
+    const headers = new Headers({ accept: 'application/vnd.github+json', 'user-agent': 'Gatehouse' });
+    const response = await client.fetchProtectedResource(configuration, accessToken, address, 'GET', null, headers);
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      if (empty.includes(response.status)) return undefined;
+      throw new UpstreamFailure(response.status >= 500 ? 'unreachable' : 'refused', 'USERINFO_REFUSED');
+    }
+    return response.json();
+  }
+}
+
+export type Upstream = ReturnType<typeof createUpstream>;
+
+/** The claim `tid`, of a token whose signature is verified later. */
+function tenantOf(idToken: unknown): string | undefined {
+  const [, payload] = typeof idToken === 'string' ? idToken.split('.') : [];
+  if (payload === undefined) return undefined;
+  const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const tid = isClaims(claims) ? claims.tid : undefined;
+  return typeof tid === 'string' && /^[0-9a-f-]{36}$/.test(tid) ? tid : undefined;
+}
+
+const isClaims = (value: unknown): value is UpstreamClaims => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const NETWORK_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
+/** What fetch() throws, and the outbound client's own refusals. */
+const NETWORK_ERRORS: ReadonlySet<string> = new Set(['TypeError', 'OutboundRefused', 'TimeoutError', 'AbortError']);
+const isNetworkError = (error: unknown): error is Error => error instanceof Error && NETWORK_ERRORS.has(error.name);
+
+/** GitHub's token endpoint tells errors with the status 200 ("Troubleshooting OAuth app access token request errors"). */
+function isErrorTold({ cause }: Error): boolean {
+  const details = cause instanceof Error ? cause.cause : undefined;
+  const body = isClaims(details) ? details.body : undefined;
+  return isClaims(body) && typeof body.error === 'string';
+}
+
+/** What openid-client and the network throw, as what its user and the audit log are told. */
+function failureOf(error: unknown): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error;
+  if (error instanceof client.AuthorizationResponseError) {
+    return error.error === 'access_denied'
+      ? new UpstreamFailure('denied', 'ACCESS_DENIED', error)
+      : new UpstreamFailure('refused', 'ERROR_ANSWERED', error);
+  }
+  if (error instanceof client.ResponseBodyError) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
+  if (error instanceof client.WWWAuthenticateChallengeError) return new UpstreamFailure('refused', 'TOKEN_NOT_ACCEPTED', error);
+  if (error instanceof client.ClientError) {
+    if (isErrorTold(error)) return new UpstreamFailure('refused', 'TOKEN_REFUSED', error);
+    // A Response of the outbound client's own kind, not the global one.
+    const status = isClaims(error.cause) ? Number(error.cause.status) : 0;
+    if (NETWORK_CODES.has(error.code) || isNetworkError(error.cause) || status >= 500)
+      return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
+    return new UpstreamFailure('untrusted', error.code ?? 'MALFORMED', error);
+  }
+  if (isNetworkError(error)) return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
+  if (error instanceof SyntaxError) return new UpstreamFailure('untrusted', 'MALFORMED', error);
+  throw error;
+}

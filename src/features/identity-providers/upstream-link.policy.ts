@@ -1,0 +1,44 @@
+/**
+ * May somebody who has just come from an external provider be taken for a local user because of a verified e-mail address? Decided so that nobody gains
+ * an account that another holds the key to (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022), and no administrator's at all.
+ */
+import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
+
+/** What is known of the local user who has the address as e-mail address or login. */
+export interface LinkCandidate {
+  readonly active: boolean;
+  readonly administrator: boolean;
+  /** Is the address the user's own, and has he proved it here? */
+  readonly emailProved: boolean;
+  /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody has ever been able to sign in as him. */
+  readonly untouched: boolean;
+  /** Is a subject of this provider linked to him? */
+  readonly linkedAlready: boolean;
+  readonly groupIds: readonly string[];
+  /** The organizations that the user belongs to. */
+  readonly orgIds: readonly string[];
+}
+
+export type LinkRefusal =
+  | 'ACCOUNT_LINK_DISABLED'
+  | 'USER_NOT_ACTIVE'
+  | 'USER_IS_ADMINISTRATOR'
+  | 'USER_LINKED_TO_ANOTHER'
+  | 'USER_OF_ANOTHER_ORGANIZATION'
+  | 'LOCAL_EMAIL_NOT_VERIFIED'
+  | 'USER_NOT_IN_GROUPS';
+
+/** @returns why not; undefined: he may */
+export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
+  if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
+  if (!candidate.active) return 'USER_NOT_ACTIVE';
+  if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
+  if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';
+  // An administrator of an organization can make an account with anybody's address, and set its password later.
+  if (candidate.orgIds.some((id) => id !== provisioning.orgId)) return 'USER_OF_ANOTHER_ORGANIZATION';
+  // Whoever made the account with another's address has the password of it, and would share it from now on.
+  if (!candidate.emailProved && !candidate.untouched) return 'LOCAL_EMAIL_NOT_VERIFIED';
+  const groups = accountLink.filter?.groups.include;
+  if (groups !== undefined && !candidate.groupIds.some((id) => groups.includes(id))) return 'USER_NOT_IN_GROUPS';
+  return undefined;
+}

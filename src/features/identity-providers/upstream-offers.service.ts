@@ -1,0 +1,54 @@
+/** By which external providers somebody may sign in here and now: the active ones, those that the application allows, and those that can do what it asks. */
+
+import { Known } from '../../platform/cache/cache.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import {
+  findIdentityProvider,
+  type IdentityProvider,
+  listCommittedActiveProviders,
+  type OfferedProvider,
+} from './identity-providers.store.ts';
+import { canReauthenticate } from './upstream-request.policy.ts';
+
+/** What an application wants of them. */
+export interface UpstreamWishes {
+  /** The ids of those that it offers; absent: all that are active. */
+  readonly identityProviders?: readonly string[] | undefined;
+  /** Seconds that an authentication may be old. */
+  readonly maxAge?: number | undefined;
+}
+
+const fits = ({ id, type, status }: OfferedProvider, { identityProviders, maxAge }: UpstreamWishes): boolean =>
+  status === 'ACTIVE' &&
+  (identityProviders === undefined || identityProviders.includes(id)) &&
+  (maxAge === undefined || canReauthenticate(type));
+
+/** Those that are active, as this process knows them; by the pool, as the settings (settings-cache.ts). */
+const active = new WeakMap<Services['database']['pool'], Known<readonly OfferedProvider[]>>();
+
+function activeProviders({ database: { pool }, notifications }: Services): Promise<readonly OfferedProvider[]> {
+  const known = active.get(pool) ?? new Known<readonly OfferedProvider[]>(() => listCommittedActiveProviders(pool));
+  if (!active.has(pool)) {
+    active.set(pool, known);
+    notifications.subscribe((change) => {
+      if (change === 'everything' || change.kind === 'identity-provider') known.forget();
+    });
+  }
+  return known.current();
+}
+
+/** What a page shows, oldest first; whether one still stands is asked when its user comes to it. */
+export async function offeredProviders(services: Services, wishes: UpstreamWishes = {}): Promise<OfferedProvider[]> {
+  return (await activeProviders(services)).filter((provider) => fits(provider, wishes));
+}
+
+/** As it is now. @returns undefined when it is not offered */
+export async function offeredProvider(
+  { database }: Services,
+  id: string,
+  wishes: UpstreamWishes = {},
+): Promise<IdentityProvider | undefined> {
+  const provider = isPrintable(id) ? await findIdentityProvider(database.knex, id) : undefined;
+  return provider !== undefined && fits(provider, wishes) ? provider : undefined;
+}

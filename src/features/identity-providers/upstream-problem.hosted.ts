@@ -1,0 +1,86 @@
+/**
+ * What a user is told when a sign-in by an external provider did not work: what happened, in words of ours, never in the provider's; and the ways on, to
+ * the page where it was begun and to the application.
+ */
+import type Koa from 'koa';
+import type { Framed } from '../../pages/hosted/framed.ts';
+import type { House } from '../../pages/hosted/house.ts';
+import { logoOf } from '../../pages/hosted/links.ts';
+import { APPLICATION_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/way.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { UpstreamProblem } from './upstream-failure.service.ts';
+import { placeOf, type UpstreamPlace } from './upstream-place.hosted.ts';
+
+/** With it the sign-in page is shown also where the application has named a provider. */
+export const CHOOSE_PARAMETER = 'choose';
+
+/** over: the answer was used, took too long, or belongs to another browser. other-session: it is not the user's session any more who asked. */
+type Problem = UpstreamProblem | 'over' | 'other-session';
+
+const STATUS: Readonly<Record<Problem, number>> = {
+  denied: 403,
+  refused: 502,
+  unreachable: 504,
+  untrusted: 502,
+  stale: 403,
+  'no-email': 403,
+  'no-user-name': 403,
+  'not-admitted': 403,
+  'not-offered': 404,
+  'linked-elsewhere': 409,
+  'linked-already': 409,
+  'last-way': 409,
+  'other-session': 403,
+  over: 410,
+};
+
+const WORDS = {
+  'sign-in': { title: 'upstream.title', back: 'upstream.another-way' },
+  account: { title: 'connected.problem', back: 'connected.back' },
+} as const;
+
+/** Who is signed in already is not told to sign in another way. */
+const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
+  place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
+
+/** @param name the provider's; undefined: it is not known which, or not offered @param framed how it is drawn for somebody who is signed in */
+export async function explainProblem(
+  house: House,
+  ctx: Koa.Context,
+  place: UpstreamPlace,
+  name: string | undefined,
+  problem: Problem,
+  framed?: Framed,
+): Promise<void> {
+  const details = typeof place === 'string' ? undefined : place;
+  const application = details?.application;
+  const language = pageLanguage(ctx, details?.uiLocales);
+  const { text } = language;
+  const provider = name ?? text('upstream.unnamed');
+  const words = WORDS[place === 'account' ? 'account' : 'sign-in'];
+  const heading = text(words.title);
+  const { logo, images } = logoOf(application);
+  const way = new URLSearchParams({ [CHOOSE_PARAMETER]: '' });
+  const carried = parameterOf(ctx, APPLICATION_PARAMETER);
+  if (carried !== undefined) way.set(APPLICATION_PARAMETER, carried);
+  const locals = {
+    ...language,
+    // The address holds an answer that is used up: in another language it would be another page.
+    languages: [],
+    title: text('error.title-prefix', { title: heading }),
+    heading,
+    logo,
+    explanation: text(isAccountProblem(place, problem) ? `connected.${problem}` : `upstream.${problem}`, { provider }),
+    code: problem,
+    again: place === 'account' ? SECURITY_PAGE : `${placeOf(place)}?${way}`,
+    back: text(words.back),
+    application: application?.label,
+    cancel:
+      details === undefined
+        ? undefined
+        : `${placeOf(details)}/cancel${carried === undefined ? '' : `?${new URLSearchParams({ application: carried })}`}`,
+  };
+  if (framed !== undefined) return framed('upstream-problem', { heading, status: STATUS[problem] }, locals);
+  const formAction = details?.redirectOrigins ?? [];
+  await house.pages.render(ctx, 'upstream-problem', locals, { status: STATUS[problem], images, formAction });
+}

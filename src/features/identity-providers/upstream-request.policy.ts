@@ -1,0 +1,60 @@
+/**
+ * What an external provider is asked: the parameters of its authorization request (OpenID Connect Core 1.0 section 3.1.2.1) that come from its settings
+ * and from the application's own request. State, nonce, PKCE and the redirect URI are the sign-in's and not here.
+ */
+import type { IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
+
+/** What the application's request says that the provider may want to know. */
+export interface AskedOfUpstream {
+  readonly loginHint?: string | undefined;
+  readonly display?: string | undefined;
+  readonly uiLocales?: string | undefined;
+  /** `idp_scope`: scopes beside the provider's own, words with spaces between them. */
+  readonly idpScope?: string | undefined;
+  /** Seconds that an authentication may be old; 0: the user is to be asked anew. Absent: any will do. */
+  readonly maxAge?: number | undefined;
+}
+
+/**
+ * Can the provider be told to authenticate its user anew? Google refuses `prompt=login` and GitHub has nothing of the kind: where the application
+ * demands a fresh authentication, they cannot give it (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
+ */
+export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
+
+export function upstreamParameters({ type, protocol }: IdentityProviderSettings, asked: AskedOfUpstream): Record<string, string> {
+  const scopes = new Set([...protocol.scopes, ...(asked.idpScope?.split(' ') ?? [])].filter((scope) => scope !== ''));
+  const hint = asked.loginHint;
+  return present({
+    ...protocol.settings.authorizationParameters,
+    scope: [...scopes].join(' '),
+    ...(type === 'GITHUB'
+      ? // "Authorizing OAuth apps": the account that is suggested.
+        { ...(hint !== undefined && { login: hint }) }
+      : {
+          ...(hint !== undefined && { login_hint: hint }),
+          ...(asked.display !== undefined && { display: asked.display }),
+          ...(asked.uiLocales !== undefined && { ui_locales: asked.uiLocales }),
+        }),
+    ...(asked.maxAge !== undefined && canReauthenticate(type) && { max_age: String(asked.maxAge) }),
+    ...(asked.maxAge === 0 && canReauthenticate(type) && { prompt: 'login' }),
+  });
+}
+
+const present = (values: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''));
+
+/** Is this word a scope (RFC 6749 section 3.3)? */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+export const areScopes = (words: string): boolean => words.split(' ').every((word) => word === '' || SCOPE.test(word));
+
+/**
+ * @param toldAt when the provider authenticated its user, if it tells
+ * @param longest seconds after which an authentication counts no more in any case
+ * @param skew seconds that its clock may differ
+ */
+export function isFresh(
+  toldAt: number | undefined,
+  { begun, maxAge, longest, skew }: { begun: number; maxAge: number | undefined; longest: number; skew: number },
+): boolean {
+  return toldAt === undefined || toldAt >= begun - Math.min(maxAge ?? longest, longest) - skew;
+}

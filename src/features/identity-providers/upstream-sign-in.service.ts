@@ -1,0 +1,231 @@
+/**
+ * Who somebody is here whom an external provider has authenticated: by a link, else by a verified e-mail address where features/identity-providers/upstream-link.policy.ts allows it,
+ * else as a new user. All in one transaction with its audit events; of many first sign-ins at once one makes the user, and the others are he.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { ApiError } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { findRoles } from '../administrators/roles.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
+import { listGroupIds } from '../groups/groups.store.ts';
+import { tellFormerAddress } from '../mail/mail.service.ts';
+import { findOrgIds } from '../organizations/memberships.store.ts';
+import { hasFactor } from '../second-factors/factors.store.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import type { SignedInUser } from '../sign-in/sign-in.service.ts';
+import { userProfile } from '../users/user-profile.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { createUser, profileOf } from '../users/users.service.ts';
+import {
+  findTakenNames,
+  findUserById,
+  findUserByLogin,
+  findUserByUniqueEmail,
+  lockUser,
+  type User,
+  updateUser,
+} from '../users/users.store.ts';
+import { linkUser } from './identity-provider-links.service.ts';
+import { identityProviderTarget } from './identity-providers.service.ts';
+import {
+  findIdentityProvider,
+  findLink,
+  findLinkOfSubject,
+  hasLinks,
+  type IdentityProvider,
+  lockIdentityProvider,
+  touchLink,
+} from './identity-providers.store.ts';
+import { isSameAddress, knownAs, mappedAttributes, mappedLogin } from './upstream-claims.policy.ts';
+import type { UpstreamIdentity } from './upstream-exchange.service.ts';
+import { UpstreamFailure } from './upstream-failure.service.ts';
+import { linkRefusal } from './upstream-link.policy.ts';
+
+/** @throws {UpstreamFailure} which is in the audit log then */
+export async function signInUpstream(
+  services: Services,
+  provider: IdentityProvider,
+  identity: UpstreamIdentity,
+  request: RequestContext,
+): Promise<SignedInUser> {
+  const { database } = services;
+  return database.transaction((trx) => {
+    const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+    return admit({
+      services: within,
+      trx,
+      provider,
+      identity,
+      request: { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] },
+    });
+  });
+}
+
+/** Notes that a sign-in by the provider failed, whoever it was. */
+export async function recordUpstreamFailure(
+  { database }: Services,
+  provider: Pick<IdentityProvider, 'id' | 'name'>,
+  { reason }: UpstreamFailure,
+  request: RequestContext,
+): Promise<void> {
+  await database.transaction((trx) =>
+    recordEvent(trx, {
+      eventType: 'user.authentication.auth_via_IDP',
+      displayMessage: 'Authenticate user via identity provider',
+      request,
+      targets: [identityProviderTarget(provider)],
+      failure: reason,
+    }),
+  );
+}
+
+interface Admission {
+  readonly services: Services;
+  readonly trx: Executor;
+  readonly provider: IdentityProvider;
+  readonly identity: UpstreamIdentity;
+  /** The service acts: who the user is, is only being found out. */
+  readonly request: RequestContext;
+}
+
+async function admit(admission: Admission): Promise<SignedInUser> {
+  const { trx, provider, identity, request } = admission;
+  const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
+  // A deletion of the provider or its deactivation meanwhile counts.
+  if (linked !== undefined && (await findIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
+  const user = linked === undefined ? await firstSignIn(admission) : await lockUser(trx, linked.userId);
+  if (user?.status !== 'ACTIVE') throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
+  const mastered = linked !== undefined && provider.policy.provisioning.profileMaster ? await masterProfile(admission, user) : user;
+
+  const now = present();
+  await touchLink(trx, { idpId: provider.id, userId: user.id, knownAs: knownAs(identity.claims, identity.email), lastUsed: now });
+  const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
+  const targets = [userTarget(mastered), identityProviderTarget(provider)];
+  const { amr, acr } = identity.claims;
+  await recordEvent(trx, {
+    eventType: 'user.authentication.auth_via_IDP',
+    displayMessage: 'Authenticate user via identity provider',
+    request: himself,
+    targets,
+    // What the provider says of how; here it counts as one factor, whatever it was.
+    after: { idpId: provider.id, externalId: identity.subject, amr: words(amr), acr: words([acr])[0] },
+  });
+  return { id: user.id, login: mastered.login, authenticatedAt: now };
+}
+
+const notOffered = () => new UpstreamFailure('not-offered', 'IDP_NOT_ACTIVE');
+const words = (values: unknown): string[] =>
+  (Array.isArray(values) ? values : [])
+    .filter((value): value is string => typeof value === 'string' && value.length <= 100 && isPrintable(value))
+    .slice(0, 10);
+
+/** Nobody is linked to the subject yet. The provider's row is locked: of many at once the first decides. */
+async function firstSignIn(admission: Admission): Promise<User | undefined> {
+  const { trx, provider, identity } = admission;
+  if ((await lockIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
+  const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
+  if (linked !== undefined) return lockUser(trx, linked.userId);
+
+  const candidate = identity.email === undefined ? undefined : await findByEmail(trx, provider, identity.email);
+  if (candidate !== undefined) return linkCandidate(admission, candidate, identity.email ?? '');
+  if (provider.policy.provisioning.action !== 'AUTO') throw new UpstreamFailure('not-admitted', 'NO_LINKED_USER');
+  return createNew(admission);
+}
+
+/** What the verified address names here: a login, an e-mail address of one user only, or either, if it is the same user's. */
+async function findByEmail(trx: Executor, { policy }: IdentityProvider, email: string): Promise<User | undefined> {
+  const { matchType } = policy.subject;
+  const namedLogin = matchType === 'EMAIL' ? undefined : await findUserByLogin(trx, email);
+  const namedEmail = matchType === 'USERNAME' ? undefined : await findUserByUniqueEmail(trx, email);
+  const byLogin = namedLogin && isSameAddress(namedLogin.login, email) ? namedLogin : undefined;
+  const byEmail = namedEmail && isSameAddress(namedEmail.email, email) ? namedEmail : undefined;
+  if (byLogin !== undefined && byEmail !== undefined && byLogin.id !== byEmail.id) {
+    throw new UpstreamFailure('not-admitted', 'SEVERAL_USERS_MATCH');
+  }
+  return byLogin ?? byEmail;
+}
+
+async function linkCandidate(admission: Admission, { id }: User, email: string): Promise<User> {
+  const { services, trx, provider, identity, request } = admission;
+  const user = await lockUser(trx, id);
+  if (user === undefined) throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
+  const isAddress = isSameAddress(user.email, email);
+  const refusal = linkRefusal(provider.policy, {
+    active: user.status === 'ACTIVE',
+    administrator: (await findRoles(trx, id)).length > 0,
+    emailProved: isAddress && user.emailVerified,
+    untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
+    linkedAlready: (await findLink(trx, provider.id, id)) !== undefined,
+    groupIds: await listGroupIds(trx, id),
+    orgIds: await findOrgIds(trx, id),
+  });
+  if (refusal !== undefined) throw new UpstreamFailure('not-admitted', refusal);
+  await linkUser(services, provider.id, id, identity.subject, request);
+  // A link to choose a password, in whosever hands it is, would be a second key to what is now his.
+  await deleteLinksOf(trx, id);
+  if (isAddress && !user.emailVerified) await updateUser(trx, id, { emailVerified: true });
+  return (await findUserById(trx, id)) ?? user;
+}
+
+/** The attributes that the claims fill, each as a profile may have it; others are left out. */
+function attributesOf({ provider, identity }: Admission): Record<string, string> {
+  const mapped = Object.entries(mappedAttributes(provider.policy, identity.claims, identity.email));
+  const shape: Readonly<Record<string, (typeof userProfile.shape)['title']>> = userProfile.shape as never;
+  return Object.fromEntries(
+    mapped.flatMap(([attribute, value]) => {
+      const checked = shape[attribute]?.safeParse(value).data;
+      return typeof checked === 'string' && checked !== '' ? [[attribute, checked]] : [];
+    }),
+  );
+}
+
+async function createNew(admission: Admission): Promise<User> {
+  const { services, trx, provider, identity, request } = admission;
+  const { orgId, groups } = provider.policy.provisioning;
+  const given = mappedLogin(provider.policy, identity.claims, identity.email);
+  if (given === undefined) throw new UpstreamFailure('no-email', 'NO_VERIFIED_LOGIN');
+  const profile = userProfile.safeParse({ ...attributesOf(admission), login: given });
+  if (!profile.success) throw new UpstreamFailure('no-user-name', 'LOGIN_NOT_ALLOWED');
+  // Whose names these are, is somebody else, even where an address could be shared.
+  const names = { id: '', login: profile.data.login, email: profile.data.email ?? identity.email ?? null };
+  if ((await findTakenNames(trx, names)).size > 0) throw new UpstreamFailure('not-admitted', 'NAME_TAKEN');
+  try {
+    const created = await createUser(services, { profile: profile.data, activate: true, orgId, groupIds: groups.assignments }, request);
+    const emailVerified = created.email !== null && created.email === identity.email;
+    if (emailVerified) await updateUser(trx, created.id, { emailVerified });
+    await linkUser(services, provider.id, created.id, identity.subject, request);
+    return { ...created, emailVerified };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // The login is taken; or the organization or a group was deleted since.
+    throw new UpstreamFailure('not-admitted', error.errorCode === 'E0000014' ? 'NAME_TAKEN' : 'PROVISIONING_NOT_POSSIBLE', error);
+  }
+}
+
+/** Writes what the claims fill anew; what they do not tell stays. An address that is another user's by now stays away. */
+async function masterProfile(admission: Admission, before: User): Promise<User> {
+  const { trx, identity, request } = admission;
+  const { email: given, ...attributes } = attributesOf(admission);
+  const email =
+    given !== undefined && (await findTakenNames(trx, { ...before, email: given })).size > 0 ? before.email : (given ?? before.email);
+  const emailVerified = email === before.email ? before.emailVerified || email === identity.email : true;
+  const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
+  const told = (user: User) => ({ profile: profileOf(user) });
+  if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return before;
+  const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
+  await updateUser(trx, before.id, changes);
+  if (email !== before.email) await deleteLinksOf(trx, before.id);
+  await tellFormerAddress(trx, before, email, request);
+  await recordEvent(trx, {
+    eventType: 'user.account.update_profile',
+    displayMessage: 'Update user profile',
+    request,
+    targets: [userTarget(after)],
+    before: { profile: profileOf(before) },
+    after: { profile: profileOf(after) },
+  });
+  return { ...after, ...changes };
+}

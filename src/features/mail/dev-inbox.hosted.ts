@@ -1,0 +1,77 @@
+/**
+ * The dev inbox: without a mail server, the mails of a developer's own machine can be read here, with their links. Like the playground it is there only where
+ * BASE_URL is loopback, never behind a proxy (management-api.md, "How it is started and configured"); only to who connects on this machine, for its mails are keys to every account; and only under that name, so that no page of another
+ * site whose name leads to this machine reads it (DNS rebinding).
+ */
+import type { RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { isLoopbackHost } from '../../platform/config/config.ts';
+import { isFromThisMachine } from '../../platform/http/requests.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { House } from '../sign-in/interactions.hosted.ts';
+import { type InboxMail, readInbox, readInboxMail } from './dev-inbox.service.ts';
+import { isMailPossible } from './mail.service.ts';
+
+const PATH = '/dev/inbox';
+
+function isThere({ config }: House, ctx: Koa.Context): boolean {
+  const host = ctx.get('Host').replace(/:\d+$/, '');
+  return config.smtpUrl === undefined && isMailPossible(config) && isFromThisMachine(ctx.req) && isLoopbackHost(host);
+}
+
+/** GET /dev/inbox */
+export async function inboxPage(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  if (!isThere(house, ctx)) return next();
+  const language = pageLanguage(ctx);
+  const title = language.text('inbox.title');
+  const mails = (await readInbox(house.services)).map(({ id, to, subject, sent }) => ({
+    href: `${PATH}/${id}`,
+    to,
+    subject,
+    sent: sent.toISOString(),
+  }));
+  await house.pages.render(ctx, 'dev-inbox', { ...language, title, heading: title, mails });
+}
+
+/** GET /dev/inbox/:id: the plain text, with its links. */
+export async function inboxMailPage(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  const mail = await mailOf(house, ctx);
+  if (mail === undefined) return next();
+  const language = pageLanguage(ctx);
+  const { id, to, subject, sent, text } = mail;
+  const locals = {
+    ...language,
+    title: subject,
+    heading: subject,
+    to,
+    sent: sent.toISOString(),
+    parts: withLinks(text),
+    html: `${PATH}/${id}/html`,
+    back: PATH,
+  };
+  await house.pages.render(ctx, 'dev-inbox-mail', locals);
+}
+
+/** GET /dev/inbox/:id/html: the mail as mail programs show it, without any script. */
+export async function inboxMailHtml(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  const mail = await mailOf(house, ctx);
+  if (mail === undefined) return next();
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.set(
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+  );
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set('Referrer-Policy', 'no-referrer');
+  ctx.body = mail.html;
+}
+
+const mailOf = async (house: House, ctx: RouterContext): Promise<InboxMail | undefined> =>
+  isThere(house, ctx) ? readInboxMail(house.services, ctx.params.id ?? '') : undefined;
+
+/** The text in pieces: what is a link of this service's mails, and what is not. */
+const withLinks = (text: string): readonly { readonly text: string; readonly isLink: boolean }[] =>
+  text
+    .split(/(https?:\/\/\S+)/)
+    .map((part) => ({ text: part, isLink: /^https?:\/\//.test(part) }))
+    .filter((part) => part.text !== '');

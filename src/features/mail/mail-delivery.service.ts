@@ -1,0 +1,110 @@
+/**
+ * Sends what was noted (features/mail/mail.service.ts): in the user's language and in the name of the service as it is branded now. What is sent to whom is in the audit
+ * log, without the link; so is what was given up. A mail whose link is of no use any more, or whose user is gone, is not sent.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { MailPatience } from '../../platform/clock/timings.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, Refused, smtpMailer } from '../../platform/mail/transport.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { SYSTEM } from '../audit/audit-event.policy.ts';
+import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
+import { browserName } from '../sessions/browser-name.policy.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
+import { findLink } from '../sign-in/one-time-links.store.ts';
+import { findVerification } from '../users/email-verifications.store.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { findUserById } from '../users/users.store.ts';
+import { inboxMailer } from './dev-inbox.service.ts';
+import { isMailable, type MailKind } from './mail.policy.ts';
+import { isMailPossible, letter, mailNote, sealContext } from './mail.service.ts';
+import { renderMail } from './templates.ts';
+
+/** @returns undefined where mail goes nowhere */
+export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>, patience?: MailPatience): Mailer | undefined {
+  const { smtpUrl, mailFrom } = services.config;
+  if (smtpUrl !== undefined && mailFrom !== undefined) return smtpMailer(smtpUrl, mailFrom, patience);
+  return isMailPossible(services.config) ? inboxMailer(services) : undefined;
+}
+
+/** Seconds to the next attempt: a mail server asks to come again after minutes (RFC 5321 section 4.5.4.1); given up after a day or so. */
+const PAUSES: readonly number[] = [5, 60, 300, 900, 3600, 2 * 3600, 4 * 3600, 6 * 3600, 8 * 3600];
+
+const pageOf = (kind: MailKind): string => (kind === 'password-changed' ? '/forgot-password' : '/account');
+
+export function mailDelivery(services: Services, mailer: Mailer | undefined): Carrier {
+  const { config, database, keyring } = services;
+  const host = new URL(config.baseUrl).hostname;
+
+  return {
+    mostAtOnce: MOST_CONNECTIONS,
+    takenFor: MAIL_TAKEN_FOR,
+    pauseAfter: (attempts) => PAUSES[attempts - 1],
+    async deliver(payload) {
+      const { id, userId, kind: named, open, sealed } = mailNote.parse(payload);
+      const kind = named as MailKind;
+      const user = await findUserById(database.knex, userId);
+      if (mailer === undefined || user === undefined) return 'dropped';
+      const content = letter.parse(sealed === undefined ? open : JSON.parse(keyring.open(sealed, sealContext(id))));
+      if (content.expiresAt !== undefined && new Date(content.expiresAt) <= present()) throw new Undeliverable('its link has ended');
+      if (content.link !== undefined && !(await isOfUse(database.knex, content.link))) return 'dropped';
+      const { to } = content;
+      if (!isMailable(to)) throw new Undeliverable('mail cannot be sent to this address');
+
+      const { at, ipAddress, userAgent } = content.occurred ?? {};
+      const brand = await currentSettings(services, 'branding');
+      const link = content.link ?? (content.occurred && `${config.baseUrl}${pageOf(kind)}`);
+      const occurred = at === undefined ? undefined : { at: new Date(at), ipAddress, browser: browserName(userAgent ?? '') };
+      const { subject, text, html, language } = renderMail(
+        kind,
+        content.language,
+        { login: user.login, values: content.values, link, occurred },
+        brand,
+      );
+      try {
+        await mailer.send({ to, subject, text, html, language, messageId: `${id}@${host}`, senderName: brand.name });
+      } catch (error) {
+        throw error instanceof Refused ? new Undeliverable(error.message) : error;
+      }
+      // One statement: of a delivery nobody is told by mail.
+      await recordEvent(database.knex, { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, to } });
+      return 'delivered';
+    },
+    givenUp(payload) {
+      const { userId, login, kind } = mailNote.parse(payload);
+      return deliveryOf(kind as MailKind, { id: userId, login });
+    },
+  };
+}
+
+/** Was a link that works once neither used nor replaced since? Whoever gets it would find it broken, and the newer one is on its way. */
+async function isOfUse(executor: Executor, link: string): Promise<boolean> {
+  const [, page, token = ''] = /\/(choose-password|verify-email)\/([\w-]+)$/.exec(link) ?? [];
+  if (page === undefined) return true;
+  const find = page === 'verify-email' ? findVerification : findLink;
+  return (await find(executor, digest(token), present())) !== undefined;
+}
+
+/** What the audit log says of a mail, sent or not. */
+export const deliveryOf = (kind: MailKind, user: { readonly id: string; readonly login: string }) => ({
+  eventType: 'system.email.delivery' as const,
+  displayMessage: `Send mail to user: ${kind}`,
+  targets: [userTarget(user)],
+});
+
+/** Says in the log, behind the start, when the mail server cannot be reached: what waits is sent as soon as it can. */
+export async function warnOfSilentServer(
+  { smtpUrl }: Pick<Config, 'smtpUrl'>,
+  mailer: Mailer | undefined,
+  log: Services['log'],
+): Promise<void> {
+  if (smtpUrl === undefined || mailer === undefined) return;
+  try {
+    await mailer.verify();
+  } catch (error) {
+    log.warn({ err: error, server: new URL(smtpUrl).host }, 'the mail server of SMTP_URL cannot be used now: mail waits until it can');
+  }
+}

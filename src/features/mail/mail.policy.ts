@@ -1,0 +1,72 @@
+/** What is told to users by mail: which events, to which addresses, and in which language. Pure; the words stand in src/mail. */
+import type { EventType } from '../audit/event-types.policy.ts';
+
+/** Mails with a link that works once, and what else somebody asked for. */
+export type AskedMail = 'invitation' | 'activation' | 'password-reset' | 'password-elsewhere' | 'email-verification' | 'test';
+
+/** What happened to an account, so that its user notices what he has not done himself. */
+export type Notice =
+  | 'new-sign-in'
+  | 'password-changed'
+  | 'factor-added'
+  | 'factor-removed'
+  | 'recovery-codes-replaced'
+  | 'account-linked'
+  | 'account-unlinked'
+  | 'data-downloaded'
+  | 'email-changed'
+  | 'email-removed';
+
+export type MailKind = AskedMail | Notice;
+
+const NOTICES: Readonly<Partial<Record<EventType, Notice>>> = {
+  'user.account.update_password': 'password-changed',
+  'user.mfa.factor.activate': 'factor-added',
+  'user.mfa.factor.deactivate': 'factor-removed',
+  'user.mfa.factor.reset_all': 'factor-removed',
+  'user.identity_provider.link': 'account-linked',
+  'user.identity_provider.unlink': 'account-unlinked',
+};
+
+/** @returns what the user is told of an event that succeeded; undefined: nothing. Sign-ins, addresses, recovery codes and downloads have rules of their own. */
+export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[eventType];
+
+/** RFC 5321 section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
+const LONGEST_ADDRESS = 254;
+const LONGEST_LOCAL_PART = 64;
+/** One address and nothing else: no list, no comment, no quoted string, no source route (RFC 5322 section 3.4.1), nothing that begins a header. */
+/** An encoded word (RFC 2047): some mail servers decode it, and then deliver to somebody else. */
+const ENCODED_WORD = /=\?.*\?=/;
+const ADDRESS = /^[^\s"(),:;<>@[\\\]\p{C}]+@[^\s"(),:;<>@[\\\]\p{C}]+$/u;
+
+/** Would a mail server look the domain up as it is written? Another spelling of it would be another address here, and the same mailbox (RFC 5891 section 5.3). */
+function isOneDomain(domain: string): boolean {
+  const written = domain.toLowerCase();
+  if (!URL.canParse(`http://${written}`)) return false;
+  const isAscii = /^[!-~]*$/.test(written);
+  // Of what NFKC leaves alone, the ideographic full stop is a dot to mail servers.
+  return isAscii ? new URL(`http://${written}`).hostname === written : written.normalize('NFKC') === written && !written.includes('\u3002');
+}
+
+/** Can mail be sent there? */
+export function isMailable(address: string): boolean {
+  const octets = (text: string) => new TextEncoder().encode(text).length;
+  const local = address.slice(0, address.lastIndexOf('@'));
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  const isDotted = !/^\.|\.@|@\.|\.\.|\.$/.test(address);
+  return (
+    ADDRESS.test(address) &&
+    !ENCODED_WORD.test(local) &&
+    isOneDomain(domain) &&
+    isDotted &&
+    octets(address) <= LONGEST_ADDRESS &&
+    octets(local) <= LONGEST_LOCAL_PART
+  );
+}
+
+/** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for himself, that of the page he used; undefined: none is known */
+export function languageOf(profile: Readonly<Record<string, string>>, page: string | undefined): string | undefined {
+  const tags = [profile.preferredLanguage, profile.locale, page].filter((tag) => tag !== undefined && tag !== '');
+  // Okta's profiles write `en_US`.
+  return tags.length === 0 ? undefined : tags.join(' ').replaceAll('_', '-');
+}

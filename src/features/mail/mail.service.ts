@@ -1,0 +1,159 @@
+/**
+ * Notes, in the transaction of a change, what its user is to be told by mail; it is sent from the outbox after the commit (features/mail/mail-delivery.service.ts), never
+ * in the request. A link is a key to the account for as long as it waits: it lies in the outbox sealed. Where there is no way to send, nothing is noted.
+ */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { digest, type Keyring } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { wrongState } from '../../platform/errors/errors.ts';
+// Types alone: every event may be one that its user is told of.
+import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
+import { insertEntry, laneOf, type NewEntry } from '../outbox/outbox.store.ts';
+import { findUserById, type User } from '../users/users.store.ts';
+import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, noticeOf } from './mail.policy.ts';
+
+/** `outbox.kind` of a mail. */
+export const MAIL = 'mail';
+
+/** What a mail says beside its fixed words. */
+export const letter = z.object({
+  /** The address that the user has now: one that he is given a moment later is not told of what was before. */
+  to: z.string(),
+  /** BCP 47 tags with spaces between them, the best first. */
+  language: z.string().optional(),
+  /** Placeholders of its words. */
+  values: z.record(z.string(), z.string()).default({}),
+  link: z.string().optional(),
+  /** ISO 8601: when the link ends, and the mail is of no use any more. */
+  expiresAt: z.string().optional(),
+  /** When and whence, of what happened. */
+  occurred: z.object({ at: z.string(), ipAddress: z.string().optional(), userAgent: z.string().optional() }).optional(),
+});
+
+export type Letter = Readonly<z.input<typeof letter>>;
+
+/** What lies in the outbox: who is told and of what, in clear; the rest sealed where it has a link. */
+export const mailNote = z.object({
+  /** The same at every attempt. */
+  id: z.string(),
+  userId: z.string(),
+  login: z.string(),
+  kind: z.string(),
+  open: letter.optional(),
+  sealed: z.string().optional(),
+});
+
+export const sealContext = (id: string): string => `mail ${id}`;
+
+/**
+ * Is there a way to send mail: a mail server, or the dev inbox, which is there only for who works on the machine itself (management-api.md, "How it is
+ * started and configured")?
+ * @param request absent: nobody asks, the service itself sends
+ */
+export function isMailPossible(
+  { smtpUrl, loopback }: Pick<Config, 'smtpUrl' | 'loopback'>,
+  request?: Pick<RequestContext, 'isForwarded'>,
+): boolean {
+  return smtpUrl !== undefined || (loopback && request?.isForwarded !== true);
+}
+
+/** Has the user an address that mail can be sent to? */
+export const hasMailAddress = <U extends Pick<User, 'email'>>(user: U): user is U & { readonly email: string } =>
+  user.email !== null && isMailable(user.email);
+
+/** A link that somebody asks to be mailed would otherwise be nobody's. @throws {ApiError} wrong state where it cannot be mailed */
+export function requireMail<U extends Pick<User, 'email'>>(
+  config: Config,
+  user: U,
+  request: RequestContext,
+): asserts user is U & { readonly email: string } {
+  if (!isMailPossible(config, request)) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
+  if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
+}
+
+type Recipient = Pick<User, 'id' | 'login' | 'profile'>;
+
+function noteFor(
+  { id: userId, login }: Pick<Recipient, 'id' | 'login'>,
+  kind: MailKind,
+  content: { open: Letter } | { id: string; sealed: string },
+): NewEntry {
+  const payload: z.input<typeof mailNote> = { id: crypto.randomUUID(), userId, login, kind, ...content };
+  // Notices come to a mailbox in the order in which they were noted. A link holds for an hour and waits for none of them, nor one mailbox for another.
+  const objectKey = 'open' in content ? digest(`${userId} ${content.open.to}`) : null;
+  return { kind: MAIL, orderingKey: laneOf(userId), objectKey, payload, created: present() };
+}
+
+/**
+ * Notes a mail that somebody asked for.
+ * @param trx the transaction of what it tells of
+ * @param user whom it is for; that he has an address, and that mail is possible, was found out before
+ */
+export async function queueMail(
+  trx: Executor,
+  keyring: Keyring,
+  user: Recipient,
+  kind: AskedMail,
+  content: Omit<Letter, 'language'>,
+  request: Pick<RequestContext, 'language'> = {},
+): Promise<void> {
+  const id = crypto.randomUUID();
+  const whole: Letter = { ...content, language: languageOf(user.profile, request.language) };
+  await insertEntry(trx, noteFor(user, kind, { id, sealed: keyring.seal(JSON.stringify(whole), sealContext(id)) }));
+}
+
+/** Notes that the user is to be told of what happened to his account. An account that nobody has used yet has nobody to be told. */
+export async function queueNotice(
+  trx: Executor,
+  userId: string,
+  notice: Notice,
+  content: Partial<Pick<Letter, 'to' | 'values'>>,
+  request: RequestContext,
+): Promise<void> {
+  const user = await findUserById(trx, userId);
+  const note = user && noticeFor(user, notice, content, request);
+  if (note !== undefined) await insertEntry(trx, note);
+}
+
+/** @returns the note that `queueNotice` writes; undefined when there is nobody to be told */
+export function noticeFor(
+  user: Recipient & Pick<User, 'email' | 'lastLogin' | 'passwordHash'>,
+  notice: Notice,
+  content: Partial<Pick<Letter, 'to' | 'values'>>,
+  request: RequestContext,
+): NewEntry | undefined {
+  const isUsed = user.lastLogin !== null || user.passwordHash !== null;
+  const to = content.to ?? user.email ?? undefined;
+  if (!isUsed || to === undefined) return undefined;
+  const isHimself = request.actor.id === user.id;
+  const { ipAddress, userAgent } = request;
+  const occurred = { at: present().toISOString(), ...(isHimself && { ipAddress, userAgent }) };
+  // What an administrator does, in his language, would reach the user in it.
+  const language = languageOf(user.profile, isHimself ? request.language : undefined);
+  return noteFor(user, notice, { open: { ...content, to, language, occurred } });
+}
+
+/** The address that a user had is told that it is his no more, whoever has changed it: whoever reads it there may be the only one who minds. */
+export async function tellFormerAddress(
+  trx: Executor,
+  { id, email: former }: Pick<User, 'id' | 'email'>,
+  email: string | null,
+  request: RequestContext,
+): Promise<void> {
+  if (former === null || former === email) return;
+  const content = { to: former, ...(email !== null && { values: { address: email } }) };
+  await queueNotice(trx, id, email === null ? 'email-removed' : 'email-changed', content, request);
+}
+
+/** Notes the mail that an event makes necessary, if it does. A first password is no change of one. */
+export async function queueNoticeOf(trx: Executor, { eventType, targets = [], failure, before, request }: Event): Promise<void> {
+  const notice = failure === undefined ? noticeOf(eventType) : undefined;
+  const user = targets.find(({ type }) => type === 'User');
+  if (notice === undefined || user === undefined) return;
+  const known = z.object({ passwordChanged: z.date().nullable() }).safeParse(before).data;
+  if (notice === 'password-changed' && known?.passwordChanged === null) return;
+  const provider = targets.find(({ type }) => type === 'IdentityProvider')?.displayName;
+  await queueNotice(trx, user.id, notice, provider === undefined ? {} : { values: { provider } }, request);
+}

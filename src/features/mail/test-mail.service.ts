@@ -1,0 +1,58 @@
+/**
+ * A mail by which an administrator tries whether mail goes out. Sent in the request, unlike all others, so that the mail server's answer can be told: for
+ * 20 seconds at most, and once. It goes to his own address and to no other, so that nobody makes a relay of it.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { failureOf, type MailFailure } from '../../platform/mail/transport.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { browserName } from '../sessions/browser-name.policy.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
+import { findUserById } from '../users/users.store.ts';
+import { languageOf } from './mail.policy.ts';
+import { hasMailAddress, isMailPossible } from './mail.service.ts';
+import { createMailer, deliveryOf } from './mail-delivery.service.ts';
+import { renderMail } from './templates.ts';
+
+export type TestMail =
+  /** A mail server, or the dev inbox, has taken it. */
+  | { readonly outcome: 'taken' }
+  | { readonly outcome: 'failed'; readonly failure: MailFailure }
+  | { readonly outcome: 'not-possible' | 'no-address' | 'too-many' };
+
+/** Who acts gets it. That he may is found out before. */
+export async function sendTestMail(services: Services, request: RequestContext): Promise<TestMail> {
+  const { config, database } = services;
+  const user = await findUserById(database.knex, request.actor.id);
+  if (!isMailPossible(config, request)) return { outcome: 'not-possible' };
+  if (user === undefined || !hasMailAddress(user)) return { outcome: 'no-address' };
+  if (!(await mayMailAgain(services, user.id))) return { outcome: 'too-many' };
+  const mailer = createMailer(services, timings.testMail);
+  if (mailer === undefined) return { outcome: 'not-possible' };
+
+  const brand = await readSettings(services, 'branding');
+  const { ipAddress, userAgent = '' } = request;
+  const occurred = { at: present(), ipAddress, browser: browserName(userAgent) };
+  const mail = renderMail('test', languageOf(user.profile, request.language), { login: user.login, occurred }, brand);
+  const messageId = `${crypto.randomUUID()}@${new URL(config.baseUrl).hostname}`;
+  let failure: MailFailure | undefined;
+  try {
+    await mailer.send({ ...mail, to: user.email, messageId, senderName: brand.name });
+  } catch (error) {
+    failure = failureOf(error);
+  } finally {
+    mailer.close();
+  }
+  await database.transaction((trx) =>
+    recordEvent(trx, {
+      ...deliveryOf('test', user),
+      request,
+      after: { kind: 'test', to: user.email },
+      ...(failure !== undefined && { failure: failure.words }),
+    }),
+  );
+  return failure === undefined ? { outcome: 'taken' } : { outcome: 'failed', failure };
+}

@@ -1,0 +1,169 @@
+/** The departments of an organization: one with what lies below it, adding, changing, moving, deleting. */
+import { z } from 'zod';
+import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
+import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import type { ConsolePage, Crumb, Typed, Visit } from '../../pages/console/page.ts';
+import { picked, pickField } from '../../pages/console/pick.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { text } from '../../platform/validation/text.ts';
+import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
+import { createDepartment, type Department, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
+import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.console.ts';
+import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
+
+/** More of the way to a department would fill the page. */
+const NEAREST = 4;
+
+const homeOf = (orgId: string, depId: string): string => `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}`;
+
+const fieldsFor = async (
+  departments: readonly Department[],
+  now: { name?: string; originId?: string; parentId?: string | null },
+  typed: Typed,
+): Promise<Field[]> => [
+  { name: 'name', label: 'Name', required: true, value: now.name ?? '' },
+  { name: 'originId', label: 'External id', hint: 'Its id in another system, if it has one', value: now.originId ?? '' },
+  await pickField(
+    departmentsOf(departments),
+    { name: 'parentId', label: 'Below', value: now.parentId ?? '', none: 'Nothing: at the top level' },
+    typed,
+  ),
+];
+
+const settings = z.object({ name: text({ least: 1 }), originId: text(), parentId: z.string() });
+
+/** What was typed, with the department that it names. @throws {ApiError} validation, not found */
+async function settingsIn(visit: Visit, form: URLSearchParams) {
+  const { parentId, ...rest } = readFields(settings, form);
+  return { ...rest, parentId: (await picked(await departmentsIn(visit, orgIdIn(visit)), 'parentId', parentId)) ?? '' };
+}
+
+/** @throws {ApiError} not found */
+async function look({ services, request, params }: Visit, organization: OrganizationDetail) {
+  const { departments } = await departmentTree(services, organization.id, request);
+  const department = departments.find(({ id }) => id === params.depId);
+  const line = department === undefined ? [] : lineAbove(departments, department.id);
+  const crumbs: readonly Crumb[] = [
+    ...below(organization),
+    ...(line.length > NEAREST ? [{ label: '…' }] : []),
+    ...line.slice(-NEAREST).map(({ id, name }) => ({ label: name, href: homeOf(organization.id, id) })),
+  ];
+  const asked = () => {
+    if (department === undefined) throw notFound(params.depId ?? '', 'Department');
+    return department;
+  };
+  return { departments, crumbs, asked };
+}
+
+const create: ConsolePage = {
+  path: '/organizations/:orgId/departments/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { departments } = await look(visit, organization);
+    const fields = await fieldsFor(departments, { parentId: visit.query.get('parent') }, typed);
+    const cancel = addressOf(organization.id);
+    return formPage({ title: 'Add department', crumbs: below(organization), fields, submit: 'Add department', cancel }, typed);
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    const { parentId } = await createDepartment(visit.services, orgId, await settingsIn(visit, form), visit.request);
+    return { goTo: parentId === null ? addressOf(orgId) : homeOf(orgId, parentId), notice: 'department-created' };
+  },
+};
+
+const detail: ConsolePage = {
+  path: '/organizations/:orgId/departments/:depId',
+  access: 'organizations',
+  async show(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    const { departments, crumbs, asked } = await look(visit, organization);
+    const department = asked();
+    const home = homeOf(organization.id, department.id);
+    const members = { label: 'Members', href: `${addressOf(organization.id)}/members?department=${encodeURIComponent(department.id)}` };
+    const actions = [
+      {
+        label: 'Add department below',
+        href: `${addressOf(organization.id)}/departments/new?parent=${encodeURIComponent(department.id)}`,
+        main: true,
+      },
+      members,
+      { label: 'Change or move', href: `${home}/edit` },
+      { label: 'Delete', href: `${home}/delete` },
+    ];
+    return {
+      view: 'departments',
+      title: department.name,
+      crumbs,
+      actions: mayChange(visit, organization.id) ? actions : [members],
+      locals: {
+        facts: [
+          { label: 'External id', value: department.originId || 'None' },
+          { label: 'Id', value: department.id },
+        ],
+        listed: 'Departments below',
+        total: within(departments, department.id).size - 1,
+        branches: branchesBelow(departments, department.id),
+        departments: `${addressOf(organization.id)}/departments/`,
+      },
+    };
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/organizations/:orgId/departments/:depId/edit',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { departments, crumbs, asked } = await look(visit, organization);
+    const department = asked();
+    const own = within(departments, department.id);
+    const cancel = homeOf(organization.id, department.id);
+    return formPage(
+      {
+        title: 'Change department',
+        crumbs: [...crumbs, { label: department.name, href: cancel }],
+        fields: await fieldsFor(
+          departments.filter(({ id }) => !own.has(id)),
+          department,
+          typed,
+        ),
+        submit: 'Save',
+        cancel,
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const [orgId, depId] = [orgIdIn(visit), visit.params.depId ?? ''];
+    await updateDepartment(visit.services, orgId, depId, await settingsIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId, depId), notice: 'department-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/organizations/:orgId/departments/:depId/delete',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { crumbs, asked } = await look(visit, organization);
+    const department = asked();
+    const cancel = homeOf(organization.id, department.id);
+    const facts = ['Only a department without members, and without departments below it, can be deleted.', 'This cannot be undone.'];
+    const title = `Delete “${department.name}”?`;
+    return formPage(
+      { title, crumbs: [...crumbs, { label: department.name, href: cancel }], facts, submit: 'Delete department', danger: true, cancel },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const orgId = orgIdIn(visit);
+    await deleteDepartment(visit.services, orgId, visit.params.depId ?? '', visit.request);
+    return { goTo: addressOf(orgId), notice: 'department-deleted' };
+  },
+};
+
+export const departments: readonly ConsolePage[] = [create, detail, edit, remove];

@@ -1,0 +1,69 @@
+/** Departments of organizations. The only SQL on that table. Every change of them is made under the lock of their organization. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+
+/** A department as its organization's tree shows it. */
+export interface Department {
+  readonly id: string;
+  /** null at the top level. */
+  readonly parentId: string | null;
+  readonly name: string;
+  /** Its id in the source; empty where there is none. */
+  readonly originId: string;
+}
+
+export interface DepartmentRecord extends Department {
+  readonly orgId: string;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+const DEPARTMENT: Columns<Department> = { id: 'id', parentId: 'parent_id', name: 'name', originId: 'origin_id' };
+const RECORD: Columns<DepartmentRecord> = { ...DEPARTMENT, orgId: 'org_id', created: 'created', lastUpdated: 'last_updated' };
+
+export async function insertDepartment(trx: Executor, department: DepartmentRecord): Promise<void> {
+  await trx('departments').insert(toRow(RECORD, department));
+}
+
+export async function findDepartment(executor: Executor, orgId: string, id: string): Promise<DepartmentRecord | undefined> {
+  return executor('departments').where({ org_id: orgId, id }).first<DepartmentRecord | undefined>(RECORD);
+}
+
+/** All of an organization, oldest first. */
+export async function listDepartments(executor: Executor, orgId: string): Promise<Department[]> {
+  return executor('departments').where({ org_id: orgId }).orderBy('seq').select<Department[]>(DEPARTMENT);
+}
+
+const SELF_AND_ABOVE = `WITH RECURSIVE line AS (
+    SELECT id, parent_id FROM departments WHERE org_id = :orgId AND id = :id
+    UNION ALL
+    SELECT d.id, d.parent_id FROM departments d JOIN line ON d.org_id = :orgId AND d.id = line.parent_id
+  ) SELECT 1 FROM line WHERE id = :above`;
+
+/** Is one department another one itself, or anywhere below it? */
+export async function isWithinDepartment(executor: Executor, orgId: string, id: string, above: string): Promise<boolean> {
+  const { rows } = await executor.raw<{ rows: unknown[] }>(SELF_AND_ABOVE, { orgId, id, above });
+  return rows.length > 0;
+}
+
+export async function updateDepartment(
+  trx: Executor,
+  id: string,
+  changes: Pick<DepartmentRecord, 'name' | 'originId' | 'parentId' | 'lastUpdated'>,
+): Promise<void> {
+  await trx('departments').where({ id }).update(toRow<DepartmentRecord>(RECORD, changes));
+}
+
+/** @returns what it still has and what kept it; undefined when it is deleted */
+export async function deleteDepartment(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
+  try {
+    await trx('departments').where({ id }).delete();
+    return undefined;
+  } catch (error) {
+    const constraint = violatedConstraint(error);
+    if (constraint === 'departments_org_id_parent_id_fkey') return 'departments';
+    if (constraint === 'memberships_org_id_dep_id_fkey') return 'members';
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+/** `account/org/{orgId}/member`: who belongs to an organization, and to which of its departments. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { time, writeTime } from '../../api/fields.ts';
+import { parameterized } from '../../api/parameters.ts';
+import { text } from '../../platform/validation/text.ts';
+import { listMembers, putMember, removeMember } from './members.service.ts';
+
+const ofMember = z.object({ orgId: z.string().min(1), userId: z.string().min(1) });
+const done = z.object({ orgId: z.string(), userId: z.string(), success: z.boolean() });
+
+const member = z.object({
+  userId: z.string(),
+  login: z.string(),
+  status: z.string(),
+  depId: z.string().meta({ description: 'Empty: directly in the organization' }),
+  created: time.meta({ description: 'When he became a member' }),
+});
+
+export const members: readonly Endpoint[] = [
+  listing({
+    path: '/account/org/:orgId/member',
+    access: 'organizations',
+    summary: 'List the members of an organization, those of its departments included',
+    params: z.object({ orgId: z.string().min(1) }),
+    item: member,
+    handler: async ({ services, params, query, request }) => {
+      const { items, next } = await listMembers(services, params.orgId, query, request);
+      return { items: items.map(({ depId, created, ...rest }) => ({ ...rest, depId: depId ?? '', created: writeTime(created) })), next };
+    },
+  }),
+  parameterized({
+    method: 'PUT',
+    path: '/account/org/:orgId/member/:userId',
+    access: 'organizations',
+    summary:
+      'Make a user a member, or move them to another department. With a second organization their password, factors, links and tokens end: reset the password next',
+    params: ofMember,
+    parameters: z.object({
+      depId: text().nullable().exactOptional().meta({ description: 'Empty, null or absent: directly in the organization' }),
+    }),
+    response: done,
+    handler: async ({ services, params: { orgId, userId }, request }, { depId }) => {
+      await putMember(services, orgId, userId, depId, request);
+      return { orgId, userId, success: true };
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/account/org/:orgId/member/:userId',
+    access: 'organizations',
+    summary: 'Remove a member; the user himself stays',
+    params: ofMember,
+    response: done,
+    handler: async ({ services, params: { orgId, userId }, request }) => {
+      await removeMember(services, orgId, userId, request);
+      return { orgId, userId, success: true };
+    },
+  }),
+];

@@ -1,0 +1,174 @@
+/** The members of an organization: who they are, in which department; adding, moving, removing. Accounts themselves are not made or changed here. */
+import { z } from 'zod';
+import { departmentsIn } from '../../pages/console/candidates.ts';
+import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import type { ConsolePage, Crumb, Typed, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { picked, pickField } from '../../pages/console/pick.ts';
+import { listPage } from '../../pages/console/sheet.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
+import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
+import { NO_DEPARTMENT } from '../users/place.console.ts';
+import { addressOfUser, USERS_HOME } from '../users/user-page.console.ts';
+import { statusPiece } from '../users/user-status.console.ts';
+import { getUser } from '../users/users.service.ts';
+import { withDepth } from './department-tree.console.ts';
+import { type Department, departmentTree } from './departments.service.ts';
+import { getMember, listMembers, putMember, removeMember } from './members.service.ts';
+import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.console.ts';
+import { getOrganization } from './organizations.service.ts';
+
+const homeOf = (orgId: string): string => `${addressOf(orgId)}/members`;
+const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
+  ...below(organization),
+  { label: 'Members', href: homeOf(organization.id) },
+];
+
+/** What the address narrows the list to; a department that does not exist has no members. */
+function narrowed({ query }: Visit) {
+  const q = (query.get('q') ?? '').trim();
+  const depId = query.get('department') ?? '';
+  return { q, depId, isNarrowed: q !== '' || depId !== '', isFindable: isPrintable(q) && isPrintable(depId) };
+}
+
+const list: ConsolePage = {
+  path: '/organizations/:orgId/members',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const home = homeOf(organization.id);
+    const { q, depId, isNarrowed, isFindable } = narrowed(visit);
+    const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, limit: LIMIT, after: afterIn(query) };
+    const { items, next } = isFindable ? await listMembers(services, organization.id, search, request) : { items: [], next: undefined };
+    const { departments } = await departmentTree(services, organization.id, request);
+    const names = new Map(departments.map(({ id, name }) => [id, name]));
+    const isChangeable = mayChange(visit, organization.id);
+    const add = { label: 'Add member', href: `${home}/new`, main: true };
+    const create = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(organization.id)}` };
+    return listPage({
+      title: 'Members',
+      lead: organization.memberCount === 1 ? '1 member' : `${organization.memberCount.toLocaleString('en')} members`,
+      crumbs: below(organization),
+      actions: isChangeable ? [add, create] : [],
+      list: {
+        name: 'Members',
+        columns: ['User name', 'Department', 'Account'],
+        rows: items.map(({ userId, login, status, depId: department }) => ({
+          cells: [
+            { text: login, href: addressOfUser(userId) },
+            department === null
+              ? ''
+              : {
+                  text: names.get(department) ?? department,
+                  href: `${addressOf(organization.id)}/departments/${encodeURIComponent(department)}`,
+                },
+            statusPiece(status),
+          ],
+          actions: isChangeable
+            ? [
+                { label: 'Move', href: `${home}/${userId}` },
+                { label: 'Remove', href: `${home}/${userId}/remove` },
+              ]
+            : [],
+        })),
+        empty: isNarrowed ? 'No member fits.' : 'This organization has no members yet.',
+        emptyAction: isChangeable && !isNarrowed ? add : undefined,
+        search: { label: 'Search', q, hint: 'What the user name begins with', fields: departmentsToLookIn(departments, depId), isNarrowed },
+        pager: pagerOf(home, query, next),
+      },
+    });
+  },
+};
+
+/** More departments are not chosen from a list: the page of each leads to its members. */
+const LISTED = 200;
+
+function departmentsToLookIn(departments: readonly Department[], depId: string): readonly Field[] {
+  const listed = departments.length <= LISTED ? departments : departments.filter(({ id }) => id === depId);
+  if (listed.length === 0) return [];
+  const options = withDepth(listed).map(({ department: { id, name }, depth }) => ({
+    value: id,
+    label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,
+  }));
+  return [{ name: 'department', label: 'Department', value: depId, options: [{ value: '', label: 'All' }, ...options] }];
+}
+
+const departmentField = async (visit: Visit, orgId: string, value: string | undefined, typed: Typed): Promise<Field> =>
+  pickField(await departmentsIn(visit, orgId), { name: 'depId', label: 'Department', value, none: NO_DEPARTMENT }, typed);
+
+const departmentIn = async (visit: Visit, form: URLSearchParams): Promise<string | undefined> =>
+  picked(await departmentsIn(visit, orgIdIn(visit)), 'depId', form.get('depId') ?? '');
+
+const add: ConsolePage = {
+  path: '/organizations/:orgId/members/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const fields = [LOGIN_FIELD, await departmentField(visit, organization.id, undefined, typed)];
+    return formPage(
+      {
+        title: 'Add member',
+        crumbs: crumbsTo(organization),
+        facts: SECOND_ORGANIZATION,
+        fields,
+        submit: 'Add member',
+        cancel: homeOf(organization.id),
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
+    const user = await accountNamed(visit, login);
+    await putMember(visit.services, orgId, user.id, await departmentIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId), notice: 'member-added' };
+  },
+};
+
+const move: ConsolePage = {
+  path: '/organizations/:orgId/members/:userId',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { userId, depId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
+    const { login } = await getUser(visit.services, userId, visit.request);
+    const fields = [await departmentField(visit, organization.id, depId, typed)];
+    return formPage({ title: login, crumbs: crumbsTo(organization), fields, submit: 'Save', cancel: homeOf(organization.id) }, typed);
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    // Whoever was removed meanwhile is not brought back by a form about his department.
+    const { userId } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
+    await putMember(visit.services, orgId, userId, await departmentIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId), notice: 'member-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/organizations/:orgId/members/:userId/remove',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { userId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
+    const { login } = await getUser(visit.services, userId, visit.request);
+    const title = `Remove “${login}” from “${organization.name}”?`;
+    const facts = ['The account itself stays, with its other organizations.'];
+    return formPage(
+      { title, crumbs: crumbsTo(organization), facts, submit: 'Remove member', danger: true, cancel: homeOf(organization.id) },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const orgId = orgIdIn(visit);
+    await removeMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
+    return { goTo: homeOf(orgId), notice: 'member-removed' };
+  },
+};
+
+export const members: readonly ConsolePage[] = [list, add, move, remove];

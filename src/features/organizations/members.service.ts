@@ -1,0 +1,148 @@
+/** Who belongs to an organization, and to which of its departments. A user may belong to several organizations, to each of them once. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { forbidden, notFound, validation } from '../../platform/errors/errors.ts';
+import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { endHeld, endPreparedWays, isRise } from '../sign-in/prepared-ways.service.ts';
+import { statusAt } from '../users/user-lifecycle.policy.ts';
+import { findVisibleUser, userTarget } from '../users/user-reach.service.ts';
+import { findUserById, type User } from '../users/users.store.ts';
+import {
+  type Affiliation,
+  deleteMembership,
+  findMembership,
+  findOrgIds,
+  insertMembership,
+  listAffiliations,
+  listMemberships,
+  type Member,
+  type MemberSearch,
+  type Membership,
+  moveMembership,
+} from './memberships.store.ts';
+import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
+import { type Organization, organizationExists } from './organizations.store.ts';
+
+/**
+ * The members of an organization, those of its departments included, the oldest memberships first.
+ * @throws {ApiError} not found
+ */
+export async function listMembers(
+  { database: { knex } }: Services,
+  orgId: string,
+  { q, depId, ...window }: MemberSearch & Window,
+  request: RequestContext,
+): Promise<Page<Member>> {
+  checkReadable(orgId, request);
+  const page = await listMemberships(knex, orgId, { q, depId }, window);
+  if (page.items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
+  const now = present();
+  return { ...page, items: page.items.map((member) => ({ ...member, status: statusAt(member, now) })) };
+}
+
+/** The organizations of a user, as far as the caller may see them, the oldest memberships first. @throws {ApiError} not found */
+export async function listUserOrganizations(
+  { database: { knex } }: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<Affiliation>> {
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  return listAffiliations(knex, id, reachOf(request.roles ?? [], 'read'), window);
+}
+
+/** @throws {ApiError} not found */
+export async function getMember(
+  { database: { knex } }: Services,
+  orgId: string,
+  userId: string,
+  request: RequestContext,
+): Promise<Membership> {
+  checkReadable(orgId, request);
+  const membership = await findMembership(knex, orgId, userId);
+  if (membership === undefined) throw notFound(userId, 'Member');
+  return membership;
+}
+
+/**
+ * Makes a user a member, or moves him to another department of the same organization.
+ * @param depId absent, null or empty: directly in the organization
+ * @throws {ApiError} not found: organization or user; forbidden; validation: there is no such department
+ */
+export async function putMember(
+  services: Services,
+  orgId: string,
+  userId: string,
+  depId: string | null | undefined,
+  request: RequestContext,
+): Promise<void> {
+  const rises = await services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request);
+    const user = await personInReach(trx, userId, request);
+    const after = { orgId, userId, depId: depId || undefined };
+    const before = await findMembership(trx, orgId, userId);
+    if (before !== undefined && before.depId === after.depId) return false;
+    // Administrators of the organizations so far must not get into this one by what they know of the user.
+    const rises = before === undefined && (await isRise(trx, userId, { orgId }));
+    if (rises) await endPreparedWays(trx, userId, request);
+    const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
+    if (missing === 'userId') throw notFound(userId, 'User');
+    if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
+    // Who administered the user before may hold a link to his password.
+    if (before === undefined) await deleteLinksOf(trx, userId);
+    await recordEvent(trx, {
+      eventType: before === undefined ? 'org.membership.add' : 'org.membership.update',
+      displayMessage: before === undefined ? 'Add member to organization' : 'Move member to another department',
+      request,
+      targets: targets(user, organization),
+      ...(before !== undefined && { before: described(before) }),
+      after: described(after),
+    });
+    return rises;
+  });
+  // What was being written meanwhile.
+  if (rises) await endHeld(services.database.knex, userId);
+}
+
+/** @throws {ApiError} not found: organization, user or membership; forbidden */
+export async function removeMember(services: Services, orgId: string, userId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request);
+    const before = await findMembership(trx, orgId, userId);
+    const user = before && (await findUserById(trx, userId));
+    if (before === undefined || user === undefined) throw notFound(userId, 'Member');
+    await deleteMembership(trx, orgId, userId);
+    await recordEvent(trx, {
+      eventType: 'org.membership.remove',
+      displayMessage: 'Remove member from organization',
+      request,
+      targets: targets(user, organization),
+      before: described(before),
+    });
+  });
+}
+
+/**
+ * An administrator of single organizations takes from them alone: somebody whom he could merely see would be his to change once a member.
+ * @throws {ApiError} not found, forbidden
+ */
+async function personInReach(trx: Executor, userId: string, request: RequestContext): Promise<User> {
+  const user = await findUserById(trx, userId);
+  const orgIds = await findOrgIds(trx, userId);
+  const reaches = (verb: Verb) => {
+    const reach = reachOf(request.roles ?? [], verb);
+    return reach === 'everything' || orgIds.some((orgId) => isWithin(reach, orgId));
+  };
+  if (user === undefined || !reaches('read')) throw notFound(userId, 'User');
+  if (!reaches('write')) throw forbidden();
+  return user;
+}
+
+const targets = (user: User, organization: Organization) => [userTarget(user), organizationTarget(organization)];
+
+const described = ({ depId }: { readonly depId?: string | undefined }) => ({ depId: depId ?? '' });

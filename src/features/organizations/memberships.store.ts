@@ -1,0 +1,143 @@
+/** Which users belong to which organization, and to which department in it. The only SQL that writes that table, apart from what ends with a user. */
+
+import type { Columns } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { beginningWith } from '../../platform/database/filter.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { Reach } from '../administrators/administration.policy.ts';
+import type { UserStatus } from '../users/user-lifecycle.policy.ts';
+
+export interface Membership {
+  readonly orgId: string;
+  readonly userId: string;
+  /** Absent: directly in the organization. */
+  readonly depId?: string | undefined;
+}
+
+/** A user as one of an organization. */
+export interface Member {
+  readonly userId: string;
+  readonly login: string;
+  /** As it is stored, with `lockedUntil`: see `statusAt`. */
+  readonly status: UserStatus;
+  readonly lockedUntil: Date | null;
+  /** null: directly in the organization. */
+  readonly depId: string | null;
+  /** Of the membership. */
+  readonly created: Date;
+}
+
+const FIELDS = new Map([
+  ['memberships_org_id_fkey', 'orgId'],
+  ['memberships_user_id_fkey', 'userId'],
+  ['memberships_org_id_dep_id_fkey', 'depId'],
+] as const);
+
+/** What a membership can name that does not exist. */
+export type Missing = 'orgId' | 'userId' | 'depId';
+
+/** @returns what does not exist and kept the row out; undefined when it is written */
+export function insertMembership(executor: Executor, { orgId, userId, depId }: Membership, created: Date): Promise<Missing | undefined> {
+  return missing(executor('memberships').insert({ org_id: orgId, user_id: userId, dep_id: depId ?? null, created }));
+}
+
+/** Puts a member into another department. @returns what does not exist and kept him where he was */
+export function moveMembership(executor: Executor, { orgId, userId, depId }: Membership): Promise<Missing | undefined> {
+  return missing(
+    executor('memberships')
+      .where({ org_id: orgId, user_id: userId })
+      .update({ dep_id: depId ?? null }),
+  );
+}
+
+async function missing(write: PromiseLike<unknown>): Promise<Missing | undefined> {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    const constraint = violatedConstraint(error);
+    for (const [name, field] of FIELDS) if (name === constraint) return field;
+    throw error;
+  }
+}
+
+export async function findMembership(executor: Executor, orgId: string, userId: string): Promise<Membership | undefined> {
+  const row = await executor<{ org_id: string; user_id: string; dep_id: string | null }>('memberships')
+    .where({ org_id: orgId, user_id: userId })
+    .first();
+  return row && { orgId, userId, depId: row.dep_id ?? undefined };
+}
+
+export async function deleteMembership(executor: Executor, orgId: string, userId: string): Promise<void> {
+  await executor('memberships').where({ org_id: orgId, user_id: userId }).delete();
+}
+
+/** The organizations that a user belongs to. */
+export async function findOrgIds(executor: Executor, userId: string): Promise<string[]> {
+  return executor('memberships').where({ user_id: userId }).pluck('org_id');
+}
+
+/** The organizations whose administrators may have prepared ways to sign in as the user: those of now and of before. */
+export async function findOrgIdsEver(executor: Executor, userId: string): Promise<string[]> {
+  const ofBefore = executor('former_memberships').where({ user_id: userId }).select('org_id');
+  return executor('memberships').where({ user_id: userId }).union(ofBefore).pluck('org_id');
+}
+
+/** For a user whose prepared ways have ended. */
+export async function forgetFormerMemberships(executor: Executor, userId: string): Promise<void> {
+  await executor('former_memberships').where({ user_id: userId }).delete();
+}
+
+const MEMBER: Columns<Member> = {
+  userId: 'users.id',
+  login: 'users.login',
+  status: 'users.status',
+  lockedUntil: 'users.locked_until',
+  depId: 'memberships.dep_id',
+  created: 'memberships.created',
+};
+
+/** Which members; all that is given must fit. */
+export interface MemberSearch {
+  /** What the login begins with, whatever the case of the letters. */
+  readonly q?: string | undefined;
+  /** Of this department alone. */
+  readonly depId?: string | undefined;
+}
+
+/** The members of an organization, the oldest memberships first. */
+export function listMemberships(executor: Executor, orgId: string, { q, depId }: MemberSearch, window: Window): Promise<Page<Member>> {
+  const members = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
+  if (depId !== undefined) members.where('memberships.dep_id', depId);
+  if (q !== undefined) members.whereRaw('lower(users.login) LIKE lower(?)', [beginningWith(q)]);
+  return readPage(members, MEMBER, window, { by: 'memberships.seq' });
+}
+
+/** An organization that a user belongs to. */
+export interface Affiliation {
+  readonly orgId: string;
+  readonly orgName: string;
+  /** null: directly in the organization. */
+  readonly depId: string | null;
+  readonly depName: string | null;
+  readonly created: Date;
+}
+
+const AFFILIATION: Columns<Affiliation> = {
+  orgId: 'o.id',
+  orgName: 'o.name',
+  depId: 'd.id',
+  depName: 'd.name',
+  created: 'm.created',
+};
+
+/** The organizations of a user within a reach, the oldest memberships first. */
+export function listAffiliations(executor: Executor, userId: string, reach: Reach, window: Window): Promise<Page<Affiliation>> {
+  const query = executor('memberships AS m')
+    .join('organizations AS o', 'o.id', 'm.org_id')
+    .leftJoin('departments AS d', { 'd.org_id': 'm.org_id', 'd.id': 'm.dep_id' })
+    .where('m.user_id', userId);
+  if (reach !== 'everything') query.whereIn('m.org_id', [...reach]);
+  return readPage(query, AFFILIATION, window, { by: 'm.seq' });
+}

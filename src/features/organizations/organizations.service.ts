@@ -1,0 +1,147 @@
+/** What can be done with organizations ("Organization endpoints"). Creating and deleting is for those who administer the service; the rest goes as far as their reach. */
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { isWithin, reachOf } from '../administrators/administration.policy.ts';
+import { deleteRolesOf } from '../administrators/roles.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import {
+  countOrganizations,
+  deleteOrganization as deleteRow,
+  findOrganization,
+  insertOrganization,
+  listOrganizations as listRows,
+  lockOrganization,
+  type Organization,
+  type OrganizationType,
+  updateOrganization,
+} from './organizations.store.ts';
+
+export type { OrganizationType } from './organizations.store.ts';
+
+export interface NewOrganization {
+  readonly name: string;
+  /** Absent: empty. */
+  readonly originId?: string | undefined;
+  /** Absent: LOCAL. */
+  readonly type?: OrganizationType | undefined;
+}
+
+export interface OrganizationDetail extends Organization {
+  /** Users who belong to it, those of its departments included. */
+  readonly memberCount: number;
+  readonly editable: boolean;
+}
+
+/** What comes from another source is renamed there. */
+const isEditable = ({ type }: Organization): boolean => type === 'LOCAL';
+
+/**
+ * Oldest first, those within the caller's reach.
+ * @param page from 1; beyond the last one there is nothing
+ * @param q what the name has somewhere, whatever the case of the letters
+ * @returns the page, and how many organizations there are in all
+ */
+export async function listOrganizations(
+  { database: { knex } }: Services,
+  { page, limit, q }: { readonly page: number; readonly limit: number; readonly q?: string | undefined },
+  request: RequestContext,
+): Promise<{ readonly count: number; readonly organizations: readonly Organization[] }> {
+  const reach = reachOf(request.roles ?? [], 'read');
+  const count = await countOrganizations(knex, reach, q);
+  const offset = (page - 1) * limit;
+  // The database goes row by row to where a page begins; beyond the end it need not go.
+  return { count, organizations: offset < count ? await listRows(knex, reach, { offset, limit, q }) : [] };
+}
+
+/** @throws {ApiError} not found */
+export async function getOrganization(services: Services, orgId: string, request: RequestContext): Promise<OrganizationDetail> {
+  checkReadable(orgId, request);
+  const found = await findOrganization(services.database.knex, orgId);
+  if (found === undefined) throw notFound(orgId, 'Organization');
+  return { ...found, editable: isEditable(found) };
+}
+
+/** @throws {ApiError} conflict of the name */
+export async function createOrganization(services: Services, input: NewOrganization, request: RequestContext): Promise<Organization> {
+  const now = present();
+  const { name, originId = '', type = 'LOCAL' } = input;
+  const organization: Organization = { id: newId('org'), name, originId, type, created: now, lastUpdated: now };
+  await services.database.transaction(async (trx) => {
+    if (!(await insertOrganization(trx, organization))) throw nameTaken('orgName');
+    await recordEvent(trx, {
+      eventType: 'org.lifecycle.create',
+      displayMessage: 'Create organization',
+      request,
+      targets: [target(organization)],
+      after: described(organization),
+    });
+  });
+  return organization;
+}
+
+/** @throws {ApiError} not found, forbidden, wrong state: it comes from another source; conflict of the name */
+export async function renameOrganization(services: Services, orgId: string, name: string, request: RequestContext): Promise<Organization> {
+  return services.database.transaction(async (trx) => {
+    const before = await lockForChange(trx, orgId, request);
+    if (!isEditable(before)) throw wrongState(`the organization comes from another source (${before.type}) and is renamed there`);
+    const changes = { name, lastUpdated: present() };
+    if (!(await updateOrganization(trx, orgId, changes))) throw nameTaken('name');
+    const after = { ...before, ...changes };
+    await recordEvent(trx, {
+      eventType: 'org.update',
+      displayMessage: 'Rename organization',
+      request,
+      targets: [target(after)],
+      before: described(before),
+      after: described(after),
+    });
+    return after;
+  });
+}
+
+/** @throws {ApiError} not found, forbidden, wrong state: it still has departments or members */
+export async function deleteOrganization(services: Services, orgId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const before = await lockForChange(trx, orgId, request);
+    const administrators = await deleteRolesOf(trx, orgId);
+    const kept = await deleteRow(trx, orgId);
+    if (kept !== undefined) throw wrongState(`the organization still has ${kept}`);
+    await recordEvent(trx, {
+      eventType: 'org.lifecycle.delete',
+      displayMessage: 'Delete organization',
+      request,
+      targets: [target(before)],
+      before: { ...described(before), administrators },
+    });
+  });
+}
+
+/** Outside of what the caller may read there is nothing. @throws {ApiError} not found */
+export function checkReadable(orgId: string, request: RequestContext): void {
+  if (!isWithin(reachOf(request.roles ?? [], 'read'), orgId)) throw notFound(orgId, 'Organization');
+}
+
+/**
+ * Whoever changes an organization, its departments or its members waits here for the one before him: the tree gets no cycles, and what is
+ * decided upon stays as it was seen.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function lockForChange(trx: Executor, orgId: string, request: RequestContext): Promise<Organization> {
+  checkReadable(orgId, request);
+  const organization = await lockOrganization(trx, orgId);
+  if (organization === undefined) throw notFound(orgId, 'Organization');
+  if (!isWithin(reachOf(request.roles ?? [], 'write'), orgId)) throw forbidden();
+  return organization;
+}
+
+/** The organization as an event of the audit log names it. */
+export const target = ({ id, name }: Organization) => ({ id, type: 'Organization', displayName: name });
+
+const described = ({ name, originId, type }: Organization) => ({ name, originId, type });
+
+/** @param field under which the caller gave the name */
+const nameTaken = (field: string) => conflict({ field, message: 'another organization has this name' });

@@ -1,0 +1,110 @@
+/** Organizations. The only SQL on that table. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { containing } from '../../platform/database/filter.ts';
+import type { Reach } from '../administrators/administration.policy.ts';
+
+/** Where an organization is kept: here, or in an identity source that is only mirrored here. */
+export type OrganizationType = 'LOCAL' | 'LDAP' | 'SCIM' | 'OIDC';
+
+export interface Organization {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  /** Its id in the source; empty where there is none. */
+  readonly originId: string;
+  readonly type: OrganizationType;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+const ORGANIZATION: Columns<Organization> = {
+  id: 'id',
+  name: 'name',
+  originId: 'origin_id',
+  type: 'type',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+/** Held from before a new organization's number is drawn until its commit. */
+const CREATION_LOCK = 0x6f726773;
+
+/**
+ * One after the other, so that none becomes visible before an older one: the pages of the list would shift.
+ * @returns false when another organization has that name
+ */
+export async function insertOrganization(trx: Executor, organization: Organization): Promise<boolean> {
+  await trx.raw('SELECT pg_advisory_xact_lock(?)', [CREATION_LOCK]);
+  const inserted = await trx('organizations').insert(toRow(ORGANIZATION, organization)).onConflict('name').ignore().returning('id');
+  return inserted.length === 1;
+}
+
+/** An organization with the number of users who belong to it, in one statement. */
+export async function findOrganization(executor: Executor, id: string): Promise<(Organization & { memberCount: number }) | undefined> {
+  const memberCount = executor.raw('(SELECT count(*) FROM memberships WHERE org_id = organizations.id) AS "memberCount"');
+  return executor('organizations').where({ id }).first<(Organization & { memberCount: number }) | undefined>(ORGANIZATION, memberCount);
+}
+
+export async function organizationExists(executor: Executor, id: string): Promise<boolean> {
+  return (await executor('organizations').where({ id }).first('id')) !== undefined;
+}
+
+/**
+ * Lets nobody else change the organization, its departments or its members until the transaction ends. Rows that merely refer to it are not
+ * held up: whoever writes one may hold a user's row, which a change of the members waits for.
+ */
+export async function lockOrganization(trx: Executor, id: string): Promise<Organization | undefined> {
+  return trx('organizations').where({ id }).forNoKeyUpdate().first<Organization | undefined>(ORGANIZATION);
+}
+
+/** @param q what the name has somewhere */
+export async function countOrganizations(executor: Executor, reach: Reach, q?: string): Promise<number> {
+  const row = await within(executor, reach, q).count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
+}
+
+/** Oldest first. */
+export async function listOrganizations(
+  executor: Executor,
+  reach: Reach,
+  { offset, limit, q }: { readonly offset: number; readonly limit: number; readonly q?: string | undefined },
+): Promise<Organization[]> {
+  return within(executor, reach, q).orderBy('seq').offset(offset).limit(limit).select<Organization[]>(ORGANIZATION);
+}
+
+/** @returns false when another organization has the name */
+export async function updateOrganization(
+  trx: Executor,
+  id: string,
+  changes: Partial<Pick<Organization, 'name' | 'lastUpdated'>>,
+): Promise<boolean> {
+  try {
+    await trx('organizations').where({ id }).update(toRow<Organization>(ORGANIZATION, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'organizations_name_key') return false;
+    throw error;
+  }
+}
+
+/** @returns what it still has and what kept it; undefined when it is deleted */
+export async function deleteOrganization(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
+  try {
+    await trx('organizations').where({ id }).delete();
+    return undefined;
+  } catch (error) {
+    const constraint = violatedConstraint(error);
+    if (constraint === 'departments_org_id_fkey') return 'departments';
+    if (constraint === 'memberships_org_id_fkey') return 'members';
+    throw error;
+  }
+}
+
+function within(executor: Executor, reach: Reach, q?: string) {
+  const query = executor('organizations');
+  if (q !== undefined) query.whereRaw('lower(name) LIKE lower(?)', [containing(q)]);
+  return reach === 'everything' ? query : query.whereIn('id', [...reach]);
+}

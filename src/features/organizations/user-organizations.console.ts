@@ -1,0 +1,128 @@
+/** The organizations that a user belongs to, and his department in each. */
+
+import { departmentsIn } from '../../pages/console/candidates.ts';
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { picked, pickField } from '../../pages/console/pick.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { forbidden, validation } from '../../platform/errors/errors.ts';
+import { reachOf } from '../administrators/administration.policy.ts';
+import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
+import { NO_DEPARTMENT, placeFields, placeIn } from '../users/place.console.ts';
+import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';
+import { addressOf, mayChange } from './organizations.console.ts';
+import { getOrganization } from './organizations.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
+
+/** Is there an organization into which he may put people? */
+function mayAdd({ request }: Visit): boolean {
+  const reach = reachOf(request.roles, 'write');
+  return reach === 'everything' || reach.size > 0;
+}
+
+const list: ConsolePage = {
+  path: '/users/:id/organizations',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listUserOrganizations(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const add = { label: 'Add to organization', href: `${home}/new`, main: true };
+    const part = {
+      kind: 'table' as const,
+      name: 'Organizations',
+      columns: ['Organization', 'Department', 'Since'],
+      rows: items.map(({ orgId, orgName, depId, depName, created }) => ({
+        cells: [
+          { text: orgName, href: addressOf(orgId) },
+          depId === null ? '' : { text: depName ?? depId, href: `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}` },
+          { moment: momentOf(created) },
+        ],
+        actions: mayChange(visit, orgId)
+          ? [
+              { label: 'Move', href: `${home}/${encodeURIComponent(orgId)}` },
+              { label: 'Remove', href: `${home}/${encodeURIComponent(orgId)}/remove` },
+            ]
+          : [],
+      })),
+      empty: 'This user belongs to no organization. What needs none works all the same.',
+      pager: pagerOf(home, query, next),
+    };
+    return userPage(visit, subject, [part], mayAdd(visit) ? [add] : []);
+  },
+};
+
+const add: ConsolePage = {
+  path: '/users/:id/organizations/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectOf(visit);
+    const fields = await placeFields(visit, typed, { mayBeNone: false });
+    const submit = 'Add to organization';
+    return formPage({ title: submit, crumbs, facts: SECOND_ORGANIZATION, fields, submit, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    const { orgId, depId } = await placeIn(visit, form);
+    if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
+    await putMember(visit.services, orgId, user.id, depId, visit.request);
+    return { goTo: homeOf(user.id), notice: 'member-added' };
+  },
+};
+
+/** @throws {ApiError} not found, forbidden */
+async function affiliationToChange(visit: Visit) {
+  const { user, name, crumbs } = await subjectOf(visit);
+  const organization = await getOrganization(visit.services, visit.params.orgId ?? '', visit.request);
+  const { depId = '' } = await getMember(visit.services, organization.id, user.id, visit.request);
+  if (!mayChange(visit, organization.id)) throw forbidden();
+  return { user, name, organization, depId, crumbs: [...crumbs, { label: 'Organizations', href: homeOf(user.id) }] };
+}
+
+const move: ConsolePage = {
+  path: '/users/:id/organizations/:orgId',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, organization, depId, crumbs } = await affiliationToChange(visit);
+    const field = { name: 'depId', label: 'Department', value: depId, none: NO_DEPARTMENT };
+    const fields = [await pickField(await departmentsIn(visit, organization.id), field, typed)];
+    return formPage({ title: `Department in ${organization.name}`, crumbs, fields, submit: 'Save', cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    // Whoever was removed meanwhile is not brought back by a form about his department.
+    const { user, organization } = await affiliationToChange(visit);
+    const depId = await picked(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
+    await putMember(visit.services, organization.id, user.id, depId, visit.request);
+    return { goTo: homeOf(user.id), notice: 'member-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/users/:id/organizations/:orgId/remove',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, organization, crumbs } = await affiliationToChange(visit);
+    const title = `Remove ${name} from ${organization.name}?`;
+    const facts = ['The account itself stays, with its other organizations.'];
+    return formPage({ title, crumbs, facts, submit: 'Remove from organization', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user, organization } = await affiliationToChange(visit);
+    await removeMember(visit.services, organization.id, user.id, visit.request);
+    // He may have been in sight by this organization alone.
+    const isInSight = await subjectOf(visit).then(
+      () => true,
+      () => false,
+    );
+    return { goTo: isInSight ? homeOf(user.id) : addressOf(organization.id), notice: 'member-removed' };
+  },
+};
+
+export const userOrganizations: readonly ConsolePage[] = [list, add, move, remove];

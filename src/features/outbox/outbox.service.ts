@@ -1,0 +1,218 @@
+/**
+ * Carries what the outbox holds to those it is for, behind the requests, in every process: each entry at least once, tried again with growing
+ * pauses, in order where it is about an object (features/outbox/outbox.store.ts). What an entry means is its carrier's business.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { type Event, SYSTEM } from '../audit/audit-event.policy.ts';
+import { claimDue, kindsWaiting, type Look, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from './outbox.store.ts';
+
+/** Deliveries of one kind under way in one process: those that are not answered hold up no other kind. */
+const MOST_AT_ONCE = 20;
+/** Seconds to the next attempt where the carrier says nothing else; after the last of them it is given up. */
+export const PAUSES: readonly number[] = [5, 30, 120, 600, 3600];
+
+/** The other side does not want it: no further attempt is made. */
+export class Undeliverable extends Error {
+  override readonly name = 'Undeliverable';
+}
+
+export type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
+
+/** Delivers the entries of one kind. */
+export interface Carrier {
+  /**
+   * @returns `dropped` when nobody is there any more to be told
+   * @throws {Undeliverable} when it is to be given up; anything else is tried again
+   */
+  deliver(payload: unknown): Promise<'delivered' | 'dropped'>;
+  /** What the audit log says when it is given up. */
+  givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
+  /**
+   * @param age seconds since the entry was written
+   * @returns seconds to the next attempt after so many that failed; undefined: it is given up
+   */
+  pauseAfter?(attempts: number, age: number): number | undefined;
+  /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
+  readonly mostAtOnce?: number;
+  /** Seconds that a delivery is left to the process that took it; absent: `timings.outboxClaim`. */
+  readonly takenFor?: number;
+}
+
+export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
+  readonly carriers: Readonly<Record<string, Carrier>>;
+  /** Told of each attempt. */
+  count(kind: string, outcome: Outcome): void;
+}
+
+/** Begins to deliver. @returns a way to end it, after what is under way */
+export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
+  const { database, log, carriers } = parts;
+  const kinds = Object.keys(carriers);
+  /** Of which something was delivered since they were looked at: their receivers may have more waiting. */
+  const delivered = new Set<string>();
+  let stopping = false;
+  let rest = new AbortController();
+  const senders = new Map(
+    Object.entries(carriers).map(([kind, carrier]) => {
+      const done = () => {
+        delivered.add(kind);
+        rest.abort();
+      };
+      return [kind, sender(parts, kind, carrier, done)];
+    }),
+  );
+
+  /** @returns false when something could not be read */
+  async function look(among: Iterable<string>): Promise<boolean> {
+    const looks = await Promise.all([...among].map((kind) => senders.get(kind)?.sendDue()));
+    return !looks.includes(false);
+  }
+
+  /** At all kinds of which anything is waiting. */
+  async function lookAtAll(): Promise<boolean> {
+    try {
+      return await look(await kindsWaiting(database.pool, kinds));
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox could not be read');
+      return false;
+    }
+  }
+
+  const done = (async () => {
+    let next = Number.NEGATIVE_INFINITY;
+    while (!stopping) {
+      rest = new AbortController();
+      const { signal } = rest;
+      const again = [...delivered];
+      delivered.clear();
+      if (performance.now() < next) await look(again);
+      else {
+        const pause = (await lookAtAll()) ? timings.outboxPause : timings.outboxPauseAfterFailure;
+        // From the end of the look on: where the database is slow, it is not asked without a pause.
+        next = performance.now() + pause;
+      }
+      await wait(Math.max(0, next - performance.now()), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    await Promise.all([...senders.values()].map(({ settled }) => settled()));
+  })();
+  return {
+    stop() {
+      stopping = true;
+      rest.abort();
+      return done;
+    },
+  };
+}
+
+interface Sender {
+  /** Begins to deliver what is due. @returns false when it could not be read */
+  sendDue(): Promise<boolean>;
+  /** Waits for what is under way. */
+  settled(): Promise<void>;
+}
+
+/** @param done told when a delivery is no longer under way and more may be due */
+function sender({ database, log, count }: OutboxParts, kind: string, carrier: Carrier, done: () => void): Sender {
+  const underWay = new Map<Promise<void>, OutboxEntry>();
+  /** Is more due, perhaps, than the last look took? If not, the next look at all kinds is soon enough. */
+  let leftAny = false;
+
+  async function attempt(entry: OutboxEntry): Promise<Outcome> {
+    try {
+      const outcome = await carrier.deliver(entry.payload);
+      const removed = await removeEntry(database.knex, entry);
+      leftAny ||= removed?.isFollowed === true;
+      return outcome;
+    } catch (error) {
+      const reason = reasonOf(error);
+      const pause = error instanceof Undeliverable ? undefined : pauseAfter(carrier, entry);
+      if (pause !== undefined) {
+        await postponeEntry(database.knex, entry, later(pause), reason);
+        return 'failed';
+      }
+      const event = describeLost(carrier, entry);
+      log.warn({ kind, attempts: entry.attempts, reason, targets: event?.targets }, 'a delivery was given up');
+      await database.transaction(async (trx) => {
+        const removed = await removeEntry(trx, entry);
+        leftAny ||= removed?.isFollowed === true;
+        if (removed !== undefined && event !== undefined) await recordEvent(trx, { ...event, request: SYSTEM, failure: reason });
+      });
+      return 'given_up';
+    }
+  }
+
+  async function send(entry: OutboxEntry): Promise<void> {
+    try {
+      count(kind, await attempt(entry));
+    } catch (error) {
+      // It stays where it is, and is taken again.
+      log.warn({ err: error, kind }, 'the outcome of a delivery could not be noted');
+    }
+  }
+
+  async function putOff(look: Look): Promise<void> {
+    try {
+      await putOffBehind(database.knex, look);
+    } catch (error) {
+      log.warn({ err: error, kind }, 'what waits for others in the outbox could not be put off');
+    }
+  }
+
+  async function claimAndSend(): Promise<void> {
+    const { mostAtOnce = MOST_AT_ONCE, takenFor = timings.outboxClaim } = carrier;
+    const limit = mostAtOnce - underWay.size;
+    if (limit === 0) return;
+    const look = { kinds: [kind], busy: [...underWay.values()].map(({ orderingKey }) => orderingKey), now: present() };
+    leftAny = look.busy.length > 0;
+    const due = await claimDue(database.knex, { ...look, until: later(takenFor), limit });
+    // One that came alone, where there was room for more, was all that was due, but for what waits behind it.
+    leftAny ||= due.length > 1 || due.length === limit;
+    for (const entry of due) {
+      const sending = send(entry).finally(() => {
+        underWay.delete(sending);
+        if (leftAny) done();
+      });
+      underWay.set(sending, entry);
+    }
+    if (due.length < limit) await putOff(look);
+  }
+
+  return {
+    async sendDue() {
+      try {
+        await claimAndSend();
+        return true;
+      } catch (error) {
+        log.warn({ err: error, kind }, 'the outbox could not be read');
+        return false;
+      }
+    },
+    async settled() {
+      await Promise.all(underWay.keys());
+    },
+  };
+}
+
+const pauseAfter = (carrier: Carrier, { attempts, created }: OutboxEntry): number | undefined =>
+  carrier.pauseAfter === undefined ? PAUSES[attempts - 1] : carrier.pauseAfter(attempts, (present().getTime() - created.getTime()) / 1000);
+
+/** @returns undefined for an entry that cannot even be read: it must not be tried for ever */
+function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Carrier['givenUp']> | undefined {
+  try {
+    return carrier.givenUp(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+const later = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
+
+/** In one line: undici says what failed in the cause of "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
+  return (cause instanceof Error ? `${message}: ${cause.message}` : message).slice(0, 500);
+}

@@ -1,0 +1,213 @@
+/**
+ * What is still to be told to others, written in the transaction of what happened and removed once it was told. The only SQL on that table but
+ * for the notes that are written together with their cause (protocol-state.ts, audit.ts, sign-ins.ts). Times are the caller's clock.
+ *
+ * What has an object is told to a receiver in the order in which it was written: the first is told, the rest waits until it is gone. Of two
+ * transactions of which one began to write after the other one's commit, as two do that lock the object, the order is theirs; of two that wrote at
+ * the same time it is either.
+ */
+import { hash } from 'node:crypto';
+import type pg from 'pg';
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface OutboxEntry {
+  readonly seq: number;
+  readonly kind: string;
+  /** Whom it is for. */
+  readonly orderingKey: string;
+  /** What it is about; null: nothing that has an order. */
+  readonly objectKey: string | null;
+  readonly payload: unknown;
+  /** This one included. */
+  readonly attempts: number;
+  readonly created: Date;
+}
+
+/** At a time, for one receiver: one that hangs must not take the place of all others. */
+const MOST_OF_ONE = 3;
+
+/** Entries of one receiver that a look for what is due goes through at most, however many wait behind another one of their object. */
+const MOST_LOOKED_AT = 100;
+/** Milliseconds for which one that waits behind another is not looked at; it is due at once when that is gone. */
+const PUT_OFF = 5 * 60_000;
+
+export type NewEntry = Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>;
+
+/** @param entry noted in the transaction of what it tells of; due at once */
+export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void> {
+  const { kind, orderingKey, objectKey, payload, created } = entry;
+  const row = { kind, ordering_key: orderingKey, object_key: objectKey, payload: JSON.stringify(payload), created, due: created };
+  await trx('outbox').insert(row);
+}
+
+/** What tells no receivers apart stands in as many lanes: each look goes by all that have something waiting, and they must be few. */
+const LANES = 16;
+
+/** @param name whoever is not to be held up by others more than need be @returns an ordering key */
+export const laneOf = (name: string): string => String(Number.parseInt(hash('sha256', name).slice(0, 8), 16) % LANES);
+
+const RECEIVERS = `WITH RECURSIVE receivers AS (
+    (SELECT kind, ordering_key FROM outbox ORDER BY kind, ordering_key LIMIT 1)
+    UNION ALL
+    SELECT further.kind, further.ordering_key FROM receivers r CROSS JOIN LATERAL (
+      SELECT kind, ordering_key FROM outbox WHERE (kind, ordering_key) > (r.kind, r.ordering_key) ORDER BY kind, ordering_key LIMIT 1
+    ) further
+  )`;
+// Planned each time (prepared.ts), for the table is empty now and full a second later: a plan made for few rows reads it from end to end for each row.
+const LOOKED_AT = `SELECT seq, kind, ordering_key, object_key, due FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key AND due <= :now ORDER BY due, seq LIMIT ${MOST_LOOKED_AT}`;
+const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
+  WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq)`;
+const IS_ASKED_FOR = 'r.kind = ANY(:kinds) AND r.ordering_key <> ALL(:busy)';
+
+// Receiver by receiver, and one of each before a second of any: one for whom a hundred thousand wait costs no more and gets no more than the others.
+// Whoever looks at one that waits takes the one that it waits for. Whether it is due is asked of the row itself as well: only that is asked again once the row is locked, when another one may just have taken it.
+const CLAIM = `${RECEIVERS}, waiting AS (
+    SELECT first.seq, row_number() OVER (PARTITION BY r.kind, r.ordering_key ORDER BY first.due, first.seq) AS turn FROM receivers r CROSS JOIN LATERAL (
+      SELECT coalesce(head.seq, o.seq) AS seq, o.due FROM (${LOOKED_AT}) o LEFT JOIN LATERAL (SELECT seq, due FROM outbox
+        WHERE kind = o.kind AND ordering_key = o.ordering_key AND object_key = o.object_key ORDER BY seq LIMIT 1) head ON true
+      WHERE coalesce(head.due, o.due) <= :now ORDER BY o.due, o.seq LIMIT ${MOST_OF_ONE}
+    ) first WHERE ${IS_ASKED_FOR}
+  )
+  UPDATE outbox SET attempts = attempts + 1, due = :until WHERE seq = ANY (ARRAY(
+    SELECT o.seq FROM outbox o JOIN waiting USING (seq) WHERE o.due <= :now ORDER BY turn, o.due LIMIT :limit FOR UPDATE OF o SKIP LOCKED
+  )) RETURNING seq, kind, ordering_key AS "orderingKey", object_key AS "objectKey", payload, attempts, created`;
+
+// So that those of one object, were they a hundred thousand, do not take the place of all others.
+const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
+    SELECT o.seq FROM receivers r CROSS JOIN LATERAL (${LOOKED_AT}) o WHERE ${IS_ASKED_FOR} AND ${IS_BEHIND}
+  )
+  UPDATE outbox SET due = :later WHERE seq = ANY (ARRAY(
+    SELECT o.seq FROM outbox o WHERE o.seq = ANY (ARRAY(SELECT seq FROM behind)) AND o.due <= :now FOR UPDATE OF o SKIP LOCKED
+  )) RETURNING seq`;
+
+// What was before it may have gone, and that been committed, after the one statement began to look and before it came by; the next one sees it.
+// Who holds such a row removes what is before it, and makes it due himself, or lets all of its receiver be due.
+const BRING_BACK = `UPDATE outbox SET due = created WHERE seq = ANY (ARRAY(
+    SELECT o.seq FROM outbox o WHERE o.seq = ANY (:seqs) AND o.due = :later AND NOT ${IS_BEHIND} FOR UPDATE OF o SKIP LOCKED
+  ))`;
+
+/** @returns of the kinds those of which anything is waiting, due or not: a look that costs next to nothing where nothing is */
+export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Promise<ReadonlySet<string>> {
+  const text = `SELECT kind FROM unnest($1::text[]) AS asked (kind)
+    WHERE (SELECT true FROM outbox WHERE outbox.kind = asked.kind ORDER BY ordering_key, seq LIMIT 1)`;
+  const { rows } = await pool.query<{ kind: string }>({ name: 'kinds-waiting', text, values: [kinds] });
+  return new Set(rows.map(({ kind }) => kind));
+}
+
+/** A look for what is due. */
+export interface Look {
+  readonly kinds: readonly string[];
+  /** Receivers who are to be left alone. */
+  readonly busy?: readonly string[];
+  readonly now: Date;
+}
+
+const asked = ({ kinds, busy = [], now }: Look) => ({ now, kinds: [...kinds], busy: [...busy] });
+
+/**
+ * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.
+ * @param until when an entry is due again if whoever took it is heard of no more
+ */
+export async function claimDue(
+  executor: Executor,
+  { until, limit, ...look }: Look & { readonly until: Date; readonly limit: number },
+): Promise<OutboxEntry[]> {
+  const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...asked(look), until, limit });
+  return rows;
+}
+
+/** Lets what is due, and waits behind another of its object, be looked at no more before that is gone: to be called where all that could be taken was. */
+export async function putOffBehind(executor: Executor, look: Look): Promise<void> {
+  const later = new Date(look.now.getTime() + PUT_OFF);
+  const { rows } = await executor.raw<{ rows: { seq: number }[] }>(PUT_OFF_BEHIND, { ...asked(look), later });
+  if (rows.length > 0) await executor.raw(BRING_BACK, { seqs: rows.map(({ seq }) => seq), later });
+}
+
+// Columns are named throughout, so that this and what follows can be prepared: to plan it takes longer than to carry it out.
+const REMOVE = `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (
+    UPDATE outbox SET due = created WHERE seq IN (
+      SELECT first.seq FROM gone g CROSS JOIN LATERAL (SELECT o.seq FROM outbox o
+        WHERE o.kind = g.kind AND o.ordering_key = g.ordering_key AND o.object_key = g.object_key AND o.seq > g.seq ORDER BY o.seq LIMIT 1) first
+    ) RETURNING seq
+  )
+  SELECT EXISTS (SELECT FROM next) AS "isFollowed" FROM gone`;
+
+/** What waits next behind it is due at once. @returns whether anything does; undefined when it was removed before */
+export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Promise<{ readonly isFollowed: boolean } | undefined> {
+  const { rows } = await executor.raw<{ rows: { isFollowed: boolean }[] }>(REMOVE, { seq });
+  return rows[0];
+}
+
+// What waits behind it waits as long: were it due, each look for what is due would come by it.
+const POSTPONE = `WITH failed AS (UPDATE outbox SET due = :due, last_error = :error WHERE seq = :seq AND attempts = :attempts
+    RETURNING seq, kind, ordering_key, object_key)
+  UPDATE outbox o SET due = :due FROM failed f
+    WHERE o.kind = f.kind AND o.ordering_key = f.ordering_key AND o.object_key = f.object_key AND o.seq > f.seq AND o.due < :due`;
+
+/** Notes a failed attempt and when the next one is due; nothing happens when another one has begun meanwhile. */
+export async function postponeEntry(executor: Executor, { seq, attempts }: OutboxEntry, due: Date, error: string): Promise<void> {
+  await executor.raw(POSTPONE, { seq, attempts, due, error });
+}
+
+/** Whose entries: all of one receiver. */
+export interface Receiver {
+  readonly kind: string;
+  readonly orderingKey: string;
+}
+
+/** Lets the pauses of a receiver be over, but for what rests no longer than until `besides`, as what is under way does. */
+export async function hurryEntries(executor: Executor, { kind, orderingKey }: Receiver, now: Date, besides: Date): Promise<void> {
+  await executor('outbox').where({ kind, ordering_key: orderingKey }).where('due', '>', besides).update({ due: now });
+}
+
+/** Forgets all that was to be told to a receiver. */
+export async function removeEntriesOf(executor: Executor, { kind, orderingKey }: Receiver): Promise<void> {
+  await executor('outbox').where({ kind, ordering_key: orderingKey }).delete();
+}
+
+/** How much is still to be told to whomever: how many up to a number, and when the oldest was written; null: nothing. */
+export async function outboxLoad(executor: Executor, most: number): Promise<{ readonly count: number; readonly oldest: Date | null }> {
+  const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(
+    'SELECT count(*)::int AS count, min(created) AS oldest FROM (SELECT created FROM outbox ORDER BY seq LIMIT ?) first',
+    [most],
+  );
+  return rows[0];
+}
+
+/** What is still to be told to a receiver. */
+export interface Waiting {
+  readonly count: number;
+  /** When the oldest was written; null: there is none. */
+  readonly oldest: Date | null;
+  /** When the next attempt is due. */
+  readonly due: Date | null;
+  /** Why the last attempt that is known of failed; null: none has. */
+  readonly lastError: string | null;
+}
+
+const WAITING = `SELECT count(*)::int AS count, min(created) AS oldest, min(due) AS due,
+    (SELECT last_error FROM outbox WHERE kind = :kind AND ordering_key = :orderingKey AND last_error IS NOT NULL ORDER BY due DESC LIMIT 1) AS "lastError"
+  FROM outbox WHERE kind = :kind AND ordering_key = :orderingKey`;
+
+export async function waitingFor(executor: Executor, { kind, orderingKey }: Receiver): Promise<Waiting> {
+  const { rows } = await executor.raw<{ rows: [Waiting] }>(WAITING, { kind, orderingKey });
+  return rows[0];
+}
+
+export interface KindLoad {
+  readonly count: number;
+  readonly oldest: Date | null;
+  /** Why the last attempt of one of them failed, as far as that is known. */
+  readonly lastError: string | null;
+}
+
+/** How much of one kind is still to be told: how many up to a number. */
+export async function kindLoad(executor: Executor, kind: string, most: number): Promise<KindLoad> {
+  const { rows } = await executor.raw<{ rows: [KindLoad] }>(
+    `SELECT count(*)::int AS count, min(created) AS oldest,
+        (array_agg(last_error ORDER BY due DESC) FILTER (WHERE last_error IS NOT NULL))[1] AS "lastError"
+      FROM (SELECT created, due, last_error FROM outbox WHERE kind = ? LIMIT ?) waiting`,
+    [kind, most],
+  );
+  return rows[0];
+}

@@ -1,0 +1,139 @@
+/** A user gets a passkey: at the sign-in that demands a second factor, or on the page of his own factors. With his first factor come the recovery codes. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { newId, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { text } from '../../platform/validation/text.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { fullName } from '../claims/claims.policy.ts';
+import { described } from '../second-factors/factors.service.ts';
+import { hasFactor } from '../second-factors/factors.store.ts';
+import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
+import { passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { updateState } from '../sign-in/sign-in-states.store.ts';
+import { inStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { lockUser, type User } from '../users/users.store.ts';
+import { type Answer, claimChallenge, creationOptions, type MadePasskey, relyingParty, verifyCreation } from './passkeys.service.ts';
+import { findHandle, insertPasskey, keepHandle, listPasskeys, type Passkey } from './passkeys.store.ts';
+
+/** Of one user. */
+export const MOST_PASSKEYS = 20;
+export const LONGEST_NAME = 100;
+/** What its user calls a passkey. */
+export const passkeyName = text({ least: 1, most: LONGEST_NAME });
+
+/** A new passkey, as it was sent. */
+export interface Registration {
+  /** undefined: none that this browser was asked for at this place. */
+  readonly answer: Answer | undefined;
+  /** What its user calls it, as typed; nothing that can be stored: `defaultName`. */
+  readonly name: string;
+  readonly defaultName: string;
+}
+
+/** @returns what a browser is asked that shall make a passkey, JSON; undefined where there are none, or the user has as many as he can */
+export async function passkeyCreation(services: Services, user: User, challenge: string): Promise<string | undefined> {
+  const party = relyingParty(services.config);
+  const { knex } = services.database;
+  const passkeys = await listPasskeys(knex, user.id);
+  if (party === undefined || passkeys.length >= MOST_PASSKEYS) return undefined;
+  const handle = (await findHandle(knex, user.id)) ?? (await keepHandle(knex, user.id, randomToken()));
+  const { name: service } = await readSettings(services, 'branding');
+  return creationOptions(party, challenge, { login: user.login, name: fullName(user.profile) ?? '', handle, passkeys }, service);
+}
+
+/** @returns what was made; undefined: nothing that counts */
+async function checkRegistration(services: Services, answer: Answer | undefined): Promise<MadePasskey | undefined> {
+  const party = relyingParty(services.config);
+  if (party === undefined || answer === undefined || !(await claimChallenge(services, answer.challenge))) return undefined;
+  return verifyCreation(services, party, answer);
+}
+
+/**
+ * At the sign-in that waits for it; then the sign-in only has to be finished.
+ * @returns the recovery codes, to be shown this once; undefined when the passkey was not made
+ * @throws {StepGone}
+ */
+export async function enrolPasskey(
+  services: Services,
+  stateToken: string,
+  registration: Registration,
+  place: string,
+  request: RequestContext,
+): Promise<readonly string[] | undefined> {
+  const made = await checkRegistration(services, registration.answer);
+  if (made === undefined) return undefined;
+  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
+    // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
+    if (await hasFactor(trx, user.id)) throw new StepGone();
+    const added = await addPasskey(trx, user, made, registration, request);
+    if (added === undefined) return undefined;
+    const expiresAt = new Date(present().getTime() + LIFETIMES.signInStep * 1000);
+    await updateState(trx, state.id, { next: 'FINISH', amr: withSecondFactor(state.amr, added.methods), sealedSecret: null, expiresAt });
+    return added.recoveryCodes;
+  });
+}
+
+export interface AddedPasskey {
+  /** What it stands for (RFC 8176): it was used just now. */
+  readonly methods: readonly string[];
+  /** To be shown this once; none when the user had a factor before. */
+  readonly recoveryCodes: readonly string[];
+}
+
+/**
+ * On the page of his own factors.
+ * @param options.multiFactor has his session proved a second factor, as it must when he has one?
+ * @returns undefined when the passkey was not made
+ */
+export async function addOwnPasskey(
+  services: Services,
+  userId: string,
+  registration: Registration,
+  { multiFactor }: { readonly multiFactor: boolean },
+  request: RequestContext,
+): Promise<AddedPasskey | undefined> {
+  const made = await checkRegistration(services, registration.answer);
+  if (made === undefined) return undefined;
+  return services.database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user?.status !== 'ACTIVE' || (!multiFactor && (await hasFactor(trx, userId)))) return undefined;
+    return addPasskey(trx, user, made, registration, request);
+  });
+}
+
+/** @param user locked in the transaction @returns undefined when it is somebody's already, or the user has as many as he can */
+async function addPasskey(
+  trx: Executor,
+  user: User,
+  made: MadePasskey,
+  { name, defaultName }: Registration,
+  request: RequestContext,
+): Promise<AddedPasskey | undefined> {
+  const { signCount, ...credential } = made;
+  const before = await described(trx, user.id);
+  if ((await listPasskeys(trx, user.id)).length >= MOST_PASSKEYS) return undefined;
+  const passkey: Passkey = {
+    ...credential,
+    id: newId('fac'),
+    userId: user.id,
+    name: passkeyName.safeParse(name).data ?? defaultName,
+    created: present(),
+    lastUsed: null,
+  };
+  if (!(await insertPasskey(trx, passkey, signCount))) return undefined;
+  const recoveryCodes = before.factors.length === 0 ? await newRecoveryCodes(trx, user.id) : [];
+  await recordEvent(trx, {
+    eventType: 'user.mfa.factor.activate',
+    displayMessage: 'Activate factor for user',
+    request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
+    targets: [userTarget(user)],
+    before,
+    after: await described(trx, user.id),
+  });
+  return { methods: passkeyMethods(passkey), recoveryCodes };
+}

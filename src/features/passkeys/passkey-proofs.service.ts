@@ -1,0 +1,115 @@
+/**
+ * Whether an answer of a browser proves somebody's passkey, as the only factor or as the second one. A challenge counts once, whatever comes of it. Passkeys
+ * cannot be guessed: they are neither locked nor counted as codes are, only by network address.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
+import type { FirstStep } from '../sign-in/sign-in.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { lockUser, type User } from '../users/users.store.ts';
+import { type Answer, claimChallenge, readAssertion, relyingParty } from './passkeys.service.ts';
+import { findHandle, findPasskey, noteUse, type Passkey, type Use } from './passkeys.store.ts';
+
+/** What an answer proves; that the account may be used, and the count of uses, are looked at when it is used. */
+export type PasskeyProof =
+  | { readonly passkey: Passkey; readonly use: Use }
+  | { readonly passkey: Passkey | undefined; readonly refused: 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY' };
+
+/**
+ * @param answer undefined: none that this browser was asked for at this place
+ * @param options.userVerified must the authenticator have verified its user: as the only factor?
+ */
+export async function provePasskey(
+  services: Services,
+  answer: Answer | undefined,
+  options: { readonly userVerified: boolean },
+): Promise<PasskeyProof> {
+  const party = relyingParty(services.config);
+  const assertion = party && answer && readAssertion(services, party, answer);
+  if (answer === undefined || assertion === undefined) return { passkey: undefined, refused: 'INVALID_PASSKEY' };
+  if (!(await claimChallenge(services, answer.challenge))) return { passkey: undefined, refused: 'CHALLENGE_USED' };
+  const { knex } = services.database;
+  const passkey = await findPasskey(knex, assertion.credentialId);
+  if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY' };
+  // WebAuthn section 7.2 step 6: whoever was not asked for tells whose it is.
+  const { userHandle } = assertion;
+  const isHis = userHandle === undefined ? !options.userVerified : userHandle === (await findHandle(knex, passkey.userId));
+  const use = isHis ? await assertion.verify(passkey, options) : undefined;
+  return use === undefined ? { passkey, refused: 'INVALID_PASSKEY' } : { passkey, use };
+}
+
+type Refusal = 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY' | 'USER_NOT_ACTIVE' | 'SIGN_COUNT_WENT_BACK';
+
+/** Uses the proof up. @returns why it is refused; undefined: it counts */
+async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyProof, now: Date): Promise<Refusal | undefined> {
+  if ('refused' in proof) return proof.refused;
+  if (user === undefined || proof.passkey.userId !== user.id) return 'UNKNOWN_PASSKEY';
+  if (await noteUse(trx, proof.passkey.id, proof.use, now)) return undefined;
+  return (await findPasskey(trx, proof.passkey.credentialId)) === undefined ? 'UNKNOWN_PASSKEY' : 'SIGN_COUNT_WENT_BACK';
+}
+
+/**
+ * The first step of a sign-in, which is multi-factor by itself: what its user has, and what he is or knows, which his authenticator has verified.
+ * @returns undefined for every reason the same: no such passkey, not proved, or its user may not sign in
+ * @throws {TooManyFailures}
+ */
+export async function signInByPasskey(
+  services: Services,
+  answer: Answer | undefined,
+  request: RequestContext,
+): Promise<FirstStep | undefined> {
+  await refuseBarredAddress(services, request.ipAddress);
+  const proof = await provePasskey(services, answer, { userVerified: true });
+  const first = await services.database.transaction((trx) => admit(trx, proof, request));
+  if (first === undefined) await countFailedSignIn(services, request.ipAddress);
+  return first;
+}
+
+async function admit(trx: Executor, proof: PasskeyProof, request: RequestContext): Promise<FirstStep | undefined> {
+  const now = present();
+  const user = proof.passkey && (await lockUser(trx, proof.passkey.userId));
+  const mayNot = user !== undefined && user.status !== 'ACTIVE' ? 'USER_NOT_ACTIVE' : undefined;
+  const refusal = mayNot ?? (await usePasskey(trx, user, proof, now));
+  const targets = user === undefined ? [] : [userTarget(user)];
+  if (refusal !== undefined || proof.passkey === undefined || user === undefined) {
+    await recordEvent(trx, {
+      eventType: 'user.authentication.failure',
+      displayMessage: 'User login by passkey',
+      request,
+      targets,
+      failure: refusal ?? 'UNKNOWN_PASSKEY',
+    });
+    return undefined;
+  }
+  const himself = { ...request, actor: { id: user.id, type: 'User' as const, displayName: user.login } };
+  await recordEvent(trx, { eventType: 'user.authentication.auth_via_mfa', displayMessage: BY_PASSKEY, request: himself, targets });
+  return { user: { id: user.id, login: user.login }, amr: withSecondFactor(passkeyMethods(proof.passkey), []), authenticatedAt: now };
+}
+
+const BY_PASSKEY = 'Authentication of user via passkey';
+
+/**
+ * As the second factor of a user who is locked in the transaction.
+ * @returns the methods it stands for (RFC 8176), undefined when it does not count
+ */
+export async function checkPasskey(
+  trx: Executor,
+  user: User,
+  proof: PasskeyProof,
+  request: RequestContext,
+): Promise<readonly string[] | undefined> {
+  const refusal = await usePasskey(trx, user, proof, present());
+  await recordEvent(trx, {
+    eventType: 'user.authentication.auth_via_mfa',
+    displayMessage: BY_PASSKEY,
+    request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
+    targets: [userTarget(user)],
+    ...(refusal !== undefined && { failure: refusal }),
+  });
+  return refusal === undefined && proof.passkey !== undefined ? passkeyMethods(proof.passkey) : undefined;
+}

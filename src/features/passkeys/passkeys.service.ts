@@ -1,0 +1,228 @@
+/**
+ * The ceremonies of passkeys by WebAuthn Level 3 (sections 7.1 and 7.2), checked by @simplewebauthn/server: what a browser is asked, and whether its answer
+ * proves what it must. Who may sign in by it is decided in passkey-proofs.ts; how a challenge comes back to its browser in the pages.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { ALL_SERVERS } from '../../protocol/storage/protocol-state.store.ts';
+import { insertOnce } from '../../protocol/storage/protocol-writes.store.ts';
+import type { Passkey, Use } from './passkeys.store.ts';
+
+export type { Passkey } from './passkeys.store.ts';
+
+/** Loaded when first asked for: with its certificates it takes a tenth of what the service does, in time to start and in memory. */
+const library = () => import('@simplewebauthn/server');
+
+/** Whose passkeys these are. */
+export interface RelyingParty {
+  /** The host of BASE_URL (WebAuthn section 5.1.2, "RP ID"): whatever host a request names, passkeys are this one's. */
+  readonly id: string;
+  readonly origin: string;
+}
+
+/** @returns undefined where BASE_URL names an IP address: browsers know no passkeys there */
+export function relyingParty({ baseUrl }: Pick<Config, 'baseUrl'>): RelyingParty | undefined {
+  const { hostname: id, origin } = new URL(baseUrl);
+  return isIP(id.replace(/^\[|\]$/g, '')) === 0 ? { id, origin } : undefined;
+}
+
+/** How long a browser waits for its user, in milliseconds: long enough to find a key or a phone (WebAuthn section 15.1). */
+const PATIENCE = 300_000;
+const bytes = (base64url: string) => new Uint8Array(Buffer.from(base64url, 'base64url'));
+const known = (passkeys: readonly Passkey[]) =>
+  passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] }));
+
+/**
+ * What a browser is asked that shall prove a passkey (WebAuthn section 5.5).
+ * @param challenge base64url
+ * @param passkeys those that will do; undefined: whichever of this service the user chooses, and he must be verified by it
+ * @returns JSON
+ */
+export async function requestOptions(party: RelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
+  const userVerification = passkeys === undefined ? 'required' : 'preferred';
+  const whose = passkeys && { allowCredentials: known(passkeys) };
+  const { generateAuthenticationOptions } = await library();
+  return JSON.stringify(
+    await generateAuthenticationOptions({ rpID: party.id, challenge: bytes(challenge), timeout: PATIENCE, userVerification, ...whose }),
+  );
+}
+
+/** For whom a passkey is made. */
+export interface PasskeyUser {
+  readonly login: string;
+  /** Empty when he has none. */
+  readonly name: string;
+  /** By which authenticators know him, base64url. */
+  readonly handle: string;
+  /** Those he has: none of them is made a second time. */
+  readonly passkeys: readonly Passkey[];
+}
+
+/**
+ * What a browser is asked that shall make a passkey (WebAuthn section 5.4): one that is found without a user name, and whose authenticator verifies its user,
+ * so that it can be the only factor. Which model it is need not be proved.
+ * @returns JSON
+ */
+export async function creationOptions(party: RelyingParty, challenge: string, user: PasskeyUser, service: string): Promise<string> {
+  const { generateRegistrationOptions } = await library();
+  const options = await generateRegistrationOptions({
+    rpName: service,
+    rpID: party.id,
+    challenge: bytes(challenge),
+    timeout: PATIENCE,
+    userID: bytes(user.handle),
+    userName: user.login,
+    userDisplayName: user.name || user.login,
+    attestationType: 'none',
+    excludeCredentials: known(user.passkeys),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  return JSON.stringify(options);
+}
+
+/** An answer of a browser: JSON, as it was posted. */
+export interface Answer {
+  /** base64url */
+  readonly challenge: string;
+  readonly credential: string;
+}
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]+$/);
+/** What the checks read (WebAuthn section 5.1, toJSON); the rest is left out. */
+const common = {
+  id: base64url,
+  rawId: base64url,
+  type: z.literal('public-key'),
+  clientExtensionResults: z.unknown().transform(() => ({})),
+};
+const assertion = z.object({
+  ...common,
+  response: z.object({
+    clientDataJSON: base64url,
+    authenticatorData: base64url,
+    signature: base64url,
+    userHandle: base64url.optional(),
+  }),
+});
+const TRANSPORT = z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
+const registration = z.object({
+  ...common,
+  response: z.object({
+    clientDataJSON: base64url,
+    attestationObject: base64url,
+    transports: z
+      .array(z.unknown())
+      .max(20)
+      .optional()
+      .transform((named) => [...new Set((named ?? []).flatMap((each) => TRANSPORT.safeParse(each).data ?? []))]),
+  }),
+});
+
+function read<T>(schema: z.ZodType<T>, credential: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(credential)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an answer says before it is checked: which passkey it is, and whose it thinks it is. */
+export interface Assertion {
+  readonly credentialId: string;
+  readonly userHandle: string | undefined;
+  /** @returns what it proves of this passkey; undefined: nothing */
+  verify(passkey: Passkey, options: { readonly userVerified: boolean }): Promise<Use | undefined>;
+}
+
+/** @returns undefined when it is no answer of a passkey */
+export function readAssertion(
+  services: Pick<Services, 'log'>,
+  party: RelyingParty,
+  { challenge, credential }: Answer,
+): Assertion | undefined {
+  const response = read(assertion, credential);
+  if (response === undefined) return undefined;
+  const { userHandle, ...signed } = response.response;
+  return {
+    credentialId: response.id,
+    userHandle,
+    verify: ({ credentialId: id, publicKey, multiDevice }, { userVerified }) =>
+      checked(services, async () => {
+        const { verifyAuthenticationResponse } = await library();
+        const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+          response: { ...response, response: signed },
+          expectedChallenge: challenge,
+          expectedOrigin: party.origin,
+          expectedRPID: party.id,
+          requireUserVerification: userVerified,
+          // The count is compared where it is kept: of many uses at once, each with the one before.
+          credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 },
+        });
+        const { newCounter: signCount, credentialBackedUp: backedUp, credentialDeviceType } = authenticationInfo;
+        // WebAuthn section 7.2 step 19: whether the key may leave its device never changes.
+        const isSame = multiDevice === (credentialDeviceType === 'multiDevice');
+        return verified && isSame ? { signCount, backedUp } : undefined;
+      }),
+  };
+}
+
+/** A passkey that was made just now. */
+export interface MadePasskey extends Pick<Passkey, 'credentialId' | 'publicKey' | 'transports' | 'multiDevice' | 'backedUp' | 'aaguid'> {
+  readonly signCount: number;
+}
+
+/** @returns undefined when the answer is not what was asked for */
+export async function verifyCreation(
+  services: Pick<Services, 'log'>,
+  party: RelyingParty,
+  { challenge, credential }: Answer,
+): Promise<MadePasskey | undefined> {
+  const response = read(registration, credential);
+  if (response === undefined) return undefined;
+  return checked(services, async () => {
+    const { verifyRegistrationResponse } = await library();
+    const { verified, registrationInfo: info } = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      requireUserVerification: true,
+    });
+    // WebAuthn section 7.1 step 25: an id longer than that is no credential's.
+    if (!verified || info.credential.id.length > 1364) return undefined;
+    return {
+      credentialId: info.credential.id,
+      publicKey: Buffer.from(info.credential.publicKey),
+      transports: response.response.transports,
+      multiDevice: info.credentialDeviceType === 'multiDevice',
+      backedUp: info.credentialBackedUp,
+      aaguid: info.aaguid,
+      signCount: info.credential.counter,
+    };
+  });
+}
+
+/** The library tells by an error what is wrong with an answer, whatever it is. */
+async function checked<T>({ log }: Pick<Services, 'log'>, run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    log.debug({ err: error }, 'an answer of a passkey was refused');
+    return undefined;
+  }
+}
+
+/** Uses a challenge up, right answer or not. @returns false when it was answered before; of many at once one gets true */
+export function claimChallenge({ database }: Pick<Services, 'database'>, challenge: string): Promise<boolean> {
+  const now = epochSeconds();
+  const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };
+  const id = digest(`passkey challenge ${challenge}`);
+  const row = { model: 'ReplayDetection', id, serverKey: ALL_SERVERS, payload: {}, ...nobody } as const;
+  // As long as a challenge could come back.
+  return insertOnce(database.pool, { ...row, expiresAt: now + 2 * LIFETIMES.passkeyChallenge }, now);
+}

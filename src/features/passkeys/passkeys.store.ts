@@ -1,0 +1,99 @@
+/** Passkeys: public keys of users, kept by their authenticators (WebAuthn Level 3, section 4, "credential record"). The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface Passkey {
+  readonly id: string;
+  readonly userId: string;
+  /** What the authenticator calls it, base64url. */
+  readonly credentialId: string;
+  /** COSE_Key (RFC 9052 section 7). */
+  readonly publicKey: Buffer;
+  /** How the authenticator is reached (WebAuthn section 5.8.4). */
+  readonly transports: readonly string[];
+  /** May it be copied to other devices? */
+  readonly multiDevice: boolean;
+  /** Has it been? */
+  readonly backedUp: boolean;
+  /** The model of the authenticator, as it says itself. */
+  readonly aaguid: string;
+  /** What its user calls it. */
+  readonly name: string;
+  readonly created: Date;
+  readonly lastUsed: Date | null;
+}
+
+const PASSKEY: Columns<Passkey> = {
+  id: 'id',
+  userId: 'user_id',
+  credentialId: 'credential_id',
+  publicKey: 'public_key',
+  transports: 'transports',
+  multiDevice: 'multi_device',
+  backedUp: 'backed_up',
+  aaguid: 'aaguid',
+  name: 'name',
+  created: 'created',
+  lastUsed: 'last_used',
+};
+
+/** @returns the user's passkeys, the oldest first */
+export async function listPasskeys(executor: Executor, userId: string): Promise<Passkey[]> {
+  return executor('passkeys').where({ user_id: userId }).orderBy('seq').select<Passkey[]>(PASSKEY);
+}
+
+export async function findPasskey(executor: Executor, credentialId: string): Promise<Passkey | undefined> {
+  return executor('passkeys').where({ credential_id: credentialId }).first<Passkey | undefined>(PASSKEY);
+}
+
+/** @returns false when the credential is somebody's already */
+export async function insertPasskey(executor: Executor, passkey: Passkey, signCount: number): Promise<boolean> {
+  const row = { ...toRow(PASSKEY, passkey), sign_count: signCount };
+  return (await executor('passkeys').insert(row).onConflict('credential_id').ignore().returning('id')).length === 1;
+}
+
+export interface Use {
+  /** As the authenticator counts (WebAuthn section 6.1.1); 0: it does not. */
+  readonly signCount: number;
+  readonly backedUp: boolean;
+}
+
+/**
+ * Notes a use. Of two that tell the same count one is refused, and each that tells a lower one: the key is in two places (WebAuthn section 6.1.1).
+ * @returns false when it is refused, or there is no such passkey any more
+ */
+export async function noteUse(executor: Executor, id: string, { signCount, backedUp }: Use, now: Date): Promise<boolean> {
+  const ahead = executor('passkeys')
+    .where({ id })
+    .where((both) => {
+      both.where('sign_count', '<', signCount);
+      if (signCount === 0) both.orWhere('sign_count', 0);
+    });
+  return (await ahead.update({ sign_count: signCount, backed_up: backedUp, last_used: now })) === 1;
+}
+
+/** Gives a passkey of the user another name. */
+export async function renamePasskey(executor: Executor, userId: string, id: string, name: string): Promise<void> {
+  await executor('passkeys').where({ user_id: userId, id }).update({ name });
+}
+
+/** @returns false when there is no such passkey of the user */
+export async function deletePasskey(executor: Executor, userId: string, id: string): Promise<boolean> {
+  return (await executor('passkeys').where({ user_id: userId, id }).delete()) === 1;
+}
+
+export async function deletePasskeys(executor: Executor, userId: string): Promise<void> {
+  await executor('passkeys').where({ user_id: userId }).delete();
+}
+
+/** @returns the handle by which authenticators know the user, if they do */
+export async function findHandle(executor: Executor, userId: string): Promise<string | undefined> {
+  const row = await executor('users').where({ id: userId }).first<{ handle: string | null } | undefined>({ handle: 'passkey_handle' });
+  return row?.handle ?? undefined;
+}
+
+/** Gives the user a handle. @returns the one he has from now on: of two at once the first counts */
+export async function keepHandle(executor: Executor, userId: string, handle: string): Promise<string> {
+  await executor('users').where({ id: userId }).whereNull('passkey_handle').update({ passkey_handle: handle });
+  return (await findHandle(executor, userId)) ?? handle;
+}

@@ -1,0 +1,54 @@
+/**
+ * Another password in place of an expired one, in the middle of a sign-in: who typed the expired one, and has proved his second factor where he has one,
+ * chooses another and is signed in by it. Who does not know it is not told that it has expired (features/sign-in/sign-in.service.ts).
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { hasFactor } from '../second-factors/factors.store.ts';
+import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
+import { endHoldings, storeChosen } from '../sign-in/one-time-links.service.ts';
+import type { FirstStep } from '../sign-in/sign-in.service.ts';
+import { deleteState, updateState } from '../sign-in/sign-in-states.store.ts';
+import { afterFirstStep, type Demand, inStep, readStep, type SignInStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { type FoundProblem, findProblemOfChoice } from './password-policy.service.ts';
+import { hashPassword } from './passwords.service.ts';
+
+const displayMessage = 'User chose a password in place of an expired one';
+
+/**
+ * Replaces the password, which ends what was reached by the old one, and goes on with the sign-in. The state token is used up; one that was refused for its
+ * password stays.
+ * @returns what comes next, or what is wrong with the password
+ * @throws {StepGone}
+ */
+export async function replaceExpiredPassword(
+  services: Services,
+  { stateToken, password }: { readonly stateToken: string; readonly password: string },
+  demand: Demand,
+  request: RequestContext,
+): Promise<SignInStep | FoundProblem> {
+  const pending = await readStep(services, stateToken, demand.place, request.device);
+  if (pending?.next !== 'PASSWORD') throw new StepGone();
+  const problem = await findProblemOfChoice(services, password, pending.user, { differs: true });
+  if (problem !== undefined) return problem;
+  // Before the transaction: a hash takes its time, and connections are few.
+  const passwordHash = await hashPassword(password);
+  const first = await inStep(
+    services,
+    stateToken,
+    { ...request, place: demand.place },
+    'PASSWORD',
+    async (trx, state, user): Promise<FirstStep | undefined> => {
+      // Set up meanwhile, in another window: it is proved first.
+      if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) return void (await updateState(trx, state.id, { next: 'FACTOR' }));
+      if (!(await deleteState(trx, state.id))) throw new StepGone();
+      await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
+      return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };
+    },
+  );
+  if (first === undefined) throw new StepGone();
+  // What was being written meanwhile.
+  await endHoldings(services.database.knex, first.user.id);
+  return afterFirstStep(services, first, demand, request);
+}

@@ -1,0 +1,126 @@
+/**
+ * A forgotten password (OWASP Forgot Password Cheat Sheet). What somebody typed is only noted: whose name it is, and whether it is anybody's, is looked up
+ * behind the request, so that neither the answer nor its time tells. Sealed, for at times a password is typed there.
+ */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
+import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { hasMailAddress, isMailPossible, queueMail } from '../mail/mail.service.ts';
+import type { Carrier } from '../outbox/outbox.service.ts';
+import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
+import { isKnownDevice } from '../sign-in/failed-sign-ins.store.ts';
+import { countResetRequest, mayMailReset, networkOf } from '../sign-in/failure-limits.service.ts';
+import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
+import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { findUserByLogin, findUserByUniqueEmail, lockUser, type User } from '../users/users.store.ts';
+import { statusAfterChoosing } from './password-link.policy.ts';
+
+/** `outbox.kind` of what was typed. */
+export const RESET_REQUEST = 'reset-request';
+const LONGEST = 320;
+
+const note = z.object({ id: z.string(), sealed: z.string() });
+const content = z.object({
+  username: z.string(),
+  ipAddress: z.string().optional(),
+  userAgent: z.string().optional(),
+  requestId: z.string().optional(),
+  language: z.string().optional(),
+  /** Digest of the browser's device cookie. */
+  device: z.string().optional(),
+});
+
+export const contextOf = (id: string): string => `reset request ${id}`;
+
+/**
+ * Takes note that somebody asks for a new password.
+ * @param username login or e-mail address, as typed
+ * @returns false where there is no mail
+ * @throws {TooManyFailures} when the address has asked too often, whatever it asked for
+ */
+export async function requestReset(services: Services, username: string, request: RequestContext): Promise<boolean> {
+  if (!isMailPossible(services.config, request)) return false;
+  await countResetRequest(services, request.ipAddress);
+  const id = crypto.randomUUID();
+  const { ipAddress, userAgent, requestId, language } = request;
+  const device = request.device === undefined ? undefined : digest(request.device);
+  const whole: z.input<typeof content> = { username: username.slice(0, LONGEST), ipAddress, userAgent, requestId, language, device };
+  const sealed = services.keyring.seal(JSON.stringify(whole), contextOf(id));
+  // By network: what one sends by the thousand holds up few others.
+  const orderingKey = laneOf(networkOf(ipAddress ?? ''));
+  await services.database.transaction((trx) =>
+    insertEntry(trx, { kind: RESET_REQUEST, orderingKey, objectKey: null, payload: { id, sealed }, created: present() }),
+  );
+  return true;
+}
+
+/** Looks up who is meant, and notes the mail. */
+export function resetRequests(services: Services): Carrier {
+  return {
+    async deliver(payload) {
+      const { id, sealed } = note.parse(payload);
+      const { username, device, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, contextOf(id))));
+      return (await answer(services, { username: username.trim(), device }, { actor: NOBODY, ...defined(request) }))
+        ? 'delivered'
+        : 'dropped';
+    },
+    givenUp: () => ({ eventType: 'user.account.reset_password', displayMessage: 'User asked for a new password', targets: [] }),
+  };
+}
+
+const defined = (request: Omit<z.output<typeof content>, 'username' | 'device'>) =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
+
+async function answer(
+  services: Services,
+  { username, device }: Pick<z.output<typeof content>, 'username' | 'device'>,
+  request: RequestContext,
+): Promise<boolean> {
+  const { knex } = services.database;
+  const named = await findNamed(knex, username);
+  const isKnown = named !== undefined && device !== undefined && (await isKnownDevice(knex, named.id, device, present()));
+  const isTooMany = named !== undefined && !(await mayMailReset(services, named.id, isKnown ? device : undefined));
+  return services.database.transaction(async (trx) => {
+    const user = named && (await lockUser(trx, named.id));
+    const limit = isTooMany ? 'TOO_MANY_REQUESTS' : undefined;
+    const failure = user === undefined ? 'UNKNOWN_USER' : (limit ?? (await mailAnswer(trx, services, user, request)));
+    await recordEvent(trx, {
+      eventType: 'user.account.reset_password',
+      displayMessage: 'User asked for a new password',
+      request,
+      // What was typed for an unknown user stays out of the log.
+      targets: user === undefined ? [] : [userTarget(user)],
+      ...(failure !== undefined && { failure }),
+    });
+    return failure === undefined;
+  });
+}
+
+/** @returns why nothing is sent */
+async function mailAnswer(trx: Executor, services: Services, user: User, request: RequestContext): Promise<string | undefined> {
+  if (statusAfterChoosing(user.status, 'reset') === undefined) return 'USER_NOT_ACTIVE';
+  if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
+  const links = await listLinksOf(trx, user.id);
+  const ways = await waysToSignIn(trx, user);
+  // Also where the provider is not active now: whom an administrator has shut out by it shall not come in by another door.
+  if (links.length > 0 && ways.every(({ kind }) => kind === 'identity-provider')) {
+    const provider = links.map(({ name }) => name).join(', ');
+    await queueMail(trx, services.keyring, user, 'password-elsewhere', { to: user.email, values: { provider } }, request);
+    return undefined;
+  }
+  await mailPasswordLink(trx, services, user, 'password-reset', request);
+  return undefined;
+}
+
+/** As at sign-in: the user of that login, else the only one of that address. */
+async function findNamed(executor: Executor, username: string): Promise<User | undefined> {
+  if (username === '' || !isPrintable(username)) return undefined;
+  return (await findUserByLogin(executor, username)) ?? (await findUserByUniqueEmail(executor, username));
+}

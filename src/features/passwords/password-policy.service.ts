@@ -1,0 +1,107 @@
+/**
+ * Whether somebody may have the password that he wants: the policy of settings/password, with what it is judged by. To be asked wherever a password is
+ * chosen; one that comes as a hash cannot be judged.
+ */
+import { BRAND } from '../../../config/defaults.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { type ApiError, validation } from '../../platform/errors/errors.ts';
+import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
+import type { User } from '../users/users.store.ts';
+import { commonPasswords } from './common-passwords.service.ts';
+import { MOST_CHARACTERS, type PasswordPolicy, type PasswordProblem, passwordProblem } from './password.policy.ts';
+import { findFormerHashes, rememberFormerHash } from './password-history.store.ts';
+import { verifyPassword } from './passwords.service.ts';
+
+/** Whose password it shall be, as he is called afterwards. */
+export type PasswordOwner = Pick<User, 'login' | 'email' | 'profile'>;
+
+/** The attributes by which somebody is called. */
+const NAMES = ['secondEmail', 'firstName', 'middleName', 'lastName', 'displayName', 'nickName'];
+
+/** A problem, and the policy that it is one by. */
+export interface FoundProblem {
+  readonly problem: PasswordProblem;
+  readonly policy: PasswordPolicy;
+}
+
+type Parts = Pick<Services, 'database'>;
+
+/** @returns what is wrong with the password, whoever chose it; undefined: nothing */
+export async function findPasswordProblem(services: Parts, password: string, owner: PasswordOwner): Promise<FoundProblem | undefined> {
+  const policy = await readPasswordPolicy(services.database.knex);
+  const { name } = await readSettings(services, 'branding');
+  const common = await commonPasswords();
+  const problem = passwordProblem(policy, password, {
+    userNames: [owner.login, owner.email ?? '', ...NAMES.map((attribute) => owner.profile[attribute] ?? '')],
+    serviceNames: [name, BRAND.name],
+    isCommon: (candidate) => common.has(candidate),
+  });
+  return problem && { problem, policy };
+}
+
+/**
+ * The same where the user himself chooses, so that it must be one that he did not have lately. An administrator is not told that: it would tell him
+ * whether he guessed the user's password.
+ * @param options.differs must it be another one than the present, whatever the policy says?
+ */
+export async function findProblemOfChoice(
+  services: Parts,
+  password: string,
+  user: User,
+  { differs = false }: { readonly differs?: boolean } = {},
+): Promise<FoundProblem | undefined> {
+  const found = await findPasswordProblem(services, password, user);
+  if (found !== undefined) return found;
+  const policy = await readPasswordPolicy(services.database.knex);
+  const usedBefore = await isUsedBefore(services, password, user, Math.max(policy.historyCount, differs ? 1 : 0));
+  return usedBefore ? { problem: 'used-before', policy } : undefined;
+}
+
+/** @param count of passwords that are compared, the present one first */
+async function isUsedBefore({ database }: Parts, password: string, { id, passwordHash }: User, count: number): Promise<boolean> {
+  if (count === 0) return false;
+  const present = passwordHash === null ? [] : [passwordHash];
+  const former = await findFormerHashes(database.knex, id, count - present.length);
+  let found = false;
+  // All of them, in their order: the time does not tell which one it was.
+  for (const hash of [...present, ...former]) found = (await verifyPassword(hash, password)) || found;
+  return found;
+}
+
+/**
+ * @param field that the password came in, for the cause
+ * @throws {ApiError} validation when it is not good enough
+ */
+export async function refusePoorPassword(services: Parts, password: string, owner: PasswordOwner, field: string): Promise<void> {
+  const found = await findPasswordProblem(services, password, owner);
+  if (found !== undefined) throw poorPassword(found, field);
+}
+
+/** @param field that the password came in */
+export const poorPassword = (found: FoundProblem, field: string): ApiError => validation([{ field, message: inWords(found) }]);
+
+function inWords({ problem, policy }: FoundProblem): string {
+  switch (problem) {
+    case 'too-short':
+      return `must have at least ${policy.minLength} characters`;
+    case 'too-long':
+      return `must have at most ${MOST_CHARACTERS} characters`;
+    case 'common':
+      return 'is among the passwords that are tried first: it is too common';
+    case 'like-user':
+      return `must have at least ${policy.minLength} letters and digits beside the login, the e-mail address and the names of the user`;
+    case 'like-service':
+      return `must have at least ${policy.minLength} letters and digits beside the name of this service`;
+    case 'used-before':
+      return 'was used before: choose another one';
+  }
+}
+
+/** To be called in the transaction that takes or replaces a password. @param before the user as he was, locked */
+export async function rememberReplaced(trx: Executor, before: Pick<User, 'id' | 'passwordHash'>): Promise<void> {
+  if (before.passwordHash === null) return;
+  const { historyCount } = await readPasswordPolicy(trx);
+  // The present one is remembered with the user.
+  await rememberFormerHash(trx, before.id, before.passwordHash, Math.max(historyCount - 1, 0));
+}

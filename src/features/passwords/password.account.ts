@@ -1,0 +1,67 @@
+/** `/account/password`: the user changes his password, after a fresh sign-in and by his present one. All his sessions end but for a new one here. */
+import type Koa from 'koa';
+import type { AccountHouse } from '../../pages/account/account-house.ts';
+import { doneWith, draw, ownPage, type Problem, type Show, showAgain } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { deviceOf } from '../../platform/http/device-cookie.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { change } from '../sign-in/fresh-sign-in.hosted.ts';
+import { changeOwnPassword } from './own-password.service.ts';
+import { MOST_CHARACTERS, type PasswordProblem } from './password.policy.ts';
+
+type Wrong = PasswordProblem | 'missing' | 'wrong-current';
+
+const showing =
+  (wrong: Wrong | undefined): Show =>
+  async (house, ctx, visit) => {
+    const { text } = pageLanguage(ctx);
+    const policy = await readPasswordPolicy(house.services.database.knex);
+    const limits = { least: String(policy.minLength), most: String(MOST_CHARACTERS) };
+    const problems: Problem[] = [];
+    if (wrong === 'wrong-current') problems.push({ field: 'current', message: text('account.password.wrong-current') });
+    else if (wrong !== undefined) problems.push({ field: 'password', message: text(`choose-password.${wrong}`, limits) });
+    await draw(
+      house,
+      ctx,
+      visit,
+      'account/password',
+      { page: 'password', problems, scripts: ['show-password.js'] },
+      {
+        username: visit.user.login,
+        hasPassword: visit.user.passwordHash !== null,
+        hint: text('choose-password.hint', limits),
+        problemOf: (field: string) => problems.find((problem) => problem.field === field)?.message,
+      },
+    );
+  };
+
+/** GET /account/password */
+export const passwordPage = ownPage('password', showing(undefined));
+
+/** POST /account/password @throws {TooManyFailures} */
+export const receivePassword = change<AccountHouse>(async (house, ctx, session, form) => {
+  const { accountId: userId, amr, idp } = session;
+  const password = form.get('password') ?? '';
+  const device = deviceOf(ctx, house.config);
+  const outcome =
+    password === ''
+      ? ({ problem: 'missing' } as const)
+      : await changeOwnPassword(
+          house.services,
+          { userId, current: form.get('current') ?? '', password, device },
+          visitor(ctx, house.config),
+        );
+  if ('problem' in outcome) return showAgain(house, ctx, 'password', session, showing(outcome.problem));
+  await signInAgain(house, ctx, userId, amr, idp);
+  doneWith(ctx, 'password', 'password');
+}, 'password');
+
+/** The session that he changed it with has ended with the others. */
+const signInAgain = (
+  house: AccountHouse,
+  ctx: Koa.Context,
+  userId: string,
+  amr: readonly string[],
+  idp: string | undefined,
+): Promise<void> => house.sessions.signIn(ctx.req, ctx.res, userId, amr, idp);

@@ -1,0 +1,90 @@
+/** Security → Passwords: what is asked of new passwords (NIST SP 800-63B section 3.1.1.2). */
+import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { sheetPage } from '../../pages/console/sheet.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { changeSettings, DEFAULTS, readSettings } from '../settings/settings.service.ts';
+import { settingsBodies } from '../settings/settings-fields.service.ts';
+import { LONGEST_HISTORY, type PasswordPolicy } from './password.policy.ts';
+
+const HOME = '/admin/security/passwords';
+
+const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): readonly Field[] => [
+  {
+    name: 'minLength',
+    label: 'Characters at least',
+    kind: 'number',
+    required: true,
+    value: String(minLength),
+    hint: `${SHORTEST_PASSWORD} to 128. NIST SP 800-63B asks for 8 with a second factor, and for 15 where the password is all that is asked. Length is what makes a password strong.`,
+  },
+  {
+    name: 'historyCount',
+    label: 'Not one of the last',
+    kind: 'number',
+    required: true,
+    value: String(historyCount),
+    hint: `0 to ${LONGEST_HISTORY} passwords of the user, the present one among them, cannot be chosen again. 0: any can.`,
+  },
+  {
+    name: 'maxAgeDays',
+    label: 'Expires after (days)',
+    kind: 'number',
+    value: maxAgeDays === null ? '' : String(maxAgeDays),
+    hint: 'Empty: never, as NIST recommends: people who must change passwords choose weaker ones. Expire a password when it has become known instead.',
+  },
+];
+
+const policy: ConsolePage = {
+  path: '/security/passwords',
+  access: 'service',
+  async show({ services, request }) {
+    const { minLength, historyCount, maxAgeDays } = await readSettings(services, 'password');
+    return sheetPage({
+      title: 'Passwords',
+      lead: 'What is asked of every new password, whoever sets it and wherever.',
+      crumbs: [{ label: 'Security' }],
+      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Characters at least', value: String(minLength) },
+            { label: 'Not one of the last', value: historyCount === 0 ? 'Any can be chosen again' : `${historyCount}` },
+            { label: 'Expires', value: maxAgeDays === null ? 'Never' : `After ${maxAgeDays === 1 ? '1 day' : `${maxAgeDays} days`}` },
+          ],
+        },
+        {
+          kind: 'words',
+          title: 'Always so',
+          paragraphs: [
+            'None of some 49,000 passwords that everybody tries first is taken, nor one of them with digits or marks behind it, nor one made of the user’s names or of the name of this service.',
+            'There are no rules about capitals, digits and marks: they make passwords harder to remember, and no harder to guess (NIST SP 800-63B).',
+            'Passwords that people have already stay as they are. What is new here is asked of the next one.',
+          ],
+        },
+      ],
+    });
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/security/passwords/edit',
+  access: 'service',
+  verb: 'write',
+  async show({ services }, typed) {
+    const fields = fieldsOf(await readSettings(services, 'password'));
+    const crumbs = [{ label: 'Security' }, { label: 'Passwords', href: HOME }];
+    return formPage({ title: 'Change the password policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const { maxAgeDays = null, minLength = '', historyCount = '' } = typedValues(fieldsOf(DEFAULTS.password), form);
+    const changes = parse(settingsBodies.password, { minLength, historyCount, maxAgeDays });
+    await changeSettings(services, 'password', changes, request);
+    return { goTo: HOME, notice: 'password-policy-changed' };
+  },
+};
+
+export const passwordPolicyPages: readonly ConsolePage[] = [policy, edit];

@@ -1,0 +1,82 @@
+/**
+ * Passwords at rest: Argon2id (RFC 9106) with the parameters that OWASP's Password Storage Cheat Sheet names first, and what was stored
+ * before by other means. Which passwords are good enough is not decided here.
+ */
+import { availableParallelism } from 'node:os';
+import { hash, parseOptions, verify } from '@node-rs/argon2';
+import { type HashCost, timings } from '../../platform/clock/timings.ts';
+import { takingTurns } from '../../platform/concurrency/semaphore.ts';
+import { verifyImportedHash } from './password-hashes.service.ts';
+
+/** A hash that no known password has, of the same cost as all others. */
+export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
+  `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI`;
+
+/** More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool. */
+export const HASHES_AT_ONCE = availableParallelism();
+/** For some twenty seconds: whoever came later would have given up before his turn. Who is refused is not told apart by who he says he is. */
+export const MOST_WAITING = 500 * HASHES_AT_ONCE;
+export const inTurn = takingTurns(HASHES_AT_ONCE, MOST_WAITING);
+
+/** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */
+const composed = (password: string): string => password.normalize('NFC');
+
+/** @returns the PHC string to store, of the library's default variant, Argon2id @throws {Overloaded} */
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(composed(password), timings.passwordHash));
+
+const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
+
+/**
+ * Compares a password with a stored hash, of argon2 or imported.
+ * @param stored null where there is no such user or no password: takes the same time and is false
+ * @param begins called when it is this comparison's turn
+ * @throws {Overloaded} whoever is meant
+ */
+export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
+  if (stored === null || isArgon2(stored)) {
+    const matches = await inTurn(() => {
+      begins();
+      return verify(stored ?? nobodysHash(), composed(password));
+    });
+    return matches && stored !== null;
+  }
+  if (await compareImported(stored, password, begins)) return true;
+  // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing again takes as long.
+  await inTurn(() => verify(nobodysHash(), composed(password)));
+  return false;
+}
+
+/** Comparisons with imported hashes that wait for their turn. They may cost a second each, and go on beside all others, one at a time. */
+export const MOST_IMPORTED_WAITING = 16;
+const importedInTurn = takingTurns(1, MOST_IMPORTED_WAITING);
+/** Under way or waiting, by the stored hash. */
+const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
+
+/**
+ * One comparison at a time for each account: of guesses at once the others count as wrong, without one.
+ * @throws {Overloaded} when too many accounts wait
+ */
+async function compareImported(stored: string, password: string, begins: () => void): Promise<boolean> {
+  const before = comparing.get(stored);
+  if (before !== undefined) {
+    begins();
+    return before.password === password && before.matches;
+  }
+  const matches = importedInTurn(() => {
+    begins();
+    return verifyImportedHash(stored, password);
+  }).finally(() => comparing.delete(stored));
+  comparing.set(stored, { password, matches });
+  return matches;
+}
+
+/** Is a comparison with this hash dear, and kept apart from others? */
+export const isImported = (stored: string | null): boolean => stored !== null && !isArgon2(stored);
+
+/** Should this hash be made anew, because it was imported or made with other parameters? */
+export function isOutdated(stored: string): boolean {
+  if (!isArgon2(stored)) return true;
+  const { memoryCost, timeCost, parallelism } = parseOptions(stored);
+  const today = timings.passwordHash;
+  return memoryCost !== today.memoryCost || timeCost !== today.timeCost || parallelism !== today.parallelism;
+}

@@ -1,0 +1,100 @@
+/**
+ * A link by which somebody chooses his password, on its way to him: by mail, where mail can be sent and he has an address; else, or where it is wished, told
+ * once on the answer to the form that made it.
+ */
+import { z } from 'zod';
+import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
+import type { Notice } from '../../pages/console/notices.ts';
+import { carriedOutOnce } from '../../pages/console/once.ts';
+import type { Drawn, GoTo, Visit } from '../../pages/console/page.ts';
+import { sheetPage } from '../../pages/console/sheet.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { hasMailAddress, isMailPossible } from '../mail/mail.service.ts';
+import { addressOfUser, USERS } from '../users/user-page.console.ts';
+import type { User } from '../users/users.service.ts';
+
+/** Can a link be mailed to whoever has an address, when this administrator asks for it from where he is? */
+export const mayMail = ({ services, request }: Visit): boolean => isMailPossible(services.config, request);
+
+/** Where a mail to this address arrives. */
+export const arrivalOf = ({ services }: Visit, address: string): string =>
+  services.config.smtpUrl === undefined ? 'the dev inbox of this machine, for there is no mail server' : address;
+
+export const NO_MAIL = 'No mail can be sent from here.';
+
+export const BY_LINK: Option = {
+  value: 'link',
+  label: 'Show me the link',
+  hint: 'It is shown to you once, and you hand it over. The user chooses the password.',
+};
+
+/** How a link may reach a user; without a choice, why there is none. */
+export function waysTo(visit: Visit, user: Pick<User, 'email'>): { readonly fields: readonly Field[]; readonly facts: readonly string[] } {
+  if (!mayMail(visit)) return { fields: [], facts: [`You get a link, shown once, and hand it over. ${NO_MAIL}`] };
+  if (!hasMailAddress(user))
+    return { fields: [], facts: ['You get a link, shown once, and hand it over: the user has no address that mail can be sent to.'] };
+  const byMail = {
+    value: 'mail',
+    label: 'By mail',
+    hint: `A link goes to ${arrivalOf(visit, user.email)}. Whoever uses it has shown that the address is his.`,
+  };
+  const label = 'How does the link to choose a password get to the user?';
+  return { fields: [{ name: 'way', label, kind: 'radios', options: [byMail, BY_LINK], value: 'mail' }], facts: [] };
+}
+
+/** @returns true: by mail @throws {ApiError} validation: nothing was chosen, or mail is not possible any more */
+export function isByMail(visit: Visit, user: Pick<User, 'email'>, form: URLSearchParams): boolean {
+  const { fields } = waysTo(visit, user);
+  if (fields.length > 0) return parse(z.object({ way: z.enum(['mail', 'link']) }), typedValues(fields, form)).way === 'mail';
+  // The form was drawn when it was possible: a link that is shown is not what was asked for.
+  if (form.get('way') === 'mail') throw validation([{ field: 'way', message: 'by mail is not possible any more: choose again' }]);
+  return false;
+}
+
+export interface Made {
+  readonly userId: string;
+  readonly login: string;
+  /** Absent: it was mailed, or none was needed. */
+  readonly url?: string | undefined;
+}
+
+/**
+ * Carries out what makes a link once, however often the form is sent, and tells the link, or where it went.
+ * @param content all that was typed
+ * @param otherwise where one goes where there is no link to tell
+ */
+export async function linkOnce(
+  visit: Visit,
+  form: URLSearchParams,
+  content: unknown,
+  work: (within: Services) => Promise<Made>,
+  otherwise: (made: Made) => { readonly goTo: string; readonly notice: Notice },
+): Promise<Drawn | GoTo> {
+  const made = await carriedOutOnce(visit, form, content, work);
+  return made.url === undefined ? otherwise(made) : linkPage(made, made.url);
+}
+
+function linkPage({ userId, login }: Made, url: string): Drawn {
+  return sheetPage({
+    title: 'Link to choose a password',
+    lead: 'Copy it now, and give it to the user yourself: it is shown only this once, works once, and only for some time.',
+    crumbs: [...USERS, { label: login, href: addressOfUser(userId) }],
+    parts: [
+      {
+        kind: 'facts',
+        facts: [
+          { label: 'User name', value: login },
+          { label: 'Link', value: url, copy: true },
+        ],
+      },
+      {
+        kind: 'words',
+        tone: 'warning',
+        paragraphs: ['Whoever has the link can choose the password. Hand it over in a way that nobody else reads.'],
+      },
+    ],
+    actions: [{ label: 'Done, I have copied it', href: addressOfUser(userId), main: true }],
+  });
+}

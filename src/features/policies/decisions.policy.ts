@@ -1,0 +1,111 @@
+/**
+ * What decided about a sign-in or a request, as it is kept with the audit event of it: facts and reason codes, bounded, without secrets and without
+ * names of people. The decisions themselves are made elsewhere in src/policy; in words they are told by src/admin/told-decision.ts.
+ */
+
+import type { ConsentReason, ScopeDecision } from '../consents/consent.policy.ts';
+import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import type { AccessDecision, AccessGrantType, AccessReason } from './access-policy.policy.ts';
+
+/** Of a password that was not enough. */
+export interface PasswordRefused {
+  readonly kind: 'password';
+  readonly reason: 'UNKNOWN_USER' | 'WRONG_PASSWORD' | 'LOCKED' | 'NOT_ACTIVE' | 'EXPIRED' | 'CHANGED_MEANWHILE';
+  /** The account's, at that moment. */
+  readonly status?: string;
+  /** Wrong ones since the last right one or the last lock, this one included. */
+  readonly failures?: number;
+  /** ISO 8601; the lock that holds from now on. */
+  readonly lockedUntil?: string;
+  /** Was it tried in a browser in which the user had signed in before? Those have a count of their own. */
+  readonly knownBrowser?: boolean;
+}
+
+export interface FactorTried {
+  readonly kind: 'second-factor';
+  readonly reason: 'RIGHT' | 'WRONG' | 'LOCKED';
+  readonly method: string;
+  readonly failures: number;
+  readonly lockedUntil?: string;
+}
+
+/** Too many failures from one network address. */
+export interface AddressBarred {
+  readonly kind: 'address';
+  readonly failures: number;
+  /** For so many seconds nothing from there is heard. */
+  readonly seconds: number;
+}
+
+/** What a second factor depended on. */
+export interface SecondFactorFacts {
+  /** Has the user one? Then he is asked for it always. */
+  readonly enrolled: boolean;
+  /** Absent: nothing demands one. */
+  readonly demandedBy?: DemandReason;
+}
+
+export interface SessionBegun {
+  readonly kind: 'session';
+  /** How the user has proved himself so far (RFC 8176). */
+  readonly amr: readonly string[];
+  readonly secondFactor: SecondFactorFacts;
+}
+
+/** A request as it was refused: enough to ask what it would come to today. */
+export interface JudgedRequest {
+  readonly clientId: string;
+  readonly serverId: string;
+  readonly grantType: AccessGrantType;
+  /** At most `MOST_SCOPES`. */
+  readonly scopes: readonly string[];
+  readonly prompt?: string;
+}
+
+export interface AccessRefused {
+  readonly kind: 'access-policy';
+  readonly request: JudgedRequest;
+  /** What was looked at, in this order; at most `MOST_STEPS`, the last among them. */
+  readonly steps: readonly KeptStep[];
+  /** Steps that are not kept. */
+  readonly left?: number;
+}
+
+export interface KeptStep {
+  readonly policyId?: string;
+  readonly policy?: string;
+  readonly ruleId?: string;
+  readonly rule?: string;
+  readonly reason: AccessReason;
+}
+
+export type RequestRefused =
+  | AccessRefused
+  | { readonly kind: 'not-assigned'; readonly request: JudgedRequest }
+  | { readonly kind: 'second-factor-needed'; readonly request: JudgedRequest; readonly demandedBy?: DemandReason }
+  | { readonly kind: 'consent-required'; readonly request: JudgedRequest; readonly scopes: readonly KeptScope[] };
+
+export interface KeptScope {
+  readonly scope: string;
+  readonly ask: boolean;
+  readonly reason: ConsentReason;
+}
+
+/** A user who was asked, and what for. */
+export interface ConsentAsked {
+  readonly kind: 'consent';
+  readonly scopes: readonly KeptScope[];
+}
+
+export type Decision = PasswordRefused | FactorTried | AddressBarred | SessionBegun | RequestRefused | ConsentAsked;
+
+export const MOST_STEPS = 20;
+export const MOST_SCOPES = 50;
+
+/** The first and the last steps of a decision that denied. */
+export function keptSteps({ reasons }: Pick<AccessDecision, 'reasons'>): Pick<AccessRefused, 'steps' | 'left'> {
+  if (reasons.length <= MOST_STEPS) return { steps: reasons };
+  return { steps: [...reasons.slice(0, MOST_STEPS - 1), ...reasons.slice(-1)], left: reasons.length - MOST_STEPS };
+}
+
+export const keptScopes = (decisions: readonly ScopeDecision[]): readonly KeptScope[] => decisions.slice(0, MOST_SCOPES);

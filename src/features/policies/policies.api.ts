@@ -1,0 +1,167 @@
+/** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in authorization-server-policy-rules.ts. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { text } from '../../platform/validation/text.ts';
+import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
+import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
+import {
+  createPolicy,
+  deletePolicy,
+  getPolicy,
+  listPolicies,
+  type Policy,
+  type PolicyStatus,
+  replacePolicy,
+  setPolicyStatus,
+} from './policies.service.ts';
+
+/** Where a life cycle's next step is. */
+const step = z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) });
+
+/** The links of what is active or not: of the two steps the one that changes something is there, of what belongs to the service neither. */
+export const lifecycleLinks = links.extend({ activate: step.optional(), deactivate: step.optional() });
+
+export function linksOf(href: string, { status, system }: { status: PolicyStatus; system: boolean }): z.input<typeof lifecycleLinks> {
+  if (system) return { self: { href } };
+  const next = status === 'ACTIVE' ? 'deactivate' : 'activate';
+  return { self: { href }, [next]: { href: `${href}/lifecycle/${next}`, hints: { allow: ['POST'] } } };
+}
+
+/** A list of names, each once. Empty: nobody and nothing. */
+export const listed = <T extends z.ZodType<string>>(name: T) =>
+  z.strictObject({
+    include: z
+      .array(name)
+      .max(1000)
+      .transform((names) => [...new Set(names)]),
+  });
+
+/** What policies and rules have in common. */
+export const placed = {
+  name: policyFields.name,
+  /** From 1 on. */
+  priority: policyFields.priority.exactOptional(),
+  status: policyFields.status.exactOptional(),
+};
+
+const policyBody = z.strictObject({
+  ...placed,
+  type: z.literal('OAUTH_AUTHORIZATION_POLICY').exactOptional(),
+  description: policyFields.description.exactOptional(),
+  conditions: z.strictObject({ clients: listed(text({ least: 1 })) }),
+});
+
+const policy = z.object({
+  id: z.string(),
+  type: z.literal('OAUTH_AUTHORIZATION_POLICY'),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  name: z.string(),
+  description: z.string().optional(),
+  priority: z.int(),
+  /** The built-in server's: it cannot be changed. */
+  system: z.boolean(),
+  conditions: z.object({ clients: z.object({ include: z.array(z.string()) }) }),
+  created: time,
+  lastUpdated: time,
+  _links: lifecycleLinks.extend({ rules: z.object({ href: z.url() }) }),
+});
+
+export const policyParams = idParams.extend({ policyId: z.string().min(1) });
+
+const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/authorizationServers/:id/policies/:policyId/lifecycle/${name}`,
+    access: 'service',
+    summary: `Make an access policy ${status}`,
+    params: policyParams,
+    handler: async ({ services, params, request }) => {
+      await setPolicyStatus(services, params.id, params.policyId, status, request);
+      return undefined;
+    },
+  });
+
+export const authorizationServerPolicies: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/authorizationServers/:id/policies',
+    access: 'service',
+    summary: 'Create an access policy; without a priority it is the last',
+    params: idParams,
+    bodyLimit: LARGE_BODY,
+    body: policyBody,
+    response: policy,
+    status: 201,
+    handler: async ({ services, params, body, request }) =>
+      present(await createPolicy(services, params.id, inputOf(body), request), services.config.baseUrl),
+  }),
+  listing({
+    path: '/authorizationServers/:id/policies',
+    access: 'service',
+    summary:
+      'List the access policies of an authorization server in the order of their priority: the first that is for the application decides',
+    params: idParams,
+    item: policy,
+    handler: async ({ services, params, query }) =>
+      inPages(
+        (await listPolicies(services, params.id)).map((found) => present(found, services.config.baseUrl)),
+        query,
+      ),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/authorizationServers/:id/policies/:policyId',
+    access: 'service',
+    summary: 'Read an access policy',
+    params: policyParams,
+    response: policy,
+    handler: async ({ services, params }) => present(await getPolicy(services, params.id, params.policyId), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/authorizationServers/:id/policies/:policyId',
+    access: 'service',
+    summary: 'Replace an access policy; its rules stay, and so do priority and status where they are not given',
+    params: policyParams,
+    bodyLimit: LARGE_BODY,
+    body: policyBody,
+    response: policy,
+    handler: async ({ services, params, body, request }) =>
+      present(await replacePolicy(services, params.id, params.policyId, inputOf(body), request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/authorizationServers/:id/policies/:policyId',
+    access: 'service',
+    summary: 'Delete an access policy with its rules',
+    params: policyParams,
+    handler: async ({ services, params, request }) => {
+      await deletePolicy(services, params.id, params.policyId, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+];
+
+const inputOf = ({ type: _, conditions, ...rest }: z.output<typeof policyBody>) => ({ ...rest, clients: conditions.clients.include });
+
+function present(found: Policy, baseUrl: string): z.input<typeof policy> {
+  const system = found.serverId === BUILT_IN;
+  const href = `${baseUrl}/api/v1/authorizationServers/${found.serverId}/policies/${found.id}`;
+  return {
+    id: found.id,
+    type: 'OAUTH_AUTHORIZATION_POLICY',
+    status: found.status,
+    name: found.name,
+    description: unlessEmpty(found.description),
+    priority: found.priority,
+    system,
+    conditions: { clients: { include: [...found.clients] } },
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.lastUpdated),
+    _links: { ...linksOf(href, { status: found.status, system }), rules: { href: `${href}/rules` } },
+  };
+}

@@ -1,0 +1,266 @@
+/** The access policies of an authorization server: which applications each is for, and in which order they are looked at. Their rules have a file of their own. */
+import { z } from 'zod';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { type Piece, type Row, sheetPage, type TablePart } from '../../pages/console/sheet.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
+import { idsNamed, linesOf, namesOf } from '../authorization-servers/names.console.ts';
+import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import { ALL_CLIENTS } from './access-policy.policy.ts';
+import { movesOf, placeField, placeIn, statusPiece, statusSteps } from './order.console.ts';
+import {
+  createPolicy,
+  deletePolicy,
+  getPolicy,
+  listPolicies,
+  movePolicy,
+  type Policy,
+  type PolicyInput,
+  replacePolicy,
+  setPolicyStatus,
+} from './policies.service.ts';
+import { listRules } from './policy-rules.service.ts';
+import { rulesTable } from './rules-table.console.ts';
+
+const homeOf = ({ home }: Subject): string => `${home}/policies`;
+export const addressOfPolicy = (subject: Subject, { id }: Policy): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
+export const crumbsOfPolicies = (subject: Subject) => crumbsBelow(subject, { label: 'Access policies', href: homeOf(subject) });
+
+export const policyOf = ({ services, params }: Visit, { server }: Subject): Promise<Policy> =>
+  getPolicy(services, server.id, params.policyId ?? '');
+
+/** More names than these are counted. */
+const SHOWN = 3;
+
+/** Whom a policy is for. */
+async function clientsInWords(visit: Visit, { clients }: Policy): Promise<Piece> {
+  if (clients.includes(ALL_CLIENTS)) return { text: 'All applications', soft: true };
+  if (clients.length === 0) return { text: 'No application', soft: true };
+  const names = await namesOf(visit, 'application', clients.slice(0, SHOWN));
+  return { text: names.join(', ') + (clients.length > SHOWN ? ` and ${clients.length - SHOWN} more` : '') };
+}
+
+const list: ConsolePage = {
+  path: '/api/servers/:serverId/policies',
+  access: 'service',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const all = await listPolicies(visit.services, subject.server.id);
+    const { items, next } = inPages(all, { limit: LIMIT, after: afterIn(visit.query) });
+    const rows: Row[] = [];
+    for (const policy of items) rows.push(await rowOf(visit, subject, policy, all.length));
+    const create = { label: 'Create access policy', href: `${homeOf(subject)}/new`, main: true };
+    return serverPage(subject, {
+      lead: 'Who gets which tokens: the first active policy that is for the application decides, by its first active rule that fits. Where none does, access is denied.',
+      actions: subject.hasOwnParts ? [create] : [],
+      parts: [
+        {
+          kind: 'table',
+          name: 'Access policies',
+          columns: ['Name', 'Priority', 'For', 'Rules', 'Status'],
+          rows,
+          empty: 'There is no access policy, so no application gets a token here. Create one.',
+          ...(subject.hasOwnParts && { emptyAction: create }),
+          pager: pagerOf(homeOf(subject), visit.query, next),
+        },
+      ],
+    });
+  },
+};
+
+async function rowOf(visit: Visit, subject: Subject, policy: Policy, count: number): Promise<Row> {
+  const address = addressOfPolicy(subject, policy);
+  const rules = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
+  const told = rules.slice(0, SHOWN).map(({ name }) => name);
+  return {
+    cells: [
+      { text: policy.name, href: address },
+      String(policy.priority),
+      await clientsInWords(visit, policy),
+      told.join(', ') + (rules.length > SHOWN ? ` and ${rules.length - SHOWN} more` : ''),
+      statusPiece(policy.status),
+    ],
+    ...(subject.hasOwnParts && { buttons: movesOf(address, policy.priority, count) }),
+  };
+}
+
+const detail: ConsolePage = {
+  path: '/api/servers/:serverId/policies/:policyId',
+  access: 'service',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const policy = await policyOf(visit, subject);
+    const address = addressOfPolicy(subject, policy);
+    const actions = [
+      { label: 'Create rule', href: `${address}/rules/new`, main: true },
+      { label: 'Edit', href: `${address}/edit` },
+      { label: 'Move', href: `${address}/move` },
+      policy.status === 'ACTIVE'
+        ? { label: 'Deactivate', href: `${address}/deactivate` }
+        : { label: 'Activate', href: `${address}/activate` },
+      { label: 'Delete', href: `${address}/delete` },
+    ];
+    const rules: TablePart = await rulesTable(visit, subject, policy, address);
+    return sheetPage({
+      title: policy.name,
+      ...(policy.description !== '' && { lead: policy.description }),
+      crumbs: crumbsOfPolicies(subject),
+      actions: subject.hasOwnParts ? actions : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'For', value: await clientsInWords(visit, policy) },
+            { label: 'Priority', value: String(policy.priority) },
+            { label: 'Status', value: statusPiece(policy.status) },
+            { label: 'Id', value: policy.id, copy: true },
+          ],
+        },
+        rules,
+      ],
+    });
+  },
+};
+
+/** @param now undefined: of a policy to be made */
+async function fieldsFor(visit: Visit, now: Policy | undefined): Promise<readonly Field[]> {
+  const isForAll = now === undefined || now.clients.includes(ALL_CLIENTS);
+  return [
+    { name: 'name', label: 'Name', required: true, value: now?.name },
+    { name: 'description', label: 'Description', kind: 'description', hint: 'For administrators.', value: now?.description },
+    {
+      name: 'for',
+      label: 'For which applications',
+      kind: 'radios',
+      value: isForAll ? 'all' : 'some',
+      options: [
+        { value: 'all', label: 'All applications' },
+        { value: 'some', label: 'These applications only' },
+      ],
+    },
+    {
+      name: 'clients',
+      label: 'These applications',
+      hint: 'One a line, by name or client id. None: the policy is for nobody.',
+      kind: 'lines',
+      value: isForAll ? '' : await linesOf(visit, 'application', now.clients),
+      alias: 'conditions.clients.include',
+    },
+  ];
+}
+
+const policyForm = z.object({
+  name: policyFields.name,
+  description: policyFields.description,
+  for: z.enum(['all', 'some']),
+  clients: z.array(z.string()).max(1000),
+});
+
+/** @throws {ApiError} validation */
+async function inputIn(visit: Visit, form: URLSearchParams): Promise<PolicyInput> {
+  const { for: whom, clients, ...input } = parse(policyForm, typedValues(await fieldsFor(visit, undefined), form));
+  return { ...input, clients: whom === 'all' ? [ALL_CLIENTS] : await idsNamed(visit, 'application', 'clients', clients) };
+}
+
+const create: ConsolePage = {
+  path: '/api/servers/:serverId/policies/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const title = 'Create access policy';
+    const facts = ['It is looked at last, after those that are there. It allows nothing until it has a rule.'];
+    const fields = await fieldsFor(visit, undefined);
+    return formPage({ title, crumbs: crumbsOfPolicies(subject), facts, fields, submit: title, cancel: homeOf(subject) }, typed);
+  },
+  async receive(visit, form) {
+    const subject = await subjectWithParts(visit);
+    const policy = await createPolicy(visit.services, subject.server.id, await inputIn(visit, form), visit.request);
+    return { goTo: addressOfPolicy(subject, policy), notice: 'policy-created' };
+  },
+};
+
+/** The way to a page below a policy. */
+export const crumbsBelowPolicy = (subject: Subject, policy: Policy) => [
+  ...crumbsOfPolicies(subject),
+  { label: policy.name, href: addressOfPolicy(subject, policy) },
+];
+
+const edit: ConsolePage = {
+  path: '/api/servers/:serverId/policies/:policyId/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const policy = await policyOf(visit, subject);
+    const page = { title: 'Edit access policy', crumbs: crumbsBelowPolicy(subject, policy), fields: await fieldsFor(visit, policy) };
+    return formPage({ ...page, submit: 'Save', cancel: addressOfPolicy(subject, policy) }, typed);
+  },
+  async receive(visit, form) {
+    const subject = await subjectWithParts(visit);
+    const { id } = await policyOf(visit, subject);
+    const policy = await replacePolicy(visit.services, subject.server.id, id, await inputIn(visit, form), visit.request);
+    return { goTo: addressOfPolicy(subject, policy), notice: 'policy-changed' };
+  },
+};
+
+const move: ConsolePage = {
+  path: '/api/servers/:serverId/policies/:policyId/move',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const policy = await policyOf(visit, subject);
+    const fields = [placeField(await listPolicies(visit.services, subject.server.id), policy)];
+    const page = { title: `Move “${policy.name}”`, crumbs: crumbsBelowPolicy(subject, policy), fields };
+    return formPage(
+      { ...page, facts: ['The first policy that is for the application decides.'], submit: 'Move', cancel: homeOf(subject) },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const subject = await subjectWithParts(visit);
+    await movePolicy(visit.services, subject.server.id, visit.params.policyId ?? '', placeIn(form), visit.request);
+    return { goTo: homeOf(subject), notice: 'policy-moved' };
+  },
+};
+
+const [activate, deactivate] = statusSteps({
+  path: '/api/servers/:serverId/policies/:policyId',
+  what: 'access policy',
+  passedOver: 'Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
+  notices: ['policy-activated', 'policy-deactivated'],
+  async find(visit) {
+    const subject = await subjectWithParts(visit);
+    const policy = await policyOf(visit, subject);
+    return { name: policy.name, crumbs: crumbsBelowPolicy(subject, policy), address: addressOfPolicy(subject, policy) };
+  },
+  change: ({ services, params, request }, status) =>
+    setPolicyStatus(services, params.serverId ?? '', params.policyId ?? '', status, request),
+});
+
+const remove: ConsolePage = {
+  path: '/api/servers/:serverId/policies/:policyId/delete',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectWithParts(visit);
+    const policy = await policyOf(visit, subject);
+    const facts = [
+      'Its rules are deleted with it. Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
+      'This cannot be undone.',
+    ];
+    const page = { title: `Delete the access policy “${policy.name}”?`, crumbs: crumbsBelowPolicy(subject, policy), facts };
+    return formPage({ ...page, submit: 'Delete access policy', danger: true, cancel: addressOfPolicy(subject, policy) }, typed);
+  },
+  async receive(visit) {
+    const subject = await subjectWithParts(visit);
+    await deletePolicy(visit.services, subject.server.id, visit.params.policyId ?? '', visit.request);
+    return { goTo: homeOf(subject), notice: 'policy-deleted' };
+  },
+};
+
+export const serverPolicies: readonly ConsolePage[] = [list, create, detail, edit, move, activate, deactivate, remove];

@@ -1,0 +1,165 @@
+/** Access policies of an authorization server and their rules. The only SQL on those tables. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import type { AccessPolicy, PersonKind, RuleActions, RuleConditions } from './access-policy.policy.ts';
+
+export type PolicyStatus = 'ACTIVE' | 'INACTIVE';
+
+export interface Policy {
+  readonly id: string;
+  readonly serverId: string;
+  /** Unique at its server. */
+  readonly name: string;
+  readonly description: string;
+  /** From 1 on: the order in which the server's policies are looked at. */
+  readonly priority: number;
+  readonly status: PolicyStatus;
+  /** `ALL_CLIENTS` or client ids. */
+  readonly clients: readonly string[];
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+export interface PolicyRule {
+  readonly id: string;
+  readonly policyId: string;
+  /** Unique in its policy. */
+  readonly name: string;
+  /** From 1 on: the order in which the policy's rules are looked at. */
+  readonly priority: number;
+  readonly status: PolicyStatus;
+  readonly conditions: RuleConditions;
+  readonly actions: RuleActions;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+const POLICY: Columns<Policy> = {
+  id: 'id',
+  serverId: 'server_id',
+  name: 'name',
+  description: 'description',
+  priority: 'priority',
+  status: 'status',
+  clients: 'clients',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+const RULE: Columns<PolicyRule> = {
+  id: 'id',
+  policyId: 'policy_id',
+  name: 'name',
+  priority: 'priority',
+  status: 'status',
+  conditions: 'conditions',
+  actions: 'actions',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+type Changes<T> = Partial<Omit<T, 'id' | 'serverId' | 'policyId' | 'priority' | 'created'>>;
+
+/** @returns false when another policy of the server has that name */
+export async function insertPolicy(executor: Executor, policy: Policy): Promise<boolean> {
+  const inserted = await executor('policies').insert(toRow(POLICY, policy)).onConflict(['server_id', 'name']).ignore().returning('id');
+  return inserted.length === 1;
+}
+
+/** @returns false when another rule of the policy has that name */
+export async function insertPolicyRule(executor: Executor, rule: PolicyRule): Promise<boolean> {
+  const inserted = await executor('policy_rules').insert(toRow(RULE, rule)).onConflict(['policy_id', 'name']).ignore().returning('id');
+  return inserted.length === 1;
+}
+
+/** @returns false when another policy of the server has that name; the transaction is then good for nothing more */
+export const updatePolicy = (trx: Executor, id: string, changes: Changes<Policy>): Promise<boolean> =>
+  isNameFree('policies_server_id_name_key', trx('policies').where({ id }).update(toRow<Policy>(POLICY, changes)));
+
+/** @returns false when another rule of the policy has that name; the transaction is then good for nothing more */
+export const updatePolicyRule = (trx: Executor, id: string, changes: Changes<PolicyRule>): Promise<boolean> =>
+  isNameFree('policy_rules_policy_id_name_key', trx('policy_rules').where({ id }).update(toRow<PolicyRule>(RULE, changes)));
+
+async function isNameFree(constraint: string, update: PromiseLike<unknown>): Promise<boolean> {
+  try {
+    await update;
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === constraint) return false;
+    throw error;
+  }
+}
+
+/** Its rules go with it. */
+export async function deletePolicy(executor: Executor, id: string): Promise<void> {
+  await executor('policies').where({ id }).delete();
+}
+
+export async function deletePolicyRule(executor: Executor, id: string): Promise<void> {
+  await executor('policy_rules').where({ id }).delete();
+}
+
+export async function findPolicy(executor: Executor, serverId: string, id: string): Promise<Policy | undefined> {
+  return executor('policies').where({ server_id: serverId, id }).first<Policy | undefined>(POLICY);
+}
+
+export async function findPolicyRule(executor: Executor, policyId: string, id: string): Promise<PolicyRule | undefined> {
+  return executor('policy_rules').where({ policy_id: policyId, id }).first<PolicyRule | undefined>(RULE);
+}
+
+/** As `priority` says; those of one priority, which nothing writes any more, the older first. */
+const ORDER = ['priority', 'created', 'id'];
+
+export async function listPolicies(executor: Executor, serverId: string): Promise<Policy[]> {
+  return executor('policies').where({ server_id: serverId }).orderBy(ORDER).select<Policy[]>(POLICY);
+}
+
+export async function listPolicyRules(executor: Executor, policyId: string): Promise<PolicyRule[]> {
+  return executor('policy_rules').where({ policy_id: policyId }).orderBy(ORDER).select<PolicyRule[]>(RULE);
+}
+
+/** Gives them the priorities 1, 2, 3 and so on. @param ids all of one server's policies, or of one policy's rules */
+export async function writePriorities(trx: Executor, table: 'policies' | 'policy_rules', ids: readonly string[]): Promise<void> {
+  await trx.raw(
+    `UPDATE ${table} SET priority = wanted.turn FROM unnest(?::text[]) WITH ORDINALITY AS wanted (id, turn)
+      WHERE ${table}.id = wanted.id AND ${table}.priority <> wanted.turn`,
+    [[...ids]],
+  );
+}
+
+/** The policies of all servers that are for that client by its name, by id. */
+export async function listPoliciesNaming(executor: Executor, clientId: string): Promise<Policy[]> {
+  return executor('policies').whereRaw('? = ANY(clients)', [clientId]).orderBy('id').select<Policy[]>(POLICY);
+}
+
+const LISTS: Readonly<Record<PersonKind, string>> = { user: '{people,users,include}', group: '{people,groups,include}' };
+const RULE_AMONG_OTHERS = Object.fromEntries(Object.entries(RULE).map(([field, column]) => [field, `policy_rules.${column}`]));
+
+/** The rules of all servers whose conditions hold that name, by id. @returns each with the server that it belongs to */
+export async function listRulesNaming(
+  executor: Executor,
+  kind: PersonKind,
+  id: string,
+): Promise<(PolicyRule & { readonly serverId: string })[]> {
+  return executor('policy_rules')
+    .join('policies', 'policies.id', 'policy_rules.policy_id')
+    .whereRaw('policy_rules.conditions #> ?::text[] @> to_jsonb(?::text)', [LISTS[kind], id])
+    .orderBy('policy_rules.id')
+    .select<(PolicyRule & { serverId: string })[]>({ ...RULE_AMONG_OTHERS, serverId: 'policies.server_id' });
+}
+
+/** The policies of a server that are in force, with their rules that are, both in the order of their priority. */
+export async function listActivePolicies(executor: Executor, serverId: string): Promise<AccessPolicy[]> {
+  const { rows } = await executor.raw<{ rows: AccessPolicy[] }>(
+    `SELECT p.id, p.name, p.clients,
+        coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'name', r.name, 'conditions', r.conditions, 'actions', r.actions)
+          ORDER BY r.priority, r.created, r.id) FILTER (WHERE r.id IS NOT NULL), '[]') AS rules
+      FROM policies p LEFT JOIN policy_rules r ON r.policy_id = p.id AND r.status = 'ACTIVE'
+      WHERE p.server_id = ? AND p.status = 'ACTIVE'
+      GROUP BY p.id ORDER BY p.priority, p.created, p.id`,
+    [serverId],
+  );
+  return rows;
+}

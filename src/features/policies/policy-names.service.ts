@@ -1,0 +1,58 @@
+/**
+ * Takes what is deleted out of the policies and rules that name it, in the transaction of the deletion: a later application of the same client_id has
+ * nothing of the earlier one's. A list that held that name alone stays, empty, and then means nobody (features/policies/access-policy.policy.ts).
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { lockServer } from '../authorization-servers/authorization-servers.store.ts';
+import { ALL_CLIENTS, type PersonKind, withoutPerson } from './access-policy.policy.ts';
+import { policyEvent } from './policies.service.ts';
+import { findPolicy, listPoliciesNaming, listRulesNaming, updatePolicy, updatePolicyRule } from './policies.store.ts';
+import { ruleEvent } from './policy-rules.service.ts';
+
+/** @param trx in which the user or group is locked: nobody can write its name down any more */
+export async function takeOutPerson(
+  { notifications }: Services,
+  trx: Executor,
+  kind: PersonKind,
+  id: string,
+  request: RequestContext,
+): Promise<void> {
+  for (const serverId of serversOf(await listRulesNaming(trx, kind, id))) {
+    await lockServer(trx, serverId);
+    await notifications.publish(trx, { kind: 'server', id: serverId });
+  }
+  for (const rule of await listRulesNaming(trx, kind, id)) {
+    const conditions = withoutPerson(rule.conditions, kind, id);
+    await updatePolicyRule(trx, rule.id, { conditions, lastUpdated: present() });
+    const policy = await findPolicy(trx, rule.serverId, rule.policyId);
+    if (policy === undefined) throw new Error(`the rule ${rule.id} is of no policy`);
+    await recordEvent(trx, {
+      ...ruleEvent('update', rule, policy, request),
+      before: { conditions: rule.conditions },
+      after: { conditions },
+    });
+  }
+}
+
+/** @param trx in which the application is locked */
+export async function takeOutClient({ notifications }: Services, trx: Executor, clientId: string, request: RequestContext): Promise<void> {
+  // An application may be called so; in a policy the word means all of them.
+  if (clientId === ALL_CLIENTS) return;
+  for (const serverId of serversOf(await listPoliciesNaming(trx, clientId))) {
+    await lockServer(trx, serverId);
+    await notifications.publish(trx, { kind: 'server', id: serverId });
+  }
+  for (const policy of await listPoliciesNaming(trx, clientId)) {
+    const clients = policy.clients.filter((client) => client !== clientId);
+    await updatePolicy(trx, policy.id, { clients, lastUpdated: present() });
+    await recordEvent(trx, { ...policyEvent('update', policy, request), before: { clients: policy.clients }, after: { clients } });
+  }
+}
+
+/** In one order for all, so that no two deletions wait for each other. */
+const serversOf = (found: readonly { readonly serverId: string }[]): string[] =>
+  [...new Set(found.map(({ serverId }) => serverId))].toSorted();

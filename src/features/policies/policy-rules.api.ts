@@ -1,0 +1,154 @@
+/** `authorizationServers/{id}/policies/{policyId}/rules`, as Okta's Authorization Server Rules API shows them. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { time, writeTime } from '../../api/fields.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { text } from '../../platform/validation/text.ts';
+import { ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
+import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
+import { lifecycleLinks, linksOf, listed, placed, policyParams } from './policies.api.ts';
+import type { PolicyRule, PolicyStatus } from './policies.service.ts';
+import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule } from './policy-rules.service.ts';
+
+const named = text({ least: 1 });
+
+const ruleBody = z.strictObject({
+  ...placed,
+  type: z.literal('RESOURCE_ACCESS').exactOptional(),
+  /** One that is absent restricts nothing. */
+  conditions: z.strictObject({
+    people: z.strictObject({ users: listed(named).exactOptional(), groups: listed(named).exactOptional() }).exactOptional(),
+    grantTypes: listed(ruleGrantType).exactOptional(),
+    scopes: listed(named).exactOptional(),
+  }),
+  /** What is absent is the server's. */
+  actions: z.strictObject({ token: tokenLifetimes.exactOptional() }).exactOptional(),
+});
+
+const names = z.object({ include: z.array(z.string()) }).optional();
+
+const rule = z.object({
+  id: z.string(),
+  type: z.literal('RESOURCE_ACCESS'),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  name: z.string(),
+  priority: z.int(),
+  /** The built-in server's: it cannot be changed. */
+  system: z.boolean(),
+  conditions: z.object({
+    people: z.object({ users: names, groups: names }).optional(),
+    grantTypes: names,
+    scopes: names,
+  }),
+  actions: z.object({
+    token: z
+      .object({
+        accessTokenLifetimeMinutes: z.int().optional(),
+        refreshTokenLifetimeMinutes: z.int().optional(),
+        refreshTokenWindowMinutes: z.int().optional(),
+      })
+      .optional(),
+  }),
+  created: time,
+  lastUpdated: time,
+  _links: lifecycleLinks,
+});
+
+const ruleParams = policyParams.extend({ ruleId: z.string().min(1) });
+const policyOf = ({ id, policyId }: z.output<typeof policyParams>) => ({ serverId: id, policyId });
+
+const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/authorizationServers/:id/policies/:policyId/rules/:ruleId/lifecycle/${name}`,
+    access: 'service',
+    summary: `Make a rule of an access policy ${status}`,
+    params: ruleParams,
+    handler: async ({ services, params, request }) => {
+      await setRuleStatus(services, policyOf(params), params.ruleId, status, request);
+      return undefined;
+    },
+  });
+
+export const authorizationServerPolicyRules: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/authorizationServers/:id/policies/:policyId/rules',
+    access: 'service',
+    summary: 'Create a rule of an access policy; without a priority it is the last. An empty list of a condition fits nobody and nothing',
+    params: policyParams,
+    bodyLimit: LARGE_BODY,
+    body: ruleBody,
+    response: rule,
+    status: 201,
+    handler: async ({ services, params, body, request }) =>
+      present(await createRule(services, policyOf(params), inputOf(body), request), params.id, services.config.baseUrl),
+  }),
+  listing({
+    path: '/authorizationServers/:id/policies/:policyId/rules',
+    access: 'service',
+    summary: 'List the rules of an access policy in the order of their priority: the first that fits decides',
+    params: policyParams,
+    item: rule,
+    handler: async ({ services, params, query }) =>
+      inPages(
+        (await listRules(services, policyOf(params))).map((found) => present(found, params.id, services.config.baseUrl)),
+        query,
+      ),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
+    access: 'service',
+    summary: 'Read a rule of an access policy',
+    params: ruleParams,
+    response: rule,
+    handler: async ({ services, params }) =>
+      present(await getRule(services, policyOf(params), params.ruleId), params.id, services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
+    access: 'service',
+    summary: 'Replace a rule of an access policy; priority and status stay where they are not given',
+    params: ruleParams,
+    bodyLimit: LARGE_BODY,
+    body: ruleBody,
+    response: rule,
+    handler: async ({ services, params, body, request }) =>
+      present(await updateRule(services, policyOf(params), params.ruleId, inputOf(body), request), params.id, services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
+    access: 'service',
+    summary: 'Delete a rule of an access policy',
+    params: ruleParams,
+    handler: async ({ services, params, request }) => {
+      await deleteRule(services, policyOf(params), params.ruleId, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+];
+
+const inputOf = ({ type: _, actions = {}, ...rest }: z.output<typeof ruleBody>) => ({ ...rest, actions });
+
+const present = (found: PolicyRule, serverId: string, baseUrl: string) => ({
+  id: found.id,
+  type: 'RESOURCE_ACCESS' as const,
+  status: found.status,
+  name: found.name,
+  priority: found.priority,
+  system: serverId === BUILT_IN,
+  // Those of the database are plain data, which the whitelist copies.
+  conditions: found.conditions as z.input<typeof rule>['conditions'],
+  actions: found.actions,
+  created: writeTime(found.created),
+  lastUpdated: writeTime(found.lastUpdated),
+  _links: linksOf(`${baseUrl}/api/v1/authorizationServers/${serverId}/policies/${found.policyId}/rules/${found.id}`, {
+    status: found.status,
+    system: serverId === BUILT_IN,
+  }),
+});

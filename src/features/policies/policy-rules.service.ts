@@ -1,0 +1,178 @@
+/**
+ * What can be done with the rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. What they decide
+ * stands in features/policies/access-policy.policy.ts.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { changeServerPart, type Existing, type Names, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
+import { listScopes } from '../scopes/scopes.store.ts';
+import { ANY, EVERYONE, inOrder, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
+import { demandPolicy, policyTarget, problemsOf } from './policies.service.ts';
+import {
+  deletePolicyRule,
+  findPolicyRule,
+  insertPolicyRule,
+  listPolicyRules as listRows,
+  type Policy,
+  type PolicyRule,
+  type PolicyStatus,
+  updatePolicyRule,
+  writePriorities,
+} from './policies.store.ts';
+
+/** Of which policy, of which server. */
+export interface PolicyPath {
+  readonly serverId: string;
+  readonly policyId: string;
+}
+
+export interface RuleInput {
+  readonly name: string;
+  /** Absent or beyond the others: the last; at a change: where it is. */
+  readonly priority?: number | undefined;
+  /** Absent: ACTIVE; at a change: as it is. */
+  readonly status?: PolicyStatus | undefined;
+  readonly conditions: RuleConditions;
+  readonly actions: RuleActions;
+}
+
+/** In the order in which they are looked at. @throws {ApiError} not found */
+export async function listRules({ database }: Services, { serverId, policyId }: PolicyPath): Promise<PolicyRule[]> {
+  await demandPolicy(database.knex, serverId, policyId);
+  return listRows(database.knex, policyId);
+}
+
+/** @throws {ApiError} not found */
+export async function getRule({ database }: Services, path: PolicyPath, id: string): Promise<PolicyRule> {
+  return (await demandRule(database.knex, path, id)).rule;
+}
+
+/**
+ * Those behind its priority move on by one.
+ * @throws {ApiError} not found; wrong state: the built-in server; validation when a user, group or scope does not exist; conflict of the name
+ */
+export async function createRule(services: Services, path: PolicyPath, input: RuleInput, request: RequestContext): Promise<PolicyRule> {
+  return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
+    const policy = await demandPolicy(trx, path.serverId, path.policyId);
+    refuseOneMore('rules', await listRows(trx, policy.id));
+    await refuseMissing(trx, path.serverId, input.conditions, existing);
+    const now = present();
+    const { name, status = 'ACTIVE', conditions, actions } = input;
+    const rule = { id: newId('rul'), policyId: policy.id, name, priority: 0, status, conditions, actions, created: now, lastUpdated: now };
+    if (!(await insertPolicyRule(trx, rule))) throw nameTaken();
+    const created = { ...rule, priority: await place(trx, policy.id, rule.id, input.priority) };
+    await recordEvent(trx, { ...ruleEvent('add', created, policy, request), after: describedRule(created) });
+    return created;
+  });
+}
+
+/** @throws {ApiError} as `createRule` */
+export async function updateRule(
+  services: Services,
+  path: PolicyPath,
+  id: string,
+  input: RuleInput,
+  request: RequestContext,
+): Promise<PolicyRule> {
+  return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
+    const { policy, rule: before } = await demandRule(trx, path, id);
+    await refuseMissing(trx, path.serverId, input.conditions, existing);
+    const { name, status = before.status, conditions, actions } = input;
+    const changes = { name, status, conditions, actions, lastUpdated: present() };
+    if (!(await updatePolicyRule(trx, id, changes))) throw nameTaken();
+    const after = { ...before, ...changes, priority: await place(trx, policy.id, id, input.priority ?? before.priority) };
+    await recordEvent(trx, { ...ruleEvent('update', after, policy, request), before: describedRule(before), after: describedRule(after) });
+    return after;
+  });
+}
+
+/** Puts a rule in another place; nothing else of it changes. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
+export async function moveRule(services: Services, path: PolicyPath, id: string, priority: number, request: RequestContext): Promise<void> {
+  await changeServerPart(services, path.serverId, {}, async (trx) => {
+    const { policy, rule: before } = await demandRule(trx, path, id);
+    const after = { ...before, priority: await place(trx, policy.id, id, priority) };
+    if (after.priority === before.priority) return;
+    await updatePolicyRule(trx, id, { lastUpdated: present() });
+    await recordEvent(trx, { ...ruleEvent('update', after, policy, request), before: describedRule(before), after: describedRule(after) });
+  });
+}
+
+/** Those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
+export async function deleteRule(services: Services, path: PolicyPath, id: string, request: RequestContext): Promise<void> {
+  await changeServerPart(services, path.serverId, {}, async (trx) => {
+    const { policy, rule } = await demandRule(trx, path, id);
+    await deletePolicyRule(trx, id);
+    await writePriorities(trx, 'policy_rules', await idsOf(trx, policy.id));
+    await recordEvent(trx, { ...ruleEvent('delete', rule, policy, request), before: describedRule(rule) });
+  });
+}
+
+/** @throws {ApiError} not found; wrong state: the built-in server */
+export async function setRuleStatus(
+  services: Services,
+  path: PolicyPath,
+  id: string,
+  status: PolicyStatus,
+  request: RequestContext,
+): Promise<void> {
+  await changeServerPart(services, path.serverId, {}, async (trx) => {
+    const { policy, rule } = await demandRule(trx, path, id);
+    if (rule.status === status) return;
+    await updatePolicyRule(trx, id, { status, lastUpdated: present() });
+    const step = status === 'ACTIVE' ? 'activate' : 'deactivate';
+    await recordEvent(trx, { ...ruleEvent(step, rule, policy, request), before: { status: rule.status }, after: { status } });
+  });
+}
+
+async function demandRule(executor: Executor, path: PolicyPath, id: string): Promise<{ policy: Policy; rule: PolicyRule }> {
+  const policy = await demandPolicy(executor, path.serverId, path.policyId);
+  const rule = await findPolicyRule(executor, policy.id, id);
+  if (rule === undefined) throw notFound(id, 'PolicyRule');
+  return { policy, rule };
+}
+
+const namesOf = ({ people }: RuleConditions): Names => ({ user: people?.users?.include ?? [], group: people?.groups?.include ?? [] });
+
+/** The lock of the server keeps its scopes as they are. @throws {ApiError} validation: a user, group or scope that does not exist */
+async function refuseMissing(trx: Executor, serverId: string, { people, scopes }: RuleConditions, existing: Existing): Promise<void> {
+  const scopeNames = (await listScopes(trx, serverId)).map(({ name }) => name);
+  const problems = [
+    ...problemsOf('conditions.people.users.include', people?.users?.include ?? [], existing.user),
+    ...problemsOf('conditions.people.groups.include', people?.groups?.include ?? [], new Set([EVERYONE, ...existing.group])),
+    ...problemsOf('conditions.scopes.include', scopes?.include ?? [], new Set([ANY, ...scopeNames])),
+  ];
+  if (problems.length > 0) throw validation(problems);
+}
+
+/** Puts a rule in its place among the others. @returns its priority */
+async function place(trx: Executor, policyId: string, id: string, priority: number | undefined): Promise<number> {
+  const order = inOrder(await idsOf(trx, policyId), id, priority);
+  await writePriorities(trx, 'policy_rules', order);
+  return order.indexOf(id) + 1;
+}
+
+const idsOf = async (trx: Executor, policyId: string): Promise<string[]> => (await listRows(trx, policyId)).map(({ id }) => id);
+
+const VERBS = { add: 'Add', update: 'Update', delete: 'Delete', activate: 'Activate', deactivate: 'Deactivate' } as const;
+
+/** What every event of a rule says of it. */
+export const ruleEvent = (
+  step: keyof typeof VERBS,
+  { id, name }: Pick<PolicyRule, 'id' | 'name'>,
+  policy: Pick<Policy, 'id' | 'name'>,
+  request: RequestContext,
+) => ({
+  eventType: `policy.rule.${step}` as const,
+  displayMessage: `${VERBS[step]} rule of access policy`,
+  request,
+  targets: [{ id, type: 'PolicyRule', displayName: name }, policyTarget(policy)],
+});
+
+/** The rule as the audit log keeps it. */
+const describedRule = ({ name, priority, status, conditions, actions }: PolicyRule) => ({ name, priority, status, conditions, actions });
+const nameTaken = () => conflict({ field: 'name', message: 'another rule of the policy has this name' });

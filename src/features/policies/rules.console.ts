@@ -1,0 +1,293 @@
+/** The rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. */
+import { z } from 'zod';
+import { type ChecksField, type Field, formPage, type LineField, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, Crumb, Visit } from '../../pages/console/page.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { policyFields, ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
+import { idsNamed, linesOf } from '../authorization-servers/names.console.ts';
+import { subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import { listServerScopes } from '../scopes/scopes.service.ts';
+import { ACCESS_GRANT_TYPES, ANY, EVERYONE, type RuleConditions } from './access-policy.policy.ts';
+import { placeField, placeIn, statusSteps } from './order.console.ts';
+import { addressOfPolicy, crumbsBelowPolicy, policyOf } from './policies.console.ts';
+import type { Policy, PolicyRule } from './policies.service.ts';
+import {
+  createRule,
+  deleteRule,
+  getRule,
+  listRules,
+  moveRule,
+  type PolicyPath,
+  type RuleInput,
+  setRuleStatus,
+  updateRule,
+} from './policy-rules.service.ts';
+import { GRANTS } from './rules-table.console.ts';
+
+const PATH = '/api/servers/:serverId/policies/:policyId/rules';
+
+interface Place {
+  readonly policy: Policy;
+  readonly path: PolicyPath;
+  /** Of the policy. */
+  readonly address: string;
+  readonly crumbs: readonly Crumb[];
+}
+
+/** @throws {ApiError} not found; wrong state: the built-in server */
+async function placeOf(visit: Visit): Promise<Place> {
+  const subject = await subjectWithParts(visit);
+  const policy = await policyOf(visit, subject);
+  const path = { serverId: policy.serverId, policyId: policy.id };
+  return { policy, path, address: addressOfPolicy(subject, policy), crumbs: crumbsBelowPolicy(subject, policy) };
+}
+
+const ruleOf = ({ services, params }: Visit, { path }: Place): Promise<PolicyRule> => getRule(services, path, params.ruleId ?? '');
+
+const chosen = (include: readonly string[] | undefined): 'all' | 'some' =>
+  include === undefined || include.includes(ANY) ? 'all' : 'some';
+
+const isForEveryone = ({ people }: RuleConditions): boolean =>
+  people === undefined || (people.users === undefined && people.groups === undefined) || people.groups?.include.includes(EVERYONE) === true;
+
+const minutes = (name: string, label: string, hint: string, now: number | undefined): LineField => ({
+  name,
+  label,
+  hint,
+  kind: 'number',
+  group: 'Lifetimes',
+  value: now === undefined ? '' : String(now),
+});
+
+/** @param now undefined: of a rule to be made */
+async function fieldsFor(visit: Visit, { path }: Place, now: PolicyRule | undefined): Promise<readonly Field[]> {
+  const { conditions = {}, actions: { token = {} } = {} } = now ?? {};
+  const isOpen = isForEveryone(conditions);
+  const scopes = await listServerScopes(visit.services, path.serverId, undefined, { limit: 1000 });
+  const named = (include: readonly string[] | undefined) => (include ?? []).filter((name) => name !== ANY);
+  const checks = (field: Omit<ChecksField, 'kind'>): ChecksField => ({ ...field, kind: 'checks' });
+  return [
+    { name: 'name', label: 'Name', required: true, value: now?.name },
+    {
+      name: 'people',
+      label: 'Whom it is for',
+      group: 'People',
+      kind: 'radios',
+      value: isOpen ? 'all' : 'some',
+      options: [
+        { value: 'all', label: 'Everyone', hint: 'Also an application by itself (client credentials).' },
+        {
+          value: 'some',
+          label: 'These users and the members of these groups',
+          hint: 'Never an application by itself. Nobody named: the rule never fits.',
+        },
+      ],
+    },
+    {
+      name: 'users',
+      label: 'Users',
+      group: 'People',
+      hint: 'One user name a line.',
+      kind: 'lines',
+      rows: 3,
+      value: isOpen ? '' : await linesOf(visit, 'user', conditions.people?.users?.include ?? []),
+      alias: 'conditions.people.users.include',
+    },
+    {
+      name: 'groups',
+      label: 'Groups',
+      group: 'People',
+      hint: 'One name a line.',
+      kind: 'lines',
+      rows: 3,
+      value: isOpen ? '' : await linesOf(visit, 'group', conditions.people?.groups?.include ?? []),
+      alias: 'conditions.people.groups.include',
+    },
+    {
+      name: 'grants',
+      label: 'Which grants it is for',
+      group: 'Grants',
+      kind: 'radios',
+      value: chosen(conditions.grantTypes?.include),
+      options: [
+        { value: 'all', label: 'All grants' },
+        { value: 'some', label: 'Only the grants ticked below', hint: 'None ticked: the rule never fits.' },
+      ],
+    },
+    checks({
+      name: 'grantTypes',
+      label: 'Grants',
+      group: 'Grants',
+      hint: 'A refresh is judged as the grant that it continues.',
+      values: named(conditions.grantTypes?.include),
+      options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
+      alias: 'conditions.grantTypes.include',
+    }),
+    {
+      name: 'scopesFor',
+      label: 'Which scopes it is for',
+      group: 'Scopes',
+      kind: 'radios',
+      value: chosen(conditions.scopes?.include),
+      options: [
+        { value: 'all', label: 'All scopes' },
+        { value: 'some', label: 'Requests for scopes ticked below, and for no others', hint: 'None ticked: the rule never fits.' },
+      ],
+    },
+    checks({
+      name: 'scopes',
+      label: 'Scopes',
+      group: 'Scopes',
+      values: named(conditions.scopes?.include),
+      options: scopes.items.map(({ name }) => ({ value: name, label: name })),
+      alias: 'conditions.scopes.include',
+    }),
+    minutes(
+      'accessTokenLifetimeMinutes',
+      'Access tokens (minutes)',
+      '1 to 1440. Empty: as the server says.',
+      token.accessTokenLifetimeMinutes,
+    ),
+    minutes(
+      'refreshTokenLifetimeMinutes',
+      'Refresh tokens, from the sign-in on (minutes)',
+      'Empty: as the server says. 0: as long as any may live.',
+      token.refreshTokenLifetimeMinutes,
+    ),
+    minutes(
+      'refreshTokenWindowMinutes',
+      'Refresh tokens, from the last use on (minutes)',
+      'Empty: as the server says. Not longer than the line above.',
+      token.refreshTokenWindowMinutes,
+    ),
+  ];
+}
+
+const which = z.enum(['all', 'some']);
+const ruleForm = z.object({
+  name: policyFields.name,
+  people: which,
+  users: z.array(z.string()).max(1000),
+  groups: z.array(z.string()).max(1000),
+  grants: which,
+  grantTypes: z.array(ruleGrantType),
+  scopesFor: which,
+  scopes: z.array(z.string()).max(1000),
+});
+
+/** @throws {ApiError} validation */
+async function inputIn(visit: Visit, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
+  const typed = typedValues(fields, form);
+  const { name, people, users, groups, grants, grantTypes, scopesFor, scopes } = parse(ruleForm, typed);
+  const token = parse(tokenLifetimes, lifetimesIn(typed));
+  const conditions: RuleConditions = {
+    ...(people === 'some' && {
+      people: {
+        users: { include: await idsNamed(visit, 'user', 'users', users) },
+        groups: { include: await idsNamed(visit, 'group', 'groups', groups) },
+      },
+    }),
+    ...(grants === 'some' && { grantTypes: { include: grantTypes } }),
+    ...(scopesFor === 'some' && { scopes: { include: scopes } }),
+  };
+  return { name, conditions, actions: Object.keys(token).length === 0 ? {} : { token } };
+}
+
+const LIFETIMES = ['accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'refreshTokenWindowMinutes'] as const;
+
+/** Those that were typed. */
+const lifetimesIn = (typed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(LIFETIMES.flatMap((name) => (typed[name] === undefined ? [] : [[name, typed[name]]])));
+
+const create: ConsolePage = {
+  path: `${PATH}/new`,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const place = await placeOf(visit);
+    const title = 'Create rule';
+    const facts = ['It is looked at last, after those that are there.'];
+    const fields = await fieldsFor(visit, place, undefined);
+    return formPage({ title, crumbs: place.crumbs, facts, fields, submit: title, cancel: place.address }, typed);
+  },
+  async receive(visit, form) {
+    const place = await placeOf(visit);
+    const input = await inputIn(visit, await fieldsFor(visit, place, undefined), form);
+    await createRule(visit.services, place.path, input, visit.request);
+    return { goTo: place.address, notice: 'rule-created' };
+  },
+};
+
+const edit: ConsolePage = {
+  path: `${PATH}/:ruleId`,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const place = await placeOf(visit);
+    const rule = await ruleOf(visit, place);
+    const fields = await fieldsFor(visit, place, rule);
+    return formPage({ title: `Rule ${rule.name}`, crumbs: place.crumbs, fields, submit: 'Save', cancel: place.address }, typed);
+  },
+  async receive(visit, form) {
+    const place = await placeOf(visit);
+    const rule = await ruleOf(visit, place);
+    const input = await inputIn(visit, await fieldsFor(visit, place, rule), form);
+    await updateRule(visit.services, place.path, rule.id, input, visit.request);
+    return { goTo: place.address, notice: 'rule-changed' };
+  },
+};
+
+const move: ConsolePage = {
+  path: `${PATH}/:ruleId/move`,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const place = await placeOf(visit);
+    const rule = await ruleOf(visit, place);
+    const fields = [placeField(await listRules(visit.services, place.path), rule)];
+    const page = { title: `Move “${rule.name}”`, crumbs: place.crumbs, facts: ['The first rule that fits decides.'], fields };
+    return formPage({ ...page, submit: 'Move', cancel: place.address }, typed);
+  },
+  async receive(visit, form) {
+    const place = await placeOf(visit);
+    await moveRule(visit.services, place.path, visit.params.ruleId ?? '', placeIn(form), visit.request);
+    return { goTo: place.address, notice: 'rule-moved' };
+  },
+};
+
+const [activate, deactivate] = statusSteps({
+  path: `${PATH}/:ruleId`,
+  what: 'rule',
+  passedOver: 'Requests that it allowed are judged by the rules after it; where none fits, access is denied.',
+  notices: ['rule-activated', 'rule-deactivated'],
+  async find(visit) {
+    const place = await placeOf(visit);
+    const { name } = await ruleOf(visit, place);
+    return { name, crumbs: place.crumbs, address: place.address };
+  },
+  change: ({ services, params, request }, status) =>
+    setRuleStatus(services, { serverId: params.serverId ?? '', policyId: params.policyId ?? '' }, params.ruleId ?? '', status, request),
+});
+
+const remove: ConsolePage = {
+  path: `${PATH}/:ruleId/delete`,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const place = await placeOf(visit);
+    const { name } = await ruleOf(visit, place);
+    const facts = [
+      'Requests that it allowed are judged by the rules after it; where none fits, access is denied.',
+      'This cannot be undone.',
+    ];
+    const page = { title: `Delete the rule “${name}”?`, crumbs: place.crumbs, facts };
+    return formPage({ ...page, submit: 'Delete rule', danger: true, cancel: place.address }, typed);
+  },
+  async receive(visit) {
+    const place = await placeOf(visit);
+    await deleteRule(visit.services, place.path, visit.params.ruleId ?? '', visit.request);
+    return { goTo: place.address, notice: 'rule-deleted' };
+  },
+};
+
+export const serverRules: readonly ConsolePage[] = [create, edit, move, activate, deactivate, remove];

@@ -1,0 +1,140 @@
+/** `authorizationServers/{id}/simulate`: what a request for tokens would come to and why. It is this service's own; Okta has a preview of tokens only. */
+import { z } from 'zod';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
+import { idParams } from '../../api/fields.ts';
+import { text } from '../../platform/validation/text.ts';
+import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
+import { type SimulatedAnswer, simulateRequest } from './simulation.service.ts';
+
+const PROMPTS = ['none', 'login', 'consent'] as const;
+
+const simulatedRequest = z.strictObject({
+  client_id: text({ least: 1 }),
+  /** Id or login. */
+  user: text({ least: 1 }).exactOptional(),
+  grant_type: z.enum(ACCESS_GRANT_TYPES),
+  /** None: the server's default ones. */
+  scopes: z
+    .array(text({ least: 1 }))
+    .max(1000)
+    .default([]),
+  /** As in an authorization request: words with spaces between them. */
+  prompt: z
+    .string()
+    .transform((prompt) => prompt.split(' ').filter((word) => word !== ''))
+    .pipe(z.array(z.enum(PROMPTS, `must be of ${PROMPTS.join(', ')}`)))
+    .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not hold another word beside none')
+    .default([]),
+});
+
+const claims = z.record(z.string(), z.unknown());
+const named = z.object({ id: z.string(), name: z.string() }).nullable();
+
+const simulation = z.object({
+  /** CONSENT: the dialog is shown; the rest holds if the user allows everything. */
+  outcome: z.enum(['TOKENS', 'CONSENT', 'REFUSED']),
+  /** Why the request is refused: the first of the reasons. */
+  refusal: z.object({ error: z.string(), reason: z.string() }).nullable(),
+  server: z.object({ id: z.string(), name: z.string(), status: z.string() }),
+  application: z.object({ client_id: z.string(), label: z.string(), status: z.string() }),
+  user: z.object({ id: z.string(), login: z.string(), status: z.string() }).nullable(),
+  assignment: z.object({ setting: z.enum(['EVERYONE', 'ASSIGNED']), assigned: z.boolean() }).nullable(),
+  /** What the request would ask of the authorize endpoint. */
+  response_type: z.string().nullable(),
+  scopes: z.object({ requested: z.array(z.string()), refused: z.array(z.string()), granted: z.array(z.string()) }),
+  access: z.object({
+    allowed: z.boolean(),
+    policy: named,
+    rule: named,
+    /** Every policy and rule that was looked at, in this order. */
+    steps: z.array(z.object({ policy: z.string().optional(), rule: z.string().optional(), reason: z.string() })),
+  }),
+  /** null where nobody can be asked. */
+  consent: z
+    .object({
+      asked: z.boolean(),
+      consent_method: z.enum(['TRUSTED', 'REQUIRED']),
+      prompted: z.boolean(),
+      scopes: z.array(z.object({ scope: z.string(), consent: z.string(), ask: z.boolean(), reason: z.string() })),
+    })
+    .nullable(),
+  /** Those of the rule, and where it says nothing the server's. */
+  lifetimes: z.object({
+    accessTokenSeconds: z.int(),
+    idTokenSeconds: z.int(),
+    refreshTokenSeconds: z.int(),
+    refreshTokenWindowSeconds: z.int(),
+  }),
+  /** null when the request is refused. */
+  tokens: z
+    .object({
+      access_token: z.object({ format: z.enum(['opaque', 'jwt']), claims }).nullable(),
+      id_token: z.object({ claims }).nullable(),
+      /** What the userinfo endpoint answers to the access token. */
+      userinfo: z.object({ claims }).nullable(),
+      refresh_token: z.boolean(),
+    })
+    .nullable(),
+});
+
+export const authorizationServerSimulation: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/authorizationServers/:id/simulate',
+    access: 'service',
+    summary: 'Tell what a request for tokens would come to, and why; nothing is issued or changed',
+    params: idParams,
+    bodyLimit: LARGE_BODY,
+    body: simulatedRequest,
+    response: simulation,
+    handler: async ({ services, params, body }) => {
+      const { client_id: clientId, user, grant_type: grantType, scopes, prompt } = body;
+      const request = { clientId, user, grantType, scopes, prompts: new Set(prompt) };
+      return present(await simulateRequest(services, params.id, request), request.prompts.has('consent'));
+    },
+  }),
+];
+
+function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simulation> {
+  const { server, application, user, access, consent, tokens, scopes } = found;
+  const { settings } = application;
+  return {
+    outcome: found.outcome,
+    refusal: found.refusal ?? null,
+    server: { id: server.id, name: server.name, status: server.status },
+    application: { client_id: application.id, label: application.label, status: application.status },
+    user: user === undefined ? null : { id: user.id, login: user.login, status: user.status },
+    assignment: found.isAssigned === undefined ? null : { setting: settings.assignment, assigned: found.isAssigned },
+    response_type: found.responseType ?? null,
+    scopes: { requested: [...scopes.requested], refused: [...scopes.refused], granted: [...scopes.granted] },
+    access: {
+      allowed: access.allowed,
+      policy: access.policy ?? null,
+      rule: access.rule ?? null,
+      steps: [...access.reasons],
+    },
+    consent:
+      consent === undefined
+        ? null
+        : {
+            asked: consent.some(({ ask }) => ask),
+            consent_method: settings.consent_method,
+            prompted,
+            scopes: consent.map((decision) => ({
+              ...decision,
+              consent: found.offered.find(({ name }) => name === decision.scope)?.consent ?? '',
+            })),
+          },
+    lifetimes: { ...access.lifetimes, idTokenSeconds: LIFETIMES.idToken },
+    tokens:
+      tokens === undefined
+        ? null
+        : {
+            access_token: tokens.accessToken === undefined ? null : { format: server.accessTokenFormat, claims: { ...tokens.accessToken } },
+            id_token: tokens.idToken === undefined ? null : { claims: { ...tokens.idToken } },
+            userinfo: tokens.userinfo === undefined ? null : { claims: { ...tokens.userinfo } },
+            refresh_token: tokens.refreshToken,
+          },
+  };
+}

@@ -1,0 +1,235 @@
+/**
+ * What a request for tokens would come to, and why: the decisions that are made at run time, made in the same order by the same functions on facts
+ * that were read beforehand. It supposes a user who has proved himself and who allows what he is asked for. Second factors are not here.
+ */
+
+import type { ApplicationSettings } from '../applications/application-settings.policy.ts';
+import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
+import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
+import {
+  type ClaimFacts,
+  type ClaimMembership,
+  type ClaimStep,
+  type ClaimType,
+  decideClaims,
+  type ServerClaim,
+} from '../claims/custom-claims.policy.ts';
+import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
+import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
+import {
+  authorizationScopes,
+  clientCredentialsScopes,
+  type OfferedScope,
+  passwordScopes,
+  type ScopeGrant,
+} from '../scopes/granted-scopes.policy.ts';
+import { type AccessDecision, type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from './access-policy.policy.ts';
+
+export type Prompt = 'none' | 'login' | 'consent';
+
+export interface SimulatedUser extends ClaimSource {
+  readonly login: string;
+  readonly status: string;
+  readonly groupIds: readonly string[];
+  /** Their names, in alphabetical order. */
+  readonly groups: readonly string[];
+  readonly memberships: readonly ClaimMembership[];
+}
+
+export interface SimulationFacts {
+  readonly server: {
+    readonly status: string;
+    readonly profile: 'service' | 'openid';
+    readonly issuer: string;
+    readonly audience: string;
+    readonly accessTokenFormat: 'opaque' | 'jwt';
+    readonly lifetimes: TokenLifetimes;
+    /** Those in force, in the order of their priority. */
+    readonly policies: readonly AccessPolicy[];
+    readonly scopes: readonly OfferedScope[];
+    readonly claims: readonly ServerClaim[];
+  };
+  readonly application: { readonly id: string; readonly status: string; readonly settings: ApplicationSettings };
+  /** undefined: the application asks for itself. */
+  readonly user: SimulatedUser | undefined;
+  readonly isAssigned: boolean;
+  /** Scopes the user allowed the application before, at this server. */
+  readonly remembered: ReadonlySet<string>;
+  readonly grantType: AccessGrantType;
+  /** The request's scopes. */
+  readonly asked: readonly string[];
+  readonly prompts: ReadonlySet<Prompt>;
+}
+
+export interface Refusal {
+  /** Of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
+  readonly error: string;
+  readonly reason: string;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+export interface SimulatedTokens {
+  /** What a JWT says and what introspection tells, without times and ids. */
+  readonly accessToken: Claims | undefined;
+  /** Without times, hashes, nonce and session. */
+  readonly idToken: Claims | undefined;
+  /** What the endpoint answers to the access token; undefined: it refuses, or there is no token to ask with. */
+  readonly userinfo: Claims | undefined;
+  readonly refreshToken: boolean;
+  /** What became of each claim of the server's own, in the access token or in the ID token. */
+  readonly claims: readonly (ClaimStep & { readonly claimType: ClaimType })[];
+}
+
+export interface Simulation {
+  /** CONSENT: the dialog is shown; what follows holds if the user allows everything. */
+  readonly outcome: 'TOKENS' | 'CONSENT' | 'REFUSED';
+  /** The first in the order of the checks. */
+  readonly refusal: Refusal | undefined;
+  /** What the request asks of the authorize endpoint; undefined where the grant has nothing to do with it, or the application has none for it. */
+  readonly responseType: string | undefined;
+  readonly scopes: ScopeGrant;
+  readonly access: AccessDecision;
+  /** undefined where nobody can be asked. */
+  readonly consent: readonly ScopeDecision[] | undefined;
+  /** undefined: the request is refused. */
+  readonly tokens: SimulatedTokens | undefined;
+}
+
+export function simulate(facts: SimulationFacts): Simulation {
+  const { server, application, user, grantType } = facts;
+  const responseType = responseTypeOf(facts);
+  const scopes = scopesOf(facts);
+  const access = decideAccess(server.policies, { clientId: application.id, user, grantType, scopes: scopes.granted }, server.lifetimes);
+  const consent = atAuthorize(grantType) ? consentFor(facts, scopes.granted) : undefined;
+  const asks = consent?.some(({ ask }) => ask) === true;
+  const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
+  const outcome = refusal !== undefined ? 'REFUSED' : asks ? 'CONSENT' : 'TOKENS';
+  const tokens = refusal === undefined ? tokensOf(facts, responseType, scopes.granted) : undefined;
+  return { outcome, refusal, responseType, scopes, access, consent, tokens };
+}
+
+const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user would have to be asked, and the prompt forbids it' };
+
+const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
+
+/** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
+function responseTypeOf({ grantType, application, asked }: SimulationFacts): string | undefined {
+  const wanted = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
+  const fitting = { authorization_code: ['code'], implicit: wanted, password: [], client_credentials: [] }[grantType];
+  return fitting.find((type) => application.settings.response_types.includes(type));
+}
+
+function scopesOf({ server, application: { settings }, grantType, asked }: SimulationFacts): ScopeGrant {
+  const mayRefresh = settings.grant_types.includes('refresh_token');
+  if (grantType === 'client_credentials') return clientCredentialsScopes(asked, server.scopes);
+  if (grantType === 'password')
+    return passwordScopes(asked, server.scopes, { consentMethod: settings.consent_method, refreshable: mayRefresh });
+  return authorizationScopes(asked, server.scopes, { refreshable: mayRefresh && grantType === 'authorization_code' });
+}
+
+const consentFor = ({ server, application, prompts, remembered }: SimulationFacts, granted: readonly string[]): readonly ScopeDecision[] =>
+  decideConsent({
+    method: application.settings.consent_method,
+    prompted: prompts.has('consent'),
+    scopes: granted.flatMap((name) => server.scopes.find((scope) => scope.name === name) ?? []),
+    remembered,
+  });
+
+/** The checks before consent, in the order in which a request meets them. */
+function refusalOf(
+  facts: SimulationFacts,
+  responseType: string | undefined,
+  scopes: ScopeGrant,
+  access: AccessDecision,
+): Refusal | undefined {
+  const { server, application, user, grantType } = facts;
+  const { settings } = application;
+  const visits = atAuthorize(grantType);
+  if (server.status !== 'ACTIVE') return { error: 'invalid_request', reason: 'the authorization server is not active' };
+  if (application.status !== 'ACTIVE') return { error: 'invalid_client', reason: 'the application is not active' };
+  if (!settings.grant_types.includes(grantType) || (visits && responseType === undefined)) {
+    return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
+  }
+  if (scopes.refused.length > 0) {
+    return { error: 'invalid_scope', reason: `unknown, or not to be granted in this way: ${scopes.refused.join(' ')}` };
+  }
+  if (visits && scopes.requested.length === 0) {
+    return { error: 'invalid_scope', reason: 'no scope was requested, and the authorization server has no default one' };
+  }
+  if (user !== undefined && user.status !== 'ACTIVE') {
+    return { error: visits ? 'login_required' : 'invalid_grant', reason: `the user is ${user.status}` };
+  }
+  if (user !== undefined && settings.assignment === 'ASSIGNED' && !facts.isAssigned) {
+    return { error: 'access_denied', reason: 'the application is not assigned to the user' };
+  }
+  if (!access.allowed) return { error: 'access_denied', reason: 'no access policy of the authorization server allows this' };
+  if (visits && scopes.granted.length === 0) {
+    return { error: 'access_denied', reason: 'none of the requested scopes can be granted' };
+  }
+  return undefined;
+}
+
+/** Bytes of what tokens say beside these claims: times and ids of an access token; of an ID token also hashes, nonce and ways of authentication. */
+const REST_OF_ACCESS_TOKEN = 140;
+const REST_OF_ID_TOKEN = 492;
+
+function tokensOf(facts: SimulationFacts, responseType: string | undefined, granted: readonly string[]): SimulatedTokens {
+  return {
+    accessToken: responseType === 'id_token' ? undefined : accessTokenOf(facts, granted),
+    idToken:
+      facts.user === undefined || !hasIdToken(facts, responseType, granted)
+        ? undefined
+        : idTokenOf(facts, facts.user, responseType, granted),
+    userinfo:
+      facts.user === undefined || responseType === 'id_token' || !opensUserinfo(facts.server.profile, new Set(granted))
+        ? undefined
+        : userinfoOf(facts, facts.user, granted),
+    refreshToken: granted.includes('offline_access'),
+    claims: claimsOf(facts, responseType, granted),
+  };
+}
+
+function claimsOf({ server, user, application }: SimulationFacts, responseType: string | undefined, granted: readonly string[]) {
+  const facts = { scopes: granted, person: user };
+  const identity = { besideAccessToken: responseType !== 'id_token', chosen: application.settings.id_token_claims };
+  const steps = (claimType: ClaimType, more: Partial<ClaimFacts>) =>
+    decideClaims(server.claims, { ...facts, ...more, claimType }).steps.map((step) => ({ ...step, claimType }));
+  return [...(responseType === 'id_token' ? [] : steps('RESOURCE', {})), ...(user === undefined ? [] : steps('IDENTITY', identity))];
+}
+
+const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undefined, granted: readonly string[]): boolean =>
+  granted.includes('openid') && (grantType !== 'implicit' || responseType?.includes('id_token') === true);
+
+function accessTokenOf({ server, application, user }: SimulationFacts, granted: readonly string[]): Claims {
+  const isJwt = server.accessTokenFormat === 'jwt';
+  const protocol = {
+    iss: server.issuer,
+    sub: user?.id ?? application.id,
+    aud: isJwt ? server.audience : server.issuer,
+    client_id: application.id,
+    ...(granted.length > 0 && { scope: granted.join(' ') }),
+  };
+  const own = decideClaims(server.claims, { claimType: 'RESOURCE', scopes: granted, person: user }).claims;
+  return { ...(isJwt ? fitIntoToken(own, jsonSize(protocol) + REST_OF_ACCESS_TOKEN).claims : own), ...protocol };
+}
+
+function idTokenOf(
+  { server, application }: SimulationFacts,
+  user: SimulatedUser,
+  responseType: string | undefined,
+  granted: readonly string[],
+): Claims {
+  const chosen = application.settings.id_token_claims;
+  const besideAccessToken = responseType !== 'id_token';
+  const own = decideClaims(server.claims, { claimType: 'IDENTITY', scopes: granted, person: user, besideAccessToken, chosen });
+  const held = idTokenClaims(chosen, granted);
+  const standard = Object.fromEntries(Object.entries(userClaims(user)).filter(([name]) => held.includes(name)));
+  const protocol = { iss: server.issuer, sub: user.id, aud: application.id };
+  return { ...idTokenContent(standard, own, protocol, REST_OF_ID_TOKEN).claims, ...protocol };
+}
+
+const userinfoOf = ({ server }: SimulationFacts, user: SimulatedUser, granted: readonly string[]): Claims => ({
+  ...userinfoClaims(userClaims(user), decideClaims(server.claims, { claimType: 'IDENTITY', scopes: granted, person: user })),
+  sub: user.id,
+});

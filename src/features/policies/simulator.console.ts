@@ -1,0 +1,210 @@
+/** The simulator: what a request for tokens would come to, and why. The question is in the address, so that it can be passed on; nothing is issued or changed. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import {
+  accessInWords,
+  assignmentInWords,
+  claimInWords,
+  consentInWords,
+  consentRowInWords,
+  type Decided,
+  scopeInWords,
+  stepInWords,
+  verdictOf,
+} from '../../pages/console/explanation.ts';
+import type { Field } from '../../pages/console/form.ts';
+import type { ConsolePage, Problem, Typed, Visit } from '../../pages/console/page.ts';
+import { problemsOf } from '../../pages/console/refusals.ts';
+import type { Fact, Part, QueryPart, TextPart } from '../../pages/console/sheet.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { listApplications } from '../applications/applications.service.ts';
+import { durationOf } from '../authorization-servers/lifetimes.console.ts';
+import { idsNamed } from '../authorization-servers/names.console.ts';
+import { serverPage, subjectOf } from '../authorization-servers/server-page.console.ts';
+import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
+import { GRANTS } from './rules-table.console.ts';
+import type { Prompt } from './simulation.policy.ts';
+import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
+
+const PROMPTS: readonly (readonly [value: string, label: string])[] = [
+  ['', 'Not given'],
+  ['none', 'none: show no page'],
+  ['login', 'login: sign in again'],
+  ['consent', 'consent: ask again'],
+  ['login consent', 'login consent: both'],
+];
+
+/** Applications that are suggested while one types. */
+const SUGGESTED = 100;
+
+async function fieldsFor({ services, query }: Visit): Promise<readonly Field[]> {
+  const { items } = await listApplications(services, {}, { limit: SUGGESTED });
+  const held = (name: string) => query.get(name) ?? '';
+  return [
+    {
+      name: 'application',
+      label: 'Application',
+      hint: 'Its name or its client id.',
+      value: held('application'),
+      suggestions: [...new Set(items.map(({ label }) => label))],
+      alias: 'client_id',
+    },
+    { name: 'user', label: 'User name', hint: 'Empty with client credentials.', value: held('user') },
+    {
+      name: 'grant',
+      label: 'Grant',
+      value: held('grant'),
+      options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
+      alias: 'grant_type',
+    },
+    { name: 'scopes', label: 'Scopes', hint: 'With spaces between them. Empty: the server’s default ones.', value: held('scopes') },
+    { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
+  ];
+}
+
+const isGrant = (name: string): name is AccessGrantType => (ACCESS_GRANT_TYPES as readonly string[]).includes(name);
+
+/** The question that the address asks. @throws {ApiError} validation */
+async function questionIn(visit: Visit): Promise<SimulatedRequest> {
+  const { query } = visit;
+  const held = (name: string): string => {
+    const value = (query.get(name) ?? '').trim();
+    return isPrintable(value) ? value : '';
+  };
+  const grant = held('grant');
+  const prompt = held('prompt');
+  if (held('application') === '') throw validation([{ field: 'application', message: 'is required' }]);
+  const [clientId = ''] = await idsNamed(visit, 'application', 'application', [held('application')]);
+  return {
+    clientId,
+    user: held('user') || undefined,
+    grantType: isGrant(grant) ? grant : 'authorization_code',
+    scopes: held('scopes')
+      .split(/\s+/)
+      .filter((scope) => scope !== ''),
+    prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (prompt.split(' ').filter((word) => word !== '') as Prompt[]) : []),
+  };
+}
+
+const simulator: ConsolePage = {
+  path: '/api/servers/:serverId/simulator',
+  access: 'service',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const fields = await fieldsFor(visit);
+    const { parts, problems } = visit.query.has('application') ? await answer(visit, subject.server.id) : NOT_ASKED;
+    const typed: Typed = { values: visit.query, problems };
+    const query: QueryPart = { kind: 'query', fields, typed, submit: 'Simulate' };
+    return serverPage(subject, {
+      lead: 'What would a request for tokens come to here, and why? The same functions decide as for a real request; nothing is issued or changed. The address of the answer can be passed on to another administrator.',
+      parts: [query, ...parts],
+    });
+  },
+};
+
+interface Answer {
+  readonly parts: readonly Part[];
+  readonly problems: readonly Problem[];
+}
+
+const NOT_ASKED: Answer = { parts: [], problems: [] };
+
+async function answer(visit: Visit, serverId: string): Promise<Answer> {
+  try {
+    const question = await questionIn(visit);
+    const found = await simulateRequest(visit.services, serverId, question);
+    return { parts: partsOf(found, { ...found, grantType: question.grantType, prompts: question.prompts }), problems: [] };
+  } catch (error) {
+    const problems = problemsOf(error);
+    if (problems === undefined) throw error;
+    return { parts: [], problems };
+  }
+}
+
+function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
+  const { access, scopes, consent, tokens } = found;
+  const { tone, sentence } = verdictOf(decided);
+  return [
+    { kind: 'words', title: 'What happens', tone, paragraphs: [sentence] },
+    {
+      kind: 'facts',
+      title: 'Why',
+      facts: [
+        { label: 'Assignment', value: assignmentInWords(decided) },
+        { label: 'Access policy', value: accessInWords(access) },
+        { label: 'Consent', value: consentInWords(decided) },
+        ...(found.responseType === undefined ? [] : [{ label: 'Response type', value: { text: found.responseType, code: true } }]),
+      ],
+    },
+    {
+      kind: 'table',
+      title: 'Policies and rules that were looked at',
+      name: 'Policies and rules that were looked at',
+      columns: ['Policy', 'Rule', 'What came of it'],
+      rows: access.reasons.map((step) => ({
+        cells: [step.policy ?? '', step.rule === undefined ? { text: '–', soft: true } : step.rule, stepInWords(step)],
+      })),
+      empty: '',
+    },
+    {
+      kind: 'table',
+      title: 'Scopes',
+      name: 'Scopes',
+      columns: ['Scope', 'What became of it', 'Consent'],
+      rows: scopes.requested.map((scope) => {
+        const decision = consent?.find((one) => one.scope === scope);
+        return {
+          cells: [
+            { text: scope, code: true },
+            scopeInWords(scope, decided),
+            decision === undefined ? { text: 'Nobody is asked', soft: true } : consentRowInWords(decision),
+          ],
+        };
+      }),
+      empty: 'No scope was asked for, and none is asked for by default.',
+    },
+    ...(tokens === undefined ? [] : [lifetimesOf(found), ...claimsOf(found), ...textsOf(found)]),
+  ];
+}
+
+function lifetimesOf({ access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
+  const says =
+    rule?.actions.token === undefined ? 'As the server says.' : `As the rule “${rule.name}” says, and where it says nothing the server.`;
+  const facts: Fact[] = [
+    ...(tokens?.accessToken === undefined ? [] : [{ label: 'Access token', value: durationOf(lifetimes.accessTokenSeconds) }]),
+    ...(tokens?.idToken === undefined ? [] : [{ label: 'ID token', value: durationOf(LIFETIMES.idToken) }]),
+    ...(tokens?.refreshToken !== true
+      ? []
+      : [
+          { label: 'Refresh token, from the sign-in on', value: durationOf(lifetimes.refreshTokenSeconds) },
+          { label: 'Refresh token, from the last use on', value: durationOf(lifetimes.refreshTokenWindowSeconds) },
+        ]),
+  ];
+  return { kind: 'facts', title: 'Lifetimes', lead: says, facts };
+}
+
+function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
+  const claims = tokens?.claims ?? [];
+  if (claims.length === 0) return [];
+  const rows = claims.map((step) => ({
+    cells: [{ text: step.claim, code: true }, step.claimType === 'RESOURCE' ? 'Access token' : 'ID token', claimInWords(step)],
+  }));
+  const title = 'Claims of the authorization server';
+  return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'What became of it'], rows, empty: '' }];
+}
+
+function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[] {
+  const text = (id: string, name: string, lead: string, claims: object | undefined): TextPart[] =>
+    claims === undefined ? [] : [{ kind: 'text', id, title: name, name: `${name} as JSON`, lead, text: JSON.stringify(claims, null, 2) }];
+  const ofAccessToken =
+    server.accessTokenFormat === 'jwt'
+      ? 'What the JWT says, without its times and its id.'
+      : 'It is opaque; this is what introspection tells of it, without times.';
+  return [
+    ...text('access-token', 'Access token', ofAccessToken, tokens?.accessToken),
+    ...text('id-token', 'ID token', 'Without its times, hashes, nonce, session and ways of authentication.', tokens?.idToken),
+    ...text('userinfo', 'Userinfo', 'What the endpoint answers to the access token.', tokens?.userinfo),
+  ];
+}
+
+export const serverSimulator: readonly ConsolePage[] = [simulator];

@@ -1,0 +1,59 @@
+/**
+ * Which scopes a request is granted before anybody is asked, by the way of the grant (RFC 6749 section 3.3). Where a request names none, it is for the
+ * server's default ones. What a user is asked for is decided in consent.ts.
+ */
+import type { ConsentMethod, RequestedScope } from '../consents/consent.policy.ts';
+
+export interface OfferedScope extends RequestedScope {
+  readonly isDefault: boolean;
+}
+
+export interface ScopeGrant {
+  /** Those named, or else the server's default ones as far as they can be granted; each once. */
+  readonly requested: readonly string[];
+  /** Of these; any: the request is `invalid_scope`. Unknown, or not to be granted in this way. */
+  readonly refused: readonly string[];
+  readonly granted: readonly string[];
+}
+
+function grant(asked: readonly string[], grantable: readonly OfferedScope[]): ScopeGrant {
+  const defaults = grantable.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+  const requested = asked.length > 0 ? [...new Set(asked)] : defaults;
+  const names = new Set(grantable.map(({ name }) => name));
+  return {
+    requested,
+    refused: requested.filter((name) => !names.has(name)),
+    granted: requested.filter((name) => names.has(name)),
+  };
+}
+
+/** It is of no use to an application that may not refresh, or that gets its tokens without a code. */
+const unlessUseless = (scopes: ScopeGrant, refreshable: boolean): ScopeGrant =>
+  refreshable ? scopes : { ...scopes, granted: scopes.granted.filter((name) => name !== 'offline_access') };
+
+/** An authorization request: every scope of the server, since the user can be asked. None requested at all: `invalid_scope` too. */
+export const authorizationScopes = (
+  asked: readonly string[],
+  scopes: readonly OfferedScope[],
+  { refreshable }: { readonly refreshable: boolean },
+): ScopeGrant => unlessUseless(grant(asked, scopes), refreshable);
+
+/** The password grant: a trusted application gets what it asks for, another one nothing that the user would have to allow. */
+export const passwordScopes = (
+  asked: readonly string[],
+  scopes: readonly OfferedScope[],
+  { consentMethod, refreshable }: { readonly consentMethod: ConsentMethod; readonly refreshable: boolean },
+): ScopeGrant => {
+  const grantable = scopes.filter(({ consent }) => consent !== 'REQUIRED' || consentMethod === 'TRUSTED');
+  return unlessUseless(grant(asked, grantable), refreshable);
+};
+
+/** They speak of a user, and here there is none. */
+const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
+
+/** An application by itself (RFC 6749 section 4.4.2): nothing about a user, nothing that one would have to allow. */
+export const clientCredentialsScopes = (asked: readonly string[], scopes: readonly OfferedScope[]): ScopeGrant =>
+  grant(
+    asked,
+    scopes.filter(({ name, consent }) => consent !== 'REQUIRED' && !OF_USERS.has(name)),
+  );

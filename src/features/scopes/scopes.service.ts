@@ -1,0 +1,138 @@
+/** What can be done with the scopes of an authorization server (RFC 6749 section 3.3). A change is effective at the next request, in other processes within a second. */
+
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
+import { getAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
+import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
+import { scopeNameProblem } from '../claims/claim-settings.policy.ts';
+import { forgetScope } from '../consents/consents.store.ts';
+import {
+  deleteScope as deleteRow,
+  findScope,
+  findScopeUses,
+  insertScope,
+  listScopes,
+  readScopes,
+  type Scope,
+  updateScope as updateRow,
+} from './scopes.store.ts';
+
+export type { Scope, ScopeConsent } from './scopes.store.ts';
+
+export type ScopeSettings = Omit<Scope, 'id' | 'system'>;
+
+/** Oldest first. @param q what the name begins with @throws {ApiError} not found */
+export async function listServerScopes(services: Services, serverId: string, q: string | undefined, window: Window): Promise<Page<Scope>> {
+  await getAuthorizationServer(services, serverId);
+  return readScopes(services.database.knex, serverId, q, window);
+}
+
+/** @throws {ApiError} not found: the server or the scope */
+export async function getServerScope(services: Services, serverId: string, id: string): Promise<Scope> {
+  await getAuthorizationServer(services, serverId);
+  return demandScope(services.database.knex, serverId, id);
+}
+
+/** @throws {ApiError} not found, wrong state of the built-in server, validation of the name, conflict of the name */
+export async function createServerScope(
+  services: Services,
+  serverId: string,
+  settings: ScopeSettings,
+  request: RequestContext,
+): Promise<Scope> {
+  demandName(settings.name);
+  const scope = { ...settings, id: newId('scp'), system: false };
+  return changeServerPart(services, serverId, {}, async (trx) => {
+    refuseOneMore('scopes', await listScopes(trx, serverId));
+    if (!(await insertScope(trx, serverId, scope))) throw nameTaken();
+    await record(trx, 'created', request, { after: scope });
+    return scope;
+  });
+}
+
+/**
+ * Replaces a scope's settings. A new name is another scope: what users allowed under the old one does not count for it.
+ * @throws {ApiError} not found, validation of the name, conflict: the name is taken, or conditions name the old one; wrong state: anything
+ *   but the consent of the built-in server's, a standard scope's name, the consent of `openid`
+ */
+export async function updateServerScope(
+  services: Services,
+  serverId: string,
+  id: string,
+  settings: ScopeSettings,
+  request: RequestContext,
+): Promise<Scope> {
+  const change = async (trx: Executor): Promise<Scope> => {
+    const before = await demandScope(trx, serverId, id);
+    if (serverId === BUILT_IN) demandConsentAlone(before, settings);
+    if (settings.name !== before.name) await abandonName(trx, serverId, before, 'renamed');
+    if (settings.name !== before.name) demandName(settings.name);
+    if (before.name === 'openid' && settings.consent !== before.consent) throw wrongState('the scope openid keeps its consent');
+    if (!(await updateRow(trx, id, settings))) throw nameTaken();
+    const after = { ...before, ...settings };
+    await record(trx, 'updated', request, { before, after });
+    return after;
+  };
+  return changeServerPart(services, serverId, {}, change, true);
+}
+
+/** Of the built-in server's scopes only their consent is the operator's. */
+function demandConsentAlone(before: Scope, settings: ScopeSettings): void {
+  const fixed = (Object.keys(settings) as (keyof ScopeSettings)[]).filter((name) => name !== 'consent' && settings[name] !== before[name]);
+  if (fixed.length > 0) throw wrongState(`a scope of the built-in authorization server keeps its ${fixed.join(', ')}`);
+}
+
+/** What users allowed of it is forgotten. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */
+export async function deleteServerScope(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
+  await changeServerPart(services, serverId, {}, async (trx) => {
+    const before = await demandScope(trx, serverId, id);
+    await abandonName(trx, serverId, before, 'deleted');
+    await deleteRow(trx, id);
+    await record(trx, 'deleted', request, { before });
+  });
+}
+
+/** Nothing may go on naming what is no more: a scope made later under the same name would inherit it. */
+async function abandonName(trx: Executor, serverId: string, { name, system }: Scope, how: 'renamed' | 'deleted'): Promise<void> {
+  if (system) throw wrongState(`a standard scope cannot be ${how}`);
+  const { claims, rules } = await findScopeUses(trx, serverId, name);
+  const uses = [...claims.map((claim) => `claim ${claim}`), ...rules.map((rule) => `rule ${rule}`)];
+  if (uses.length > 0) throw conflict({ field: 'name', message: `conditions name the scope: ${uses.join(', ')}` });
+  await forgetScope(trx, serverId, name);
+}
+
+async function demandScope(executor: Executor, serverId: string, id: string): Promise<Scope> {
+  const scope = await findScope(executor, serverId, id);
+  if (scope === undefined) throw notFound(id, 'OAuth2Scope');
+  return scope;
+}
+
+function demandName(name: string): void {
+  const message = scopeNameProblem(name);
+  if (message !== undefined) throw validation([{ field: 'name', message }]);
+}
+
+function record(
+  trx: Executor,
+  step: 'created' | 'updated' | 'deleted',
+  request: RequestContext,
+  { before, after }: { before?: Scope; after?: Scope },
+): Promise<void> {
+  const { id = '', name = '' } = after ?? before ?? {};
+  return recordEvent(trx, {
+    eventType: `oauth2.scope.${step}`,
+    displayMessage: `OAuth2 scope is ${step}`,
+    request,
+    targets: [{ id, type: 'OAuth2Scope', displayName: name }],
+    ...(before && { before }),
+    ...(after && { after }),
+  });
+}
+
+const nameTaken = () => conflict({ field: 'name', message: 'another scope of the authorization server has this name' });

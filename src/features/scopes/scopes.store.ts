@@ -1,0 +1,78 @@
+/** Scopes of an authorization server. The only SQL that writes that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+
+export type ScopeConsent = 'IMPLICIT' | 'REQUIRED' | 'FLEXIBLE';
+
+export interface Scope {
+  readonly id: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly consent: ScopeConsent;
+  readonly isDefault: boolean;
+  readonly optional: boolean;
+  /** A standard one: neither deleted nor renamed. */
+  readonly system: boolean;
+  readonly metadataPublish: 'ALL_CLIENTS' | 'NO_CLIENTS';
+}
+
+const SCOPE: Columns<Scope> = {
+  id: 'id',
+  name: 'name',
+  displayName: 'display_name',
+  description: 'description',
+  consent: 'consent',
+  isDefault: 'is_default',
+  optional: 'optional',
+  system: 'system',
+  metadataPublish: 'metadata_publish',
+};
+
+/** @returns false when the server has a scope of this name */
+export async function insertScope(trx: Executor, serverId: string, scope: Scope): Promise<boolean> {
+  const row = { server_id: serverId, ...toRow<Scope>(SCOPE, scope) };
+  return (await trx('scopes').insert(row).onConflict(['server_id', 'name']).ignore().returning('id')).length === 1;
+}
+
+/** All scopes of a server, oldest first. */
+export const listScopes = (executor: Executor, serverId: string): Promise<Scope[]> =>
+  executor('scopes').where({ server_id: serverId }).select<Scope[]>(SCOPE).orderBy('seq');
+
+/** Oldest first. @param beginning of the name */
+export function readScopes(executor: Executor, serverId: string, beginning: string | undefined, window: Window): Promise<Page<Scope>> {
+  const query = executor('scopes').where({ server_id: serverId });
+  if (beginning !== undefined) query.whereRaw('starts_with(lower(name), lower(?))', [beginning]);
+  return readPage(query, SCOPE, window);
+}
+
+export const findScope = (executor: Executor, serverId: string, id: string): Promise<Scope | undefined> =>
+  executor('scopes').where({ server_id: serverId, id }).first<Scope | undefined>(SCOPE);
+
+/** @returns false when another scope of the server has the wanted name; the transaction is then good for nothing more */
+export async function updateScope(trx: Executor, id: string, changes: Partial<Omit<Scope, 'id' | 'system'>>): Promise<boolean> {
+  try {
+    await trx('scopes').where({ id }).update(toRow<Scope>(SCOPE, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+export async function deleteScope(trx: Executor, id: string): Promise<void> {
+  await trx('scopes').where({ id }).delete();
+}
+
+/** @returns the names of the claims and of the access rules, in force or not, whose conditions name a scope of the server */
+export async function findScopeUses(trx: Executor, serverId: string, name: string): Promise<{ claims: string[]; rules: string[] }> {
+  const claims: string[] = await trx('claims').where({ server_id: serverId }).whereRaw('? = ANY (scopes)', [name]).pluck('name');
+  const rules: string[] = await trx('policy_rules')
+    .join('policies', 'policies.id', 'policy_rules.policy_id')
+    .where('policies.server_id', serverId)
+    .whereRaw('policy_rules.conditions @> ?::jsonb', [JSON.stringify({ scopes: { include: [name] } })])
+    .pluck('policy_rules.name');
+  return { claims, rules };
+}

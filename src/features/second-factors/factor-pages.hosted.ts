@@ -1,0 +1,136 @@
+/** The pages of the second step of a sign-in: the code, the enrolment of an authenticator app, the recovery codes. None needs JavaScript. */
+import type Koa from 'koa';
+import { create as encode } from 'qrcode';
+import type { ApplicationFacts } from '../../pages/hosted/facts.ts';
+import type { Framed, Problem } from '../../pages/hosted/framed.ts';
+import { logoOf } from '../../pages/hosted/links.ts';
+import type { HiddenField } from '../../platform/http/csrf.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
+import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
+import { totpUri } from './totp.service.ts';
+
+/** Where the pages stand. */
+export interface StepFrame {
+  /** The path that the form of a step is posted to: `factor`, `enroll`, `enrolled` or `restart`. */
+  action(step: string): string;
+  readonly hidden: HiddenField;
+  readonly application?: ApplicationFacts;
+  /** Path that gives up and returns to the application. */
+  readonly cancel?: string;
+  readonly redirectOrigins?: readonly string[];
+  /** Where no cookie carries it: the state token, for a hidden field. */
+  readonly stateToken?: string | undefined;
+  /** Path of the page that the step was begun on by somebody who is signed in. */
+  readonly back?: string;
+  /** How the page is drawn there; absent: by itself, in the narrow layout. */
+  readonly framed?: Framed;
+  readonly uiLocales?: string | undefined;
+}
+
+type Text = ReturnType<typeof pageLanguage>['text'];
+type Step = Pick<PendingStep, 'user' | 'secret'> & { readonly passkey?: PasskeyForm | undefined };
+
+/** What was wrong: nothing, the code, or the passkey. */
+export type Wrong = boolean | 'passkey';
+
+/** What the pages with a form of a passkey need beside it. */
+const passkeyLocals = (passkey: PasskeyForm | undefined) => ({
+  passkey,
+  scripts: passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS,
+});
+
+/** @returns what was wrong, and the field to try again with */
+const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): Problem | undefined => {
+  if (wrong === false) return undefined;
+  return wrong === 'passkey' ? { field: 'passkey', message: text(passkey) } : { field: 'pass-code', message: text('factor.wrong') };
+};
+
+/** Prints a page of the second step. */
+async function page(
+  pages: Pages,
+  ctx: Koa.Context,
+  frame: StepFrame,
+  view: string,
+  title: MessageKey,
+  own: (text: Text) => Record<string, unknown> & { readonly problem?: Problem | undefined },
+): Promise<void> {
+  const language = pageLanguage(ctx, frame.uiLocales);
+  const { text } = language;
+  const heading = text(title);
+  const { logo, images } = logoOf(frame.application);
+  const asked = { cancel: frame.cancel, hidden: frame.hidden, ...own(text) };
+  const { problem } = asked;
+  if (frame.framed !== undefined) return frame.framed(view, { heading, problems: problem && [problem] }, asked);
+  const locals = {
+    ...language,
+    title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
+    heading,
+    logo,
+    application: frame.application?.label,
+    ...asked,
+  };
+  await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
+}
+
+type FactorStep = Step & Pick<PendingStep, 'factors'>;
+
+/** Asks for a code of the app, a passkey, or a recovery code: whichever the user has. */
+export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: FactorStep, wrong: Wrong): Promise<void> =>
+  page(pages, ctx, frame, 'second-factor', 'factor.title', (text) => ({
+    action: frame.action('factor'),
+    restart: frame.action('restart'),
+    account: text('factor.account', { name: step.user.login }),
+    app: step.factors.some(({ type }) => type === 'TOTP'),
+    ...passkeyLocals(step.passkey),
+    problem: problemOf(text, wrong, 'passkey.wrong'),
+  }));
+
+/** Asks to set an authenticator app up: by its QR code, or by the secret in groups of four. */
+export async function showEnrolment(
+  pages: Pages,
+  ctx: Koa.Context,
+  frame: StepFrame,
+  step: Step & { readonly issuer: string },
+  wrong: Wrong,
+): Promise<void> {
+  const secret = step.secret ?? '';
+  const uri = totpUri(secret, { issuer: step.issuer, login: step.user.login });
+  const code = drawn(uri);
+  await page(pages, ctx, frame, 'enroll-factor', step.passkey === undefined ? 'enroll.title' : 'enroll.choice', (text) => ({
+    action: frame.action('enroll'),
+    restart: frame.back === undefined ? frame.action('restart') : undefined,
+    stateToken: frame.stateToken,
+    back: frame.back,
+    account: text('factor.account', { name: step.user.login }),
+    explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
+    code,
+    secret: secret.replace(/.{4}(?=.)/g, '$& '),
+    ...passkeyLocals(step.passkey),
+    problem: problemOf(text, wrong, 'passkey.not-made'),
+  }));
+}
+
+/** The quiet zone around a QR code (ISO/IEC 18004 section 9.1 asks for four modules). */
+const MARGIN = 4;
+
+/** @returns a QR code as the outline of its dark modules, in a square of so many modules */
+function drawn(content: string): { readonly size: number; readonly outline: string } {
+  const { size, data } = encode(content, { errorCorrectionLevel: 'M' }).modules;
+  const dark = [...data].flatMap((module, at) =>
+    module === 0 ? [] : [`M${MARGIN + (at % size)} ${MARGIN + Math.floor(at / size)}h1v1h-1z`],
+  );
+  return { size: size + 2 * MARGIN, outline: dark.join('') };
+}
+
+/** Shows the recovery codes. @param codes none: they were shown before, and are not shown again */
+export const showRecoveryCodes = (pages: Pages, ctx: Koa.Context, frame: StepFrame, codes: readonly string[]): Promise<void> =>
+  page(pages, ctx, frame, 'recovery-codes', 'recovery.title', () => ({
+    action: frame.action('enrolled'),
+    back: frame.back,
+    codes,
+    // In another language the page would be another one, without them.
+    ...(codes.length > 0 && { languages: [] }),
+  }));

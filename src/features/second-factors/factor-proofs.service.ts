@@ -1,0 +1,78 @@
+/** What is given as a second factor, and whether it is right: a code of the app, a recovery code, or a passkey. Ten wrong codes in a row lock, as passwords do. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkPasskey, type PasskeyProof } from '../passkeys/passkey-proofs.service.ts';
+import type { FactorTried } from '../policies/decisions.policy.ts';
+import { type AttemptDecision, decideAttempt, isLocked, NO_FAILURES } from '../sign-in/lockout.policy.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.store.ts';
+import { findFailedCodes, listFactors, saveFailedCodes, useStep } from './factors.store.ts';
+import { useRecoveryCode } from './recovery-codes.service.ts';
+import { openTotpSecret, stepOfCode } from './totp.service.ts';
+
+export type Proof =
+  | { readonly kind: 'code'; readonly passCode: string /** undefined: whichever it fits. */; readonly factorId?: string | undefined }
+  | { readonly kind: 'recovery'; readonly passCode: string }
+  | { readonly kind: 'passkey'; readonly proof: PasskeyProof };
+
+/** Something that could be guessed. */
+type TypedProof = Exclude<Proof, { kind: 'passkey' }>;
+
+type Parts = Pick<Services, 'keyring'> & { readonly trx: Executor };
+
+/**
+ * Uses the proof up and counts it. While the lock lasts a right one is refused like a wrong one, and is not used up.
+ * @param user locked in the transaction, so that of several attempts at once each finds what the one before left behind
+ * @returns the methods it stands for (RFC 8176), undefined when it is wrong
+ */
+export async function checkProof(parts: Parts, user: User, proof: Proof, request: RequestContext): Promise<readonly string[] | undefined> {
+  const { trx } = parts;
+  if (proof.kind === 'passkey') return checkPasskey(trx, user, proof.proof, request);
+  const now = present();
+  const before = (await findFailedCodes(trx, user.id)) ?? NO_FAILURES;
+  const amr = isLocked(before, now) ? undefined : await methodsOf(parts, user.id, proof, now);
+  const decision = decideAttempt(before, amr !== undefined, now);
+  await saveFailedCodes(trx, user.id, decision.remembered);
+  const event = {
+    request: { ...request, actor: { id: user.id, type: 'User' as const, displayName: user.login } },
+    targets: [userTarget(user)],
+  };
+  await recordEvent(trx, {
+    ...event,
+    eventType: 'user.authentication.auth_via_mfa',
+    displayMessage: proof.kind === 'recovery' ? 'Authentication of user via recovery code' : 'Authentication of user via MFA',
+    ...(decision.admitted ? {} : { failure: decision.reason === 'locked' ? 'LOCKED_OUT' : 'INVALID_CREDENTIALS' }),
+    decision: whyFactor(proof, decision),
+  });
+  if (decision.reason === 'wrong password, which locks') {
+    const { locks, lockedUntil } = decision.remembered;
+    const displayMessage = 'Max second factor attempts exceeded';
+    await recordEvent(trx, {
+      ...event,
+      eventType: 'user.account.lock',
+      displayMessage,
+      failure: 'LOCKED_OUT',
+      after: { lockedUntil, locks },
+    });
+  }
+  return decision.admitted ? amr : undefined;
+}
+
+function whyFactor({ kind }: TypedProof, { admitted, reason, remembered: { failures, lockedUntil } }: AttemptDecision): FactorTried {
+  const why = admitted ? 'RIGHT' : reason === 'locked' ? 'LOCKED' : 'WRONG';
+  const until = lockedUntil === null ? {} : { lockedUntil: lockedUntil.toISOString() };
+  return { kind: 'second-factor', reason: why, method: kind, failures, ...until };
+}
+
+async function methodsOf({ trx, keyring }: Parts, userId: string, proof: TypedProof, now: Date): Promise<readonly string[] | undefined> {
+  if (proof.kind === 'recovery') return (await useRecoveryCode(trx, userId, proof.passCode)) ? ['otp'] : undefined;
+  for (const factor of await listFactors(trx, userId)) {
+    if (proof.factorId !== undefined && proof.factorId !== factor.id) continue;
+    const step = stepOfCode(openTotpSecret(keyring, factor.sealedSecret, factor.id), proof.passCode, now);
+    if (step !== undefined && (await useStep(trx, factor.id, step, now))) return ['otp'];
+  }
+  return undefined;
+}

@@ -1,0 +1,87 @@
+/** The second factors of a user: seen, and reset when they are lost. Users enrol them themselves. */
+
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { addressOfUser, subjectOf, subjectToChange, userPage } from '../users/user-page.console.ts';
+import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/factors`;
+const TYPES = { TOTP: 'Authenticator app', PASSKEY: 'Passkey' } as const;
+const typeOf = ({ type }: SecondFactor): string => TYPES[type];
+
+const list: ConsolePage = {
+  path: '/users/:id/factors',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { factors } = await listUserFactors(services, subject.user.id, request);
+    const { items, next } = inPages(factors, { limit: LIMIT, after: afterIn(query) });
+    const part = {
+      kind: 'table' as const,
+      name: 'Factors',
+      columns: ['Name', 'Kind', 'Set up', 'Last used'],
+      rows: items.map((factor) => ({
+        cells: [
+          factor.name,
+          typeOf(factor),
+          { moment: momentOf(factor.created) },
+          factor.lastUsed === null ? { text: 'Never', soft: true } : { moment: momentOrNull(factor.lastUsed) },
+        ],
+        actions: subject.isChangeable ? [{ label: 'Reset', href: `${home}/${encodeURIComponent(factor.id)}/reset` }] : [],
+      })),
+      empty: 'The user has no second factor. He sets one up himself, on his page about security.',
+      pager: pagerOf(home, query, next),
+    };
+    const isSome = subject.isChangeable && factors.length > 0;
+    return userPage(visit, subject, [part], isSome ? [{ label: 'Reset all', href: `${home}/reset` }] : []);
+  },
+};
+
+const resetAll: ConsolePage = {
+  path: '/users/:id/factors/reset',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectToChange(visit);
+    const title = `Reset all factors of ${name}?`;
+    const facts = [
+      'Do this when the factors are lost, and only when you know who asks for it: afterwards the password alone may be enough.',
+      'The recovery codes go, too. Sessions go on.',
+      'This cannot be undone.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Reset all factors', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await resetUserFactors(visit.services, user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'factors-reset' };
+  },
+};
+
+const resetOne: ConsolePage = {
+  path: '/users/:id/factors/:factorId/reset',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectToChange(visit);
+    const { factor } = await getUserFactor(visit.services, user.id, visit.params.factorId ?? '', visit.request);
+    const title = `Reset “${factor.name}”?`;
+    const facts = [
+      `This ${typeOf(factor).toLowerCase()} opens nothing any more. With the last factor go the recovery codes.`,
+      'This cannot be undone.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Reset factor', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await resetUserFactor(visit.services, user.id, visit.params.factorId ?? '', visit.request);
+    return { goTo: homeOf(user.id), notice: 'factor-reset' };
+  },
+};
+
+export const userFactors: readonly ConsolePage[] = [list, resetAll, resetOne];

@@ -1,0 +1,144 @@
+/** The second factors of a user, as administrators see and reset them, and as he manages them himself. */
+import { present } from '../../platform/clock/clock.ts';
+import { type Keyring, newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deletePasskey, deletePasskeys, listPasskeys, type Passkey } from '../passkeys/passkeys.store.ts';
+import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
+import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
+import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.store.ts';
+import {
+  countRecoveryCodes,
+  deleteFactor,
+  deleteFactors,
+  type Factor,
+  hasFactor,
+  listFactors,
+  replaceRecoveryCodes,
+  saveFailedCodes,
+} from './factors.store.ts';
+import { sealTotpSecret } from './totp.service.ts';
+
+/** @param secret base32 */
+export function newTotpFactor(keyring: Keyring, userId: string, secret: string): Factor {
+  const id = newId('fac');
+  return {
+    id,
+    userId,
+    type: 'TOTP',
+    name: 'Authenticator app',
+    created: present(),
+    lastUsed: null,
+    sealedSecret: sealTotpSecret(keyring, secret, id),
+  };
+}
+
+/** An authenticator app, or a passkey. */
+export type SecondFactor = Factor | (Passkey & { readonly type: 'PASSKEY' });
+
+/** All of a user's: the app before the passkeys, and of those the oldest first. */
+export async function listSecondFactors(executor: Executor, userId: string): Promise<SecondFactor[]> {
+  const passkeys = await listPasskeys(executor, userId);
+  return [...(await listFactors(executor, userId)), ...passkeys.map((passkey) => ({ ...passkey, type: 'PASSKEY' as const }))];
+}
+
+/** Has he a second factor? */
+export const isEnrolled = ({ database }: Services, userId: string): Promise<boolean> => hasFactor(database.knex, userId);
+
+/** @throws {ApiError} not found, forbidden */
+export async function listUserFactors(
+  { database: { knex } }: Services,
+  idOrLogin: string,
+  request: RequestContext,
+): Promise<{ readonly user: User; readonly factors: readonly SecondFactor[] }> {
+  const user = await findCloselyVisibleUser(knex, idOrLogin, request);
+  return { user, factors: await listSecondFactors(knex, user.id) };
+}
+
+/** @throws {ApiError} not found, forbidden */
+export async function getUserFactor(
+  services: Services,
+  idOrLogin: string,
+  factorId: string,
+  request: RequestContext,
+): Promise<{ readonly user: User; readonly factor: SecondFactor }> {
+  const { user, factors } = await listUserFactors(services, idOrLogin, request);
+  const factor = factors.find(({ id }) => id === factorId);
+  if (factor === undefined) throw notFound(factorId, 'Factor');
+  return { user, factor };
+}
+
+/**
+ * An administrator resets a lost factor. The user's sessions go on: they were proved when they began.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function resetUserFactor(services: Services, idOrLogin: string, factorId: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    if (!(await removeFactor(trx, user, factorId, request))) throw notFound(factorId, 'Factor');
+  });
+}
+
+/** As `resetUserFactor`, for all of them at once. */
+export async function resetUserFactors(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    await removeFactors(trx, await lockChangeableUser(trx, idOrLogin, request), request);
+  });
+}
+
+/** @param user locked in the transaction */
+export async function removeFactors(trx: Executor, user: User, request: RequestContext): Promise<void> {
+  const before = await described(trx, user.id);
+  await deleteFactors(trx, user.id);
+  await deletePasskeys(trx, user.id);
+  await endWithLastFactor(trx, user.id);
+  await recordEvent(trx, {
+    eventType: 'user.mfa.factor.reset_all',
+    displayMessage: 'Reset all factors for user',
+    request,
+    targets: [userTarget(user)],
+    before,
+    after: await described(trx, user.id),
+  });
+}
+
+/**
+ * Takes a factor from its user; with the last one go the recovery codes.
+ * @param user locked in the transaction
+ * @returns false when he has no such factor
+ */
+export async function removeFactor(trx: Executor, user: User, factorId: string, request: RequestContext): Promise<boolean> {
+  const before = await described(trx, user.id);
+  const removed = (await deleteFactor(trx, user.id, factorId)) || (await deletePasskey(trx, user.id, factorId));
+  if (!removed) return false;
+  if (!(await hasFactor(trx, user.id))) await endWithLastFactor(trx, user.id);
+  await recordEvent(trx, {
+    eventType: 'user.mfa.factor.deactivate',
+    displayMessage: 'Reset factor for user',
+    request,
+    targets: [userTarget(user)],
+    before,
+    after: await described(trx, user.id),
+  });
+  return true;
+}
+
+/** Sign-ins that wait for the factor are begun anew. */
+async function endWithLastFactor(trx: Executor, userId: string): Promise<void> {
+  await replaceRecoveryCodes(trx, userId, [], present());
+  await saveFailedCodes(trx, userId, NO_FAILURES);
+  await deleteStatesOf(trx, userId);
+}
+
+/** For the audit: no secret, and how many recovery codes there are. */
+export async function described(trx: Executor, userId: string) {
+  const factors = await listSecondFactors(trx, userId);
+  return {
+    factors: factors.map(({ id, type, name, created }) => ({ id, type, name, created })),
+    recoveryCodes: await countRecoveryCodes(trx, userId),
+  };
+}

@@ -1,0 +1,88 @@
+/** Second factors, recovery codes, and wrong codes in a row. The only SQL on these tables and columns; passkeys have a file of their own. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { FailedAttempts } from '../sign-in/lockout.policy.ts';
+
+export interface Factor {
+  readonly id: string;
+  readonly userId: string;
+  /** An authenticator app (RFC 6238). */
+  readonly type: 'TOTP';
+  /** What its user calls it. */
+  readonly name: string;
+  readonly created: Date;
+  readonly lastUsed: Date | null;
+  /** See features/second-factors/totp.service.ts. */
+  readonly sealedSecret: string;
+}
+
+const FACTOR: Columns<Factor> = {
+  id: 'id',
+  userId: 'user_id',
+  type: 'type',
+  name: 'name',
+  created: 'created',
+  lastUsed: 'last_used',
+  sealedSecret: 'sealed_secret',
+};
+
+/** @returns the user's authenticator apps, the oldest first */
+export async function listFactors(executor: Executor, userId: string): Promise<Factor[]> {
+  return executor('user_factors').where({ user_id: userId }).orderBy('seq').select<Factor[]>(FACTOR);
+}
+
+const HAS_FACTOR = `SELECT EXISTS (SELECT FROM user_factors WHERE user_id = :userId) OR EXISTS (SELECT FROM passkeys WHERE user_id = :userId) AS has`;
+
+/** Has he a second factor, of whichever kind? */
+export async function hasFactor(executor: Executor, userId: string): Promise<boolean> {
+  const { rows } = await executor.raw<{ rows: { has: boolean }[] }>(HAS_FACTOR, { userId });
+  return rows[0]?.has === true;
+}
+
+/** @param lastStep of the code that confirmed it; 0: of none */
+export async function insertFactor(executor: Executor, factor: Factor, lastStep: number): Promise<void> {
+  await executor('user_factors').insert({ ...toRow(FACTOR, factor), last_step: lastStep });
+}
+
+/** Uses a time step up (RFC 6238 section 5.2): of many at once one succeeds. @returns false when it, or a later one, was used before */
+export async function useStep(executor: Executor, id: string, step: number, now: Date): Promise<boolean> {
+  const unused = executor('user_factors').where({ id }).where('last_step', '<', step);
+  return (await unused.update({ last_step: step, last_used: now })) === 1;
+}
+
+/** @returns false when there is no such factor of the user */
+export async function deleteFactor(executor: Executor, userId: string, id: string): Promise<boolean> {
+  return (await executor('user_factors').where({ user_id: userId, id }).delete()) === 1;
+}
+
+export async function deleteFactors(executor: Executor, userId: string): Promise<void> {
+  await executor('user_factors').where({ user_id: userId }).delete();
+}
+
+/** @param hashes SHA-256 of the codes; the user's former codes are worth nothing any more */
+export async function replaceRecoveryCodes(executor: Executor, userId: string, hashes: readonly string[], now: Date): Promise<void> {
+  await executor('recovery_codes').where({ user_id: userId }).delete();
+  if (hashes.length > 0) await executor('recovery_codes').insert(hashes.map((code_hash) => ({ user_id: userId, code_hash, created: now })));
+}
+
+/** Uses a code up: of many at once one succeeds. */
+export async function consumeRecoveryCode(executor: Executor, userId: string, hash: string): Promise<boolean> {
+  return (await executor('recovery_codes').where({ user_id: userId, code_hash: hash }).delete()) === 1;
+}
+
+export async function countRecoveryCodes(executor: Executor, userId: string): Promise<number> {
+  const row = await executor('recovery_codes').where({ user_id: userId }).first<{ n: number }>(executor.raw('count(*)::int AS n'));
+  return row.n;
+}
+
+const FAILURES = { failures: 'failed_factors', locks: 'factor_locks', lockedUntil: 'factors_locked_until' } as const;
+
+/** Of codes alone: a right password does not end them, or whoever has it could guess on for ever. The user must be locked. */
+export async function findFailedCodes(trx: Executor, userId: string): Promise<FailedAttempts | undefined> {
+  return trx('users').where({ id: userId }).first<FailedAttempts | undefined>(FAILURES);
+}
+
+export async function saveFailedCodes(trx: Executor, userId: string, { failures, locks, lockedUntil }: FailedAttempts): Promise<void> {
+  await trx('users').where({ id: userId }).update({ failed_factors: failures, factor_locks: locks, factors_locked_until: lockedUntil });
+}

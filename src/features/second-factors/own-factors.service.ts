@@ -1,0 +1,135 @@
+/** The second factors of a user as he manages them himself. That he signed in just now was found out before. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { queueNotice } from '../mail/mail.service.ts';
+import { passkeyName } from '../passkeys/passkey-enrolment.service.ts';
+import { listPasskeys, type Passkey, renamePasskey } from '../passkeys/passkeys.store.ts';
+import { insertState } from '../sign-in/sign-in-states.store.ts';
+import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
+import { asUser, userTarget } from '../users/user-reach.service.ts';
+import { findUserById, lockUser, type User } from '../users/users.store.ts';
+import { described, listSecondFactors, removeFactor, type SecondFactor } from './factors.service.ts';
+import { countRecoveryCodes, hasFactor } from './factors.store.ts';
+import { newRecoveryCodes } from './recovery-codes.service.ts';
+import { newTotpSecret, sealTotpSecret } from './totp.service.ts';
+
+export interface OwnFactors {
+  readonly user: User;
+  readonly factors: readonly SecondFactor[];
+  /** How many are left. */
+  readonly recoveryCodes: number;
+  /** The passkey that he cannot do without: his only way to sign in. */
+  readonly onlyWay: string | undefined;
+}
+
+/** @returns undefined when there is no such user */
+export async function ownFactors({ database: { knex } }: Services, userId: string): Promise<OwnFactors | undefined> {
+  const user = await findUserById(knex, userId);
+  if (user === undefined) return undefined;
+  const factors = await listSecondFactors(knex, userId);
+  return { user, factors, recoveryCodes: await countRecoveryCodes(knex, userId), onlyWay: await onlyPasskey(knex, user) };
+}
+
+/** Begins to set an authenticator app up; `confirmEnrolment` ends it. @returns the state token, which is worth something at this place alone */
+export async function beginEnrolment({ database, keyring }: Services, userId: string, place: string): Promise<string> {
+  const stateToken = randomToken();
+  const id = digest(stateToken);
+  const now = present();
+  await insertState(database.knex, {
+    id,
+    userId,
+    place: digest(place),
+    deviceHash: null,
+    next: 'ENROLL',
+    amr: [],
+    idp: null,
+    authenticatedAt: now,
+    stepsUp: false,
+    attempts: 0,
+    sealedSecret: sealTotpSecret(keyring, newTotpSecret(), id),
+    expiresAt: new Date(now.getTime() + LIFETIMES.signInStep * 1000),
+  });
+  return stateToken;
+}
+
+/** @returns the new codes, to be shown this once; undefined when the user has no factor to recover */
+export async function replaceOwnRecoveryCodes(
+  { database }: Services,
+  userId: string,
+  request: RequestContext,
+): Promise<readonly string[] | undefined> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined || !(await hasFactor(trx, userId))) return undefined;
+    const before = await described(trx, userId);
+    const codes = await newRecoveryCodes(trx, userId);
+    const himself = asUser(request, user);
+    await queueNotice(trx, userId, 'recovery-codes-replaced', {}, himself);
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.update',
+      displayMessage: 'Make new recovery codes for user',
+      request: himself,
+      targets: [userTarget(user)],
+      before,
+      after: await described(trx, userId),
+    });
+    return codes;
+  });
+}
+
+/** @returns the passkey that is the user's only way to sign in */
+async function onlyPasskey(executor: Executor, user: User): Promise<string | undefined> {
+  const [way, ...others] = await waysToSignIn(executor, user);
+  return way?.kind === 'passkey' && others.length === 0 ? way.id : undefined;
+}
+
+/** @returns false when he has no such factor, or cannot sign in without it */
+export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<boolean> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined || !isPrintable(factorId) || (await onlyPasskey(trx, user)) === factorId) return false;
+    return removeFactor(trx, user, factorId, asUser(request, user));
+  });
+}
+
+/** The user's passkey of this id; undefined: none is his. */
+export async function findOwnPasskey({ database: { knex } }: Services, userId: string, factorId: string): Promise<Passkey | undefined> {
+  return (await listPasskeys(knex, userId)).find(({ id }) => id === factorId);
+}
+
+/**
+ * Gives a passkey another name.
+ * @returns `wrong`: it cannot be stored; `none`: the user has no such passkey
+ */
+export async function renameOwnPasskey(
+  { database }: Services,
+  userId: string,
+  { id, name: typed }: { readonly id: string; readonly name: string },
+  request: RequestContext,
+): Promise<'renamed' | 'wrong' | 'none'> {
+  const name = passkeyName.safeParse(typed).data;
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    const passkey = (await listPasskeys(trx, userId)).find((each) => each.id === id);
+    if (user === undefined || passkey === undefined) return 'none';
+    if (name === undefined) return 'wrong';
+    if (name === passkey.name) return 'renamed';
+    const before = await described(trx, userId);
+    await renamePasskey(trx, userId, id, name);
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.update',
+      displayMessage: 'User named a passkey',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      before,
+      after: await described(trx, userId),
+    });
+    return 'renamed';
+  });
+}

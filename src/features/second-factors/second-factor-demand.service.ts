@@ -1,0 +1,58 @@
+/** Must somebody use a second factor, here and now? Collects the facts; features/second-factors/second-factor.policy.ts decides. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { findRoles } from '../administrators/roles.store.ts';
+import { findApplicationById } from '../applications/applications.store.ts';
+import type { SecondFactorFacts } from '../policies/decisions.policy.ts';
+import { readMfaPolicy } from '../settings/settings.service.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
+import { hasFactor } from './factors.store.ts';
+import { type DemandReason, demandOfSecondFactor, isInGrace, type MfaPolicy, mfaPolicyAt } from './second-factor.policy.ts';
+
+export interface Purpose {
+  readonly applicationId?: string | undefined;
+  /** Does the application ask a second factor of all its users? Absent: to be looked up. */
+  readonly applicationDemands?: boolean | undefined;
+  /** Requested authentication context classes, the best first. */
+  readonly acrValues?: readonly string[] | undefined;
+}
+
+/** Is it demanded by the sign-in policy, the application or the request, whether the user has one or not? */
+export const isSecondFactorDemanded = async (services: Services, userId: string, purpose: Purpose): Promise<boolean> =>
+  (await demandOf(services.database.knex, mfaPolicyAt(await currentSettings(services, 'sign-in'), present()), userId, purpose)) !==
+  undefined;
+
+/** @returns when an administrator without a second factor will need one; undefined when they have one, or no grace runs */
+export async function endOfGrace(services: Services, administratorId: string): Promise<Date | undefined> {
+  const settings = await currentSettings(services, 'sign-in');
+  if (settings.mfaFrom === null || !isInGrace(settings, present())) return undefined;
+  return (await hasFactor(services.database.knex, administratorId)) ? undefined : new Date(settings.mfaFrom);
+}
+
+async function demandOf(
+  executor: Executor,
+  policy: MfaPolicy,
+  userId: string,
+  { applicationId, applicationDemands, acrValues = [] }: Purpose,
+): Promise<DemandReason | undefined> {
+  return demandOfSecondFactor({
+    policy,
+    administrator: policy === 'ADMINISTRATORS' && (await findRoles(executor, userId)).length > 0,
+    applicationDemands: applicationDemands ?? (await demandsOfAll(executor, applicationId)),
+    acrValues,
+  });
+}
+
+const demandsOfAll = async (executor: Executor, applicationId: string | undefined): Promise<boolean> =>
+  applicationId !== undefined && (await findApplicationById(executor, applicationId))?.settings.mfa_required === true;
+
+/** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event */
+export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorFacts> {
+  const demandedBy = await demandOf(executor, await readMfaPolicy(executor), userId, purpose);
+  return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
+}
+
+/** Must the user be asked for a second factor at a sign-in to this application: because he has one, or because it is demanded? */
+export const needsSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
+  (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });

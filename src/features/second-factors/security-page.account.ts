@@ -1,0 +1,99 @@
+/**
+ * `/account/security`: a signed-in user sets an authenticator app up, makes new recovery codes, and removes the app (OWASP Multifactor Authentication
+ * Cheat Sheet, "Changing MFA Factors"). Every change asks for a fresh sign-in.
+ */
+import type Koa from 'koa';
+import type { AccountHouse } from '../../pages/account/account-house.ts';
+import { doneWith, draw, framedOn, ownPage, times } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { SECURITY_PAGE } from '../../pages/hosted/way.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { accountsOn } from '../identity-providers/connected-accounts.account.ts';
+import { relyingParty } from '../passkeys/passkeys.service.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { change, type Session, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
+import { abandonStep, confirmEnrolment, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.hosted.ts';
+import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from './own-factors.service.ts';
+import { isMultiFactor, withSecondFactor } from './second-factor.policy.ts';
+
+/** GET /account/security */
+export const securityPage = ownPage('security', async (house, ctx, visit) => {
+  const own = await ownFactors(house.services, visit.user.id);
+  if (own === undefined) return seeOther(ctx, signInFor('security'));
+  const language = pageLanguage(ctx);
+  const { day } = times(language, visit.user);
+  const locals = {
+    factors: own.factors.map(({ id, type, name, created, lastUsed }) => ({
+      ...{ id, type, name },
+      added: day(created),
+      used: lastUsed && day(lastUsed),
+      onlyWay: id === own.onlyWay,
+    })),
+    passkeysPossible: relyingParty(house.config) !== undefined,
+    recoveryCodes: own.recoveryCodes,
+    ...(await accountsOn(house, own.user, day)),
+    action: (step: string) => `${SECURITY_PAGE}/${step}`,
+  };
+  await draw(house, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);
+});
+
+/** For the pages of a factor: in the frame of this one, and back to it. */
+export const frameOf = (house: AccountHouse, ctx: Koa.Context, session: Session, stateToken?: string): StepFrame => ({
+  action: (step) => `${SECURITY_PAGE}/${step}`,
+  hidden: house.formTokens.field(ctx, session.accountId),
+  stateToken,
+  back: SECURITY_PAGE,
+  framed: framedOn(house, ctx, 'security', session),
+});
+
+/** The state token of an enrolment is worth something to its user alone. */
+const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
+
+async function showApp(house: AccountHouse, ctx: Koa.Context, session: Session, stateToken: string, wrong: boolean): Promise<void> {
+  const step = await readStep(house.services, stateToken, placeOf(session.accountId), undefined);
+  if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
+  const { name: issuer } = await readSettings(house.services, 'branding');
+  await showEnrolment(house.pages, ctx, frameOf(house, ctx, session, stateToken), { ...step, issuer }, wrong);
+}
+
+/** POST /account/security/app: shows the QR code */
+export const addApp = change<AccountHouse>(async (house, ctx, session) => {
+  const { accountId } = session;
+  await showApp(house, ctx, session, await beginEnrolment(house.services, accountId, placeOf(accountId)), false);
+});
+
+/** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
+export const confirmApp = change<AccountHouse>(async (house, ctx, session, form) => {
+  const { accountId: userId, amr } = session;
+  const stateToken = form.get('stateToken') ?? '';
+  try {
+    const passCode = form.get('passCode') ?? '';
+    const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config), {
+      multiFactor: isMultiFactor(amr),
+    });
+    if (codes === undefined) return await showApp(house, ctx, session, stateToken, true);
+    await abandonStep(house.services, stateToken);
+    // Signed in by it just now: the session must not be asked to prove it again.
+    if (!isMultiFactor(amr)) await house.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
+    if (codes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+    await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), codes);
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    seeOther(ctx, SECURITY_PAGE);
+  }
+});
+
+/** POST /account/security/recovery-codes: new ones in place of the former */
+export const newCodes = change<AccountHouse>(async (house, ctx, session) => {
+  const codes = await replaceOwnRecoveryCodes(house.services, session.accountId, visitor(ctx, house.config));
+  if (codes === undefined) return seeOther(ctx, SECURITY_PAGE);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), codes);
+});
+
+/** POST /account/security/remove */
+export const removeApp = change<AccountHouse>(async (house, ctx, { accountId: userId }, form) => {
+  const removed = await removeOwnFactor(house.services, userId, form.get('factorId') ?? '', visitor(ctx, house.config));
+  doneWith(ctx, 'security', removed ? 'factor-removed' : 'factor-gone');
+});

@@ -1,0 +1,160 @@
+/**
+ * Seals anew, under the first key of SECRET_KEY, what was sealed under another one, so that the other one may go; and knows before the first request whether SECRET_KEY
+ * opens what the database holds. In bounded batches beside the running service; cut off, it goes on where it was, and doing it twice does nothing.
+ */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { secretContext as applicationSecretContext } from '../applications/applications.service.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { SYSTEM } from '../audit/audit-event.policy.ts';
+import { renewSignature } from '../audit/audit-retention.service.ts';
+import { sealBatch } from '../audit/audit-seals.service.ts';
+import { sealingContext as signingKeyContext } from '../authorization-servers/signing-keys.service.ts';
+import { headerContext, secretContext as hookContext } from '../event-hooks/event-hook-secrets.service.ts';
+import { answerContext } from '../idempotency/idempotency.service.ts';
+import { secretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
+import { contextOf as inboxContext } from '../mail/dev-inbox.service.ts';
+import { sealContext as mailContext } from '../mail/mail.service.ts';
+import { contextOf as resetRequestContext } from '../passwords/forgotten-password.service.ts';
+import { secretContext as totpContext } from '../second-factors/totp.service.ts';
+import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
+import {
+  countSealed,
+  listSealedOtherwise,
+  replaceSealed,
+  SEALED_COLUMNS,
+  type Sealed,
+  type SealedColumn,
+  type SealedColumnName,
+  type SealedRow,
+} from './sealed-values.store.ts';
+
+type Again = (sealed: string, context: string) => string;
+
+const BATCH = 200;
+
+/** The setting that holds the ids of the keys that something may be sealed under; `looked`: what was there before they were noted was looked at. */
+const KNOWN = 'secret-keys';
+const known = z.object({ ids: z.array(z.string()).default([]), looked: z.boolean().default(false) });
+
+/** A value that stands in the column as it is. */
+const alone =
+  (contextOf: (key: string) => string) =>
+  ({ key, value }: SealedRow, again: Again): string =>
+    again(value, contextOf(key));
+
+const header = z.looseObject({ key: z.string(), sealed: z.string() });
+const channel = z.looseObject({ headers: z.array(header), authScheme: header.nullable() });
+
+function channelAnew({ key: hookId, value }: SealedRow, again: Again): string {
+  const { headers, authScheme, ...rest } = channel.parse(JSON.parse(value));
+  const anew = (one: z.infer<typeof header>) => ({ ...one, sealed: again(one.sealed, headerContext(hookId, one.key)) });
+  return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
+}
+
+/** A mail tells its kind, what somebody typed who forgot his password does not. */
+const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
+
+function noteAnew({ value }: SealedRow, again: Again): string {
+  const { id, sealed, ...rest } = note.parse(JSON.parse(value));
+  return JSON.stringify({ ...rest, id, sealed: again(sealed, rest.kind === undefined ? resetRequestContext(id) : mailContext(id)) });
+}
+
+/** How the values of each column are sealed, by those who seal them. */
+const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => string>> = {
+  signingKeys: alone(signingKeyContext),
+  applicationSecrets: alone(applicationSecretContext),
+  providerSecrets: alone(providerContext),
+  hookSecrets: alone(hookContext),
+  formerHookSecrets: alone(hookContext),
+  hookHeaders: channelAnew,
+  factors: alone(totpContext),
+  signInStates: alone(totpContext),
+  repeatableAnswers: alone(answerContext),
+  devInbox: alone(inboxContext),
+  outbox: noteAnew,
+};
+
+export interface Resealed {
+  /** Values that were sealed anew, by table. */
+  readonly resealed: ReadonlyMap<string, number>;
+  /** Values that do not open, by table. */
+  readonly unopened: ReadonlyMap<string, number>;
+}
+
+type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
+
+/**
+ * Seals everything anew that is not under the first key, and lets that key vouch for the audit log.
+ * @param batch rows at a time, each batch a transaction
+ */
+export async function resealEverything(services: Sealing, batch = BATCH): Promise<Resealed> {
+  const { database, keyring } = services;
+  // Before the first value is under it: who starts without this key must look.
+  await database.transaction(async (trx) => {
+    const { ids, ...rest } = known.parse(await lockSettings(trx, KNOWN, present()));
+    await updateSettings(trx, KNOWN, { ...rest, ids: [...new Set([...ids, ...keyring.ids])] }, present());
+  });
+  const resealed = new Map<string, number>();
+  const unopened = new Map<string, number>();
+  const count = (counts: Map<string, number>, table: string, more: number) => void counts.set(table, (counts.get(table) ?? 0) + more);
+
+  for (const [name, place] of Object.entries(SEALED_COLUMNS) as [SealedColumnName, SealedColumn][]) {
+    let after: string | undefined;
+    for (let more = true; more; ) {
+      const rows = await listSealedOtherwise(database.knex, place, { keyId: keyring.id, after, limit: batch });
+      const changes = rows.flatMap((row) => {
+        try {
+          return [{ ...row, anew: ANEW[name](row, (sealed, context) => keyring.seal(keyring.open(sealed, context), context)) }];
+        } catch {
+          count(unopened, place.table, 1);
+          return [];
+        }
+      });
+      if (changes.length > 0) count(resealed, place.table, await replaceSealed(database.knex, place, changes));
+      after = rows.at(-1)?.key;
+      more = rows.length === batch;
+    }
+  }
+  const result = { resealed, unopened };
+  if (resealed.size > 0) await tell(services, result);
+  for (let more = true; more; ) more = (await sealBatch(services))?.complete === false;
+  await renewSignature(services);
+  return result;
+}
+
+async function tell({ database, keyring }: Sealing, { resealed, unopened }: Resealed): Promise<void> {
+  await database.transaction((trx) =>
+    recordEvent(trx, {
+      eventType: 'system.secret_key.reseal',
+      displayMessage: 'Seal secrets under the first key of SECRET_KEY',
+      request: SYSTEM,
+      targets: [{ id: keyring.id, type: 'SecretKey', displayName: keyring.id }],
+      after: { resealed: Object.fromEntries(resealed), ...(unopened.size > 0 && { unopened: Object.fromEntries(unopened) }) },
+    }),
+  );
+}
+
+/**
+ * Does SECRET_KEY hold every key that something is sealed under? The ids of the keys that were in use are kept, so that all values are looked at only where a key
+ * that was known is not there any more.
+ * @returns what is under a key that SECRET_KEY does not hold; nothing when all opens
+ */
+export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Sealed[]> {
+  const isGone = (id: string) => !keyring.ids.includes(id);
+  const seen = known.parse((await findSettings(database.knex, KNOWN)) ?? {});
+  // As at every start but the first with a key: nothing is written.
+  if (seen.looked && !seen.ids.some(isGone) && keyring.ids.every((id) => seen.ids.includes(id))) return [];
+  return database.transaction(async (trx) => {
+    const { ids, looked } = known.parse(await lockSettings(trx, KNOWN, present()));
+    if (!looked || ids.some(isGone)) {
+      const missing = (await countSealed(trx)).filter(({ keyId }) => isGone(keyId));
+      if (missing.length > 0) return missing;
+    }
+    // With all of them looked at, those that are gone are of no more use.
+    const all = ids.some(isGone) ? keyring.ids : [...new Set([...keyring.ids, ...ids])];
+    await updateSettings(trx, KNOWN, { ids: all, looked: true }, present());
+    return [];
+  });
+}

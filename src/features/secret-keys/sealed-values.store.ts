@@ -1,0 +1,106 @@
+/**
+ * Where the database holds values that are sealed under SECRET_KEY: each column of theirs, so that all can be sealed anew. The SQL on these tables is elsewhere; here
+ * a value is only found and put in the place of the very one that it was made from, so that whatever changes a row meanwhile wins.
+ */
+import type { Executor } from '../../platform/database/database.ts';
+
+/** A column that holds sealed values: as they are, or in JSON as members `sealed`. */
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly json: boolean;
+  /** Tells the rows apart. */
+  readonly key: string;
+  readonly keyType: 'text' | 'bigint';
+}
+
+const plain = (table: string, column: string, key = 'id'): SealedColumn => ({ table, column, json: false, key, keyType: 'text' });
+
+/** Keys and secrets first: whoever waits for a rotation waits for these. */
+export const SEALED_COLUMNS = {
+  signingKeys: plain('signing_keys', 'private_sealed', 'kid'),
+  applicationSecrets: plain('application_secrets', 'secret_sealed'),
+  providerSecrets: plain('identity_providers', 'client_secret_sealed'),
+  hookSecrets: plain('event_hooks', 'signing_secret_sealed'),
+  formerHookSecrets: plain('event_hooks', 'previous_secret_sealed'),
+  hookHeaders: { ...plain('event_hooks', 'channel'), json: true },
+  factors: plain('user_factors', 'sealed_secret'),
+  signInStates: plain('sign_in_states', 'sealed_secret'),
+  repeatableAnswers: plain('idempotent_calls', 'answer_sealed'),
+  devInbox: plain('dev_inbox', 'sealed'),
+  outbox: { table: 'outbox', column: 'payload', json: true, key: 'seq', keyType: 'bigint' },
+} as const satisfies Record<string, SealedColumn>;
+
+export type SealedColumnName = keyof typeof SEALED_COLUMNS;
+
+/** Ids of keys are base64url: nothing in them means anything in a pattern. In JSON a quotation mark of a text is escaped, so that no text looks like the member. */
+const KEY_ID = '[A-Za-z0-9_-]{8}';
+const patternOf = ({ json }: SealedColumn, id: string): string => `${json ? '"sealed": "' : '^'}v1\\.${id}\\.`;
+
+/** How many values of a column are sealed under which key. */
+export async function countByKey(executor: Executor, place: SealedColumn): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await executor.raw<{ rows: { id: string; count: number }[] }>(
+    `SELECT found[1] AS id, count(*)::int AS count FROM ??, regexp_matches(??::text, ?, 'g') AS found GROUP BY 1`,
+    [place.table, place.column, patternOf(place, `(${KEY_ID})`)],
+  );
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
+/** How many values of a table are sealed under one key. */
+export interface Sealed {
+  readonly table: string;
+  readonly keyId: string;
+  readonly count: number;
+}
+
+/** Everything that is sealed; every row of these tables is looked at. */
+export async function countSealed(executor: Executor): Promise<Sealed[]> {
+  const sealed: Sealed[] = [];
+  for (const place of Object.values(SEALED_COLUMNS)) {
+    for (const [keyId, count] of await countByKey(executor, place)) sealed.push({ table: place.table, keyId, count });
+  }
+  return sealed;
+}
+
+export interface SealedRow {
+  readonly key: string;
+  /** The column as text. */
+  readonly value: string;
+}
+
+/** Rows with a value under another key, in the order of their keys. @param after the key of the last row before; undefined: from the beginning */
+export async function listSealedOtherwise(
+  executor: Executor,
+  place: SealedColumn,
+  { keyId, after, limit }: { readonly keyId: string; readonly after: string | undefined; readonly limit: number },
+): Promise<SealedRow[]> {
+  const { table, column, key, keyType } = place;
+  const { rows } = await executor.raw<{ rows: SealedRow[] }>(
+    `SELECT ??::text AS key, ??::text AS value FROM ??
+      WHERE ??::text ~ ? AND (?::${keyType} IS NULL OR ?? > ?::${keyType}) ORDER BY ??.?? LIMIT ?`,
+    [key, column, table, column, patternOf(place, `(?!${keyId}\\.)${KEY_ID}`), after ?? null, key, after ?? null, table, key, limit],
+  );
+  return rows;
+}
+
+/** Puts new values in the place of those that are still what they were. @returns how many */
+export async function replaceSealed(
+  executor: Executor,
+  { table, column, json, key, keyType }: SealedColumn,
+  changes: readonly (SealedRow & { readonly anew: string })[],
+): Promise<number> {
+  const type = json ? 'jsonb' : 'text';
+  const { rowCount } = await executor.raw<{ rowCount: number }>(
+    `UPDATE ?? SET ?? = changed.anew::${type}
+      FROM unnest(?::${keyType}[], ?::text[], ?::text[]) AS changed (key, value, anew) WHERE ??.?? = changed.key AND ??.?? = changed.value::${type}`,
+    [
+      table,
+      column,
+      changes.map((change) => change.key),
+      changes.map(({ value }) => value),
+      changes.map(({ anew }) => anew),
+      ...[table, key, table, column],
+    ],
+  );
+  return rowCount;
+}

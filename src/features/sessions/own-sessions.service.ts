@@ -1,0 +1,74 @@
+/** The browser sessions of a user as he looks after them himself. The applications of an ended one are told as by a logout. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { endBrowserSession, endSignIns } from '../users/account-state.store.ts';
+import { deleteWishOf } from '../users/email-verifications.store.ts';
+import { asUser, userTarget } from '../users/user-reach.service.ts';
+import { lockUser } from '../users/users.store.ts';
+import { type BrowserSession, listBrowserSessions } from './browser-sessions.store.ts';
+import { sessionId } from './user-sessions.service.ts';
+
+export interface OwnSession extends Omit<BrowserSession, 'uid'> {
+  /** Neither the cookie's value nor the name under which the service keeps it. */
+  readonly id: string;
+  /** The one that asks. */
+  readonly current: boolean;
+}
+
+/** The one that asks first, then the newest. @param uid of the session that asks */
+export async function listOwnSessions({ database }: Services, userId: string, uid: string): Promise<OwnSession[]> {
+  const sessions = await listBrowserSessions(database.knex, userId, present());
+  const own = sessions.map(({ uid: each, ...session }) => ({ id: sessionId(each), current: each === uid, ...session }));
+  return [...own.filter(({ current }) => current), ...own.filter(({ current }) => !current)];
+}
+
+/** Ends one of the user's own sessions; another's is none of his. @returns false when there is no such session of his */
+export async function endOwnOtherSession({ database }: Services, userId: string, id: string, request: RequestContext): Promise<boolean> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
+    if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
+    // Whoever held the session may have asked for another address.
+    await deleteWishOf(trx, userId);
+    await recordEvent(trx, {
+      eventType: 'user.session.end',
+      displayMessage: 'User ended one of his sessions',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      before: { signedIn: found.signedIn, applications: found.applications },
+    });
+    return true;
+  });
+}
+
+/** Ends all of the user's sessions but the one that asks, and his sign-ins under way. @returns how many sessions there were */
+export async function endOwnOtherSessions({ database }: Services, userId: string, uid: string, request: RequestContext): Promise<number> {
+  const endOthers = async (executor: Executor): Promise<number> => {
+    const others = (await listBrowserSessions(executor, userId, present())).filter((session) => session.uid !== uid);
+    let ended = 0;
+    for (const other of others) if (await endBrowserSession(executor, other.uid)) ended += 1;
+    await endSignIns(executor, userId);
+    return ended;
+  };
+  const ended = await database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined) return 0;
+    const count = await endOthers(trx);
+    await deleteWishOf(trx, userId);
+    if (count === 0) return 0;
+    await recordEvent(trx, {
+      eventType: 'user.session.clear',
+      displayMessage: 'User ended his other sessions',
+      request: asUser(request, user),
+      targets: [userTarget(user)],
+      after: { ended: count, oauthTokensRevoked: false },
+    });
+    return count;
+  });
+  // What was being written meanwhile.
+  await database.transaction(endOthers);
+  return ended;
+}

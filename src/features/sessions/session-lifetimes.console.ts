@@ -1,0 +1,90 @@
+/** Security → Sessions: how long browsers stay signed in (settings/sign-in). Who needs a second factor is on the page of the sign-in policy. */
+
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
+import { sheetPage } from '../../pages/console/sheet.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { changeSettings, DEFAULTS, readSettings, type SignInSettings } from '../settings/settings.service.ts';
+import { settingsBodies } from '../settings/settings-fields.service.ts';
+
+const HOME = '/admin/security/sessions';
+const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Sessions', href: HOME }];
+
+const many = (count: number, unit: string): string => `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
+/** Long spans are hard to read in minutes. */
+const inWords = (minutes: number): string => {
+  const told = many(minutes, 'minute');
+  if (minutes < 120) return told;
+  return minutes < 2880
+    ? `${told} (about ${many(Math.round(minutes / 60), 'hour')})`
+    : `${told} (about ${many(Math.round(minutes / 1440), 'day')})`;
+};
+
+const show: ConsolePage = {
+  path: '/security/sessions',
+  access: 'service',
+  async show({ services, request }) {
+    const { sessionIdleMinutes, sessionLifetimeDays } = await readSettings(services, 'sign-in');
+    const edit = { label: 'Change', href: `${HOME}/edit`, main: true };
+    return sheetPage({
+      title: 'Sessions',
+      lead: 'A session is one browser in which somebody is signed in. While it lasts, applications sign him in without asking.',
+      crumbs: CRUMBS.slice(0, 1),
+      actions: mayCall(request.roles, 'service', 'write') ? [edit] : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Ends without use after', value: inWords(sessionIdleMinutes) },
+            { label: 'Ends at the latest after', value: many(sessionLifetimeDays, 'day') },
+          ],
+        },
+        {
+          kind: 'words',
+          paragraphs: [
+            'The sessions of one user, and how to end them, are on the page of the user, under Sessions.',
+            'How long the tokens of applications live is said by each authorization server.',
+          ],
+        },
+      ],
+    });
+  },
+};
+
+const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings): readonly Field[] => [
+  {
+    name: 'sessionIdleMinutes',
+    label: 'Minutes without use',
+    kind: 'number',
+    required: true,
+    value: String(sessionIdleMinutes),
+    hint: `1 to 43,200. A session that was not used for so long ends. At first: ${DEFAULTS['sign-in'].sessionIdleMinutes}. Shorter is safer where people share computers.`,
+  },
+  {
+    name: 'sessionLifetimeDays',
+    label: 'Days from the sign-in',
+    kind: 'number',
+    required: true,
+    value: String(sessionLifetimeDays),
+    hint: `1 to 365. However much it is used, a session ends then. At first: ${DEFAULTS['sign-in'].sessionLifetimeDays}.`,
+  },
+];
+
+const edit: ConsolePage = {
+  path: '/security/sessions/edit',
+  access: 'service',
+  verb: 'write',
+  async show({ services }, typed) {
+    const fields = fieldsFor(await readSettings(services, 'sign-in'));
+    const facts = ['What you set holds for sessions that are there, too, from their next use on.'];
+    return formPage({ title: 'Change sessions', crumbs: CRUMBS, facts, fields, submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const changes = parse(settingsBodies['sign-in'], typedValues(fieldsFor(DEFAULTS['sign-in']), form));
+    await changeSettings(services, 'sign-in', changes, request);
+    return { goTo: HOME, notice: 'sessions-changed' };
+  },
+};
+
+export const sessionLifetimes: readonly ConsolePage[] = [show, edit];

@@ -1,0 +1,132 @@
+/**
+ * Sign-in by API: a right user name and password, and the second factor where there is one, give a session token, with which a browser is signed in once,
+ * at the authorize endpoint.
+ */
+
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { type ApiError, authenticationFailed, invalidStateToken, notFound, wrongPassCode } from '../../platform/errors/errors.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
+import { poorPassword } from '../passwords/password-policy.service.ts';
+import type { SecondFactor } from '../second-factors/factors.service.ts';
+import { type Credentials, checkPassword } from '../sign-in/sign-in.service.ts';
+import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verifyFactor } from '../sign-in/sign-in-steps.service.ts';
+import { findUserById, type User } from '../users/users.store.ts';
+import { insertSessionToken, type SessionToken, takeSessionToken } from './session-tokens.store.ts';
+
+export interface IssuedSessionToken {
+  readonly status: 'SUCCESS';
+  /** Told this once, stored as a digest. */
+  readonly value: string;
+  readonly expiresAt: Date;
+  readonly user: User;
+}
+
+/** The second factor is asked for. */
+export interface FactorRequired {
+  readonly status: 'MFA_REQUIRED';
+  readonly stateToken: string;
+  readonly expiresAt: Date;
+  readonly factors: readonly SecondFactor[];
+  readonly user: User;
+}
+
+/** All that was asked has been proved, but the password has expired: another one is asked for. */
+export interface NewPasswordRequired {
+  readonly status: 'PASSWORD_EXPIRED';
+  /** Told this once, stored as a digest. */
+  readonly stateToken: string;
+  readonly expiresAt: Date;
+  readonly user: User;
+}
+
+type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired;
+
+/**
+ * Where the state tokens of this file are worth something. A factor cannot be enrolled here: where one is demanded that is not there, the authorize endpoint
+ * asks for it.
+ */
+const DEMAND = { place: 'authn', enrolls: false } as const;
+
+/** @throws {ApiError} authentication failed, for every reason the same */
+export async function authenticateByApi(services: Services, credentials: Credentials, request: RequestContext): Promise<Outcome> {
+  const checked = await checkPassword(services, credentials, request);
+  if (checked === undefined) throw authenticationFailed();
+  return orRefused(authenticationFailed, async () =>
+    told(services, checked.user.id, await afterFirstStep(services, byPassword(checked), DEMAND, request)),
+  );
+}
+
+/** @throws {ApiError} the refusal, where the step is gone */
+async function orRefused<T>(refusal: () => ApiError, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof StepGone ? refusal() : error;
+  }
+}
+
+/**
+ * Replaces an expired password, and goes on with the sign-in.
+ * @throws {ApiError} invalid state token; authentication failed, where the old password is wrong; validation, where the new one is not good enough
+ */
+export async function changePasswordByApi(
+  services: Services,
+  { stateToken, oldPassword, newPassword }: { readonly stateToken: string; readonly oldPassword: string; readonly newPassword: string },
+  request: RequestContext,
+): Promise<Outcome> {
+  const pending = await readStep(services, stateToken, DEMAND.place, request.device);
+  if (pending?.next !== 'PASSWORD') throw invalidStateToken();
+  const { user } = pending;
+  const checked = await checkPassword(services, { username: user.login, password: oldPassword }, request);
+  if (checked?.user.id !== user.id) throw authenticationFailed();
+  return orRefused(invalidStateToken, async () => {
+    const outcome = await replaceExpiredPassword(services, { stateToken, password: newPassword }, DEMAND, request);
+    if ('problem' in outcome) throw poorPassword(outcome, 'newPassword');
+    return told(services, user.id, outcome);
+  });
+}
+
+/**
+ * Checks the second factor.
+ * @throws {ApiError} invalid state token; not found: no such factor of the user; wrong pass code, also when the user's codes are locked
+ */
+export async function verifyByApi(
+  services: Services,
+  { stateToken, factorId, passCode }: { readonly stateToken: string; readonly factorId: string; readonly passCode: string },
+  request: RequestContext,
+): Promise<Outcome> {
+  const pending = await readStep(services, stateToken, DEMAND.place, request.device);
+  if (pending === undefined) throw invalidStateToken();
+  // A passkey is bound to the pages of this service: no other program can ask a browser for it.
+  if (!pending.factors.some(({ id, type }) => id === factorId && type === 'TOTP')) throw notFound(factorId, 'Factor');
+  return orRefused(invalidStateToken, async () => {
+    const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND, request);
+    if (step === undefined) throw wrongPassCode();
+    return told(services, pending.user.id, step);
+  });
+}
+
+async function told(services: Services, userId: string, step: SignInStep): Promise<Outcome> {
+  const user = await findUserById(services.database.knex, userId);
+  // Deleted meanwhile, or of a kind that this sign-in does not have.
+  if (user === undefined || step.kind === 'enroll') throw authenticationFailed();
+  if (step.kind === 'factor') {
+    const { stateToken, expiresAt, factors } = step;
+    return { status: 'MFA_REQUIRED', stateToken, expiresAt, factors, user };
+  }
+  if (step.kind === 'password') return { status: 'PASSWORD_EXPIRED', stateToken: step.stateToken, expiresAt: step.expiresAt, user };
+  const value = randomToken();
+  const authenticatedAt = epochSeconds();
+  const expiresAt = authenticatedAt + LIFETIMES.sessionToken;
+  await insertSessionToken(services.database.knex, digest(value), { userId: user.id, amr: step.amr, authenticatedAt }, expiresAt);
+  return { status: 'SUCCESS', value, expiresAt: new Date(expiresAt * 1000), user };
+}
+
+/** Uses a session token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
+export const useSessionToken = (pool: Database['pool'], value: string): Promise<SessionToken | undefined> =>
+  takeSessionToken(pool, digest(value), epochSeconds());

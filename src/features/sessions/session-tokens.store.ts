@@ -1,0 +1,46 @@
+/**
+ * One-time session tokens: a sign-in made over the API that waits for its browser. Kept beside what oidc-provider keeps, under the SHA-256 of the
+ * value, so that whatever ends a user's tokens ends these too.
+ */
+import type pg from 'pg';
+import type { Executor } from '../../platform/database/database.ts';
+import { ALL_SERVERS, MODELS } from '../../protocol/storage/protocol-state.store.ts';
+
+export interface SessionToken {
+  readonly userId: string;
+  /** How the user was authenticated (RFC 8176). */
+  readonly amr: readonly string[];
+  /** Epoch seconds. */
+  readonly authenticatedAt: number;
+}
+
+/** @param id SHA-256 of the value @param expiresAt epoch seconds */
+export async function insertSessionToken(executor: Executor, id: string, token: SessionToken, expiresAt: number): Promise<void> {
+  await executor('oidc_payload').insert({
+    id,
+    model: MODELS.SessionToken,
+    server_key: ALL_SERVERS,
+    payload: { amr: token.amr, authenticatedAt: token.authenticatedAt },
+    account_id: token.userId,
+    expires_at: new Date(expiresAt * 1000),
+    exp_hour: Math.ceil(expiresAt / 3600),
+  });
+}
+
+const TAKE = {
+  name: 'take-session-token',
+  text: `DELETE FROM oidc_payload p USING users u
+    WHERE p.id = $1 AND p.model = ${MODELS.SessionToken} AND p.server_key = ${ALL_SERVERS} AND p.expires_at > to_timestamp($2)
+      AND u.id = p.account_id COLLATE "default" AND u.status = 'ACTIVE'
+    RETURNING p.account_id, p.payload`,
+};
+
+/** Uses a token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
+export async function takeSessionToken(pool: pg.Pool, id: string, now: number): Promise<SessionToken | undefined> {
+  const { rows } = await pool.query<{ account_id: string; payload: { amr: string[]; authenticatedAt: number } }>({
+    ...TAKE,
+    values: [id, now],
+  });
+  const [row] = rows;
+  return row && { userId: row.account_id, amr: row.payload.amr, authenticatedAt: row.payload.authenticatedAt };
+}

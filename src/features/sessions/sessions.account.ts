@@ -1,0 +1,45 @@
+/** `/account/sessions`: the browsers that the user is signed in with. One that he does not know he ends here; its applications are told as by a logout. */
+
+import type { AccountHouse } from '../../pages/account/account-house.ts';
+import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { findApplication } from '../applications/applications.service.ts';
+import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
+import { browserName } from './browser-name.policy.ts';
+import { endOwnOtherSession, endOwnOtherSessions, listOwnSessions } from './own-sessions.service.ts';
+
+/** GET /account/sessions */
+export const sessionsPage = ownPage('sessions', async (house, ctx, visit) => {
+  const language = pageLanguage(ctx);
+  const { zone, moment } = times(language, visit.user);
+  const found = await listOwnSessions(house.services, visit.user.id, visit.session.uid);
+  const labels = await labelsOf(house, new Set(found.flatMap(({ applications }) => applications)));
+  const sessions = found.map((session) => ({
+    id: session.id,
+    current: session.current,
+    browser: browserName(session.userAgent ?? '') ?? language.text('account.sessions.unknown'),
+    address: session.ipAddress,
+    signedIn: session.signedIn && moment(session.signedIn),
+    lastSeen: session.lastSeen && moment(session.lastSeen),
+    applications: session.applications.flatMap((id) => labels.get(id) ?? []).join(', '),
+  }));
+  await draw(house, ctx, visit, 'account/sessions', { page: 'sessions' }, { sessions, zone });
+});
+
+async function labelsOf({ services }: AccountHouse, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all([...ids].map((id) => findApplication(services.database, id)));
+  return new Map(found.flatMap((application) => (application === undefined ? [] : [[application.id, application.label]])));
+}
+
+/** POST /account/sessions/end: one of his own; the id of another's names none. */
+export const endSession = ownChange<AccountHouse>(async (house, ctx, session, form) => {
+  const ended = await endOwnOtherSession(house.services, session.accountId, form.get('session') ?? '', visitor(ctx, house.config));
+  doneWith(ctx, 'sessions', ended ? 'session-ended' : 'session-gone');
+}, 'sessions');
+
+/** POST /account/sessions/end-others */
+export const endOtherSessions = ownChange<AccountHouse>(async (house, ctx, session) => {
+  await endOwnOtherSessions(house.services, session.accountId, session.uid, visitor(ctx, house.config));
+  doneWith(ctx, 'sessions', 'sessions-ended');
+}, 'sessions');

@@ -1,0 +1,89 @@
+/**
+ * `sessions/me`: the session of the browser that calls, as Okta's Sessions API shows it. The cookie of the sign-in is the authentication, and no API
+ * token; pages of other sites are refused. How a session begins is not here.
+ */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { links, time, writeTime } from '../../api/fields.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { isEnrolled } from '../second-factors/factors.service.ts';
+import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
+import type { Browser, BrowserSession } from './browser.api.ts';
+import { endOwnSession, sessionId } from './user-sessions.service.ts';
+
+const session = z.object({
+  id: z.string(),
+  userId: z.string(),
+  login: z.string(),
+  createdAt: time,
+  expiresAt: time,
+  status: z.literal('ACTIVE'),
+  lastPasswordVerification: time.nullable(),
+  lastFactorVerification: time.nullable(),
+  amr: z.array(z.string()),
+  /** OKTA, the word that Okta's SDKs read, stands for this service itself; FEDERATION for an external identity provider. */
+  idp: z.object({ id: z.string(), type: z.enum(['OKTA', 'FEDERATION']) }),
+  mfaActive: z.boolean(),
+  _links: links.extend({ user: z.object({ href: z.url() }) }),
+});
+
+const refusals = { 403: 'OtherSite', 404: 'NoSession' } as const;
+
+export const sessions: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path: '/sessions/me',
+    access: 'anyone',
+    summary: "Read the session of the browser that calls; its cookie is the authentication, and only the service's own pages may ask",
+    response: session,
+    refusals,
+    async handler({ services, browser }) {
+      const found = await demandSession(browser);
+      return present(found, await isEnrolled(services, found.accountId), services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/sessions/me',
+    access: 'anyone',
+    summary: 'End the session of the browser that calls, on all authorization servers; its tokens live on',
+    refusals,
+    handler: async ({ services, browser, request }) => {
+      const { uid, accountId: userId, login } = await demandSession(browser);
+      await endOwnSession(services, { uid, userId, login }, request);
+      await browser.forgetSession();
+      return undefined;
+    },
+  }),
+];
+
+/** @throws {ApiError} not found; forbidden to another site's page */
+async function demandSession(browser: Browser): Promise<BrowserSession> {
+  const found = await browser.session();
+  if (found === undefined) throw notFound('me', 'Session');
+  return found;
+}
+
+const moment = (epochSeconds: number): string => writeTime(new Date(epochSeconds * 1000));
+
+/** @param mfaActive has the user a second factor? */
+function present(
+  { uid, accountId, login, amr, idp, signedInAt, expiresAt }: BrowserSession,
+  mfaActive: boolean,
+  baseUrl: string,
+): z.input<typeof session> {
+  return {
+    id: sessionId(uid),
+    userId: accountId,
+    login,
+    createdAt: moment(signedInAt),
+    expiresAt: moment(expiresAt),
+    status: 'ACTIVE',
+    lastPasswordVerification: amr.includes('pwd') ? moment(signedInAt) : null,
+    lastFactorVerification: isMultiFactor(amr) ? moment(signedInAt) : null,
+    amr: [...amr],
+    idp: idp === undefined ? { id: 'gatehouse', type: 'OKTA' } : { id: idp, type: 'FEDERATION' },
+    mfaActive,
+    _links: { self: { href: `${baseUrl}/api/v1/sessions/me` }, user: { href: `${baseUrl}/api/v1/users/${accountId}` } },
+  };
+}

@@ -1,0 +1,102 @@
+/** What a user is signed in with: his browser sessions, one ended or all. */
+import { z } from 'zod';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { applicationNames } from '../users/names.console.ts';
+import { addressOfUser, subjectOf, subjectToChange, userPage } from '../users/user-page.console.ts';
+import { browserName } from './browser-name.policy.ts';
+import { clearSessions, endSession, listSessions } from './user-sessions.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/sessions`;
+
+/** RFC 8176, and what is this service's own. */
+const METHODS: Readonly<Record<string, string>> = {
+  pwd: 'Password',
+  otp: 'Code',
+  mfa: 'Two factors',
+  fed: 'Identity provider',
+  hwk: 'Passkey',
+  swk: 'Passkey',
+  kba: 'Recovery code',
+};
+
+const list: ConsolePage = {
+  path: '/users/:id/sessions',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const home = homeOf(subject.user.id);
+    const { items, next } = await listSessions(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const labels = await applicationNames(
+      visit,
+      items.flatMap(({ applications }) => applications),
+    );
+    const part = {
+      kind: 'table' as const,
+      lead: 'A session is one browser in which the user is signed in.',
+      name: 'Sessions',
+      columns: ['Browser', 'Last seen', 'Signed in', 'Ends at the latest', 'Applications'],
+      rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
+        cells: [
+          [{ text: browserName(userAgent ?? '') ?? 'Not known' }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
+          lastSeen === null ? { text: 'Not noted', soft: true } : { moment: momentOf(lastSeen) },
+          [{ moment: momentOrNull(signedIn) }, { text: amr.map((method) => METHODS[method] ?? method).join(', '), soft: true }],
+          { moment: momentOf(expires) },
+          applications.map((one) => labels.get(one) ?? one).join(', '),
+        ],
+        actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],
+      })),
+      empty: 'The user is signed in nowhere.',
+      pager: pagerOf(home, query, next),
+    };
+    return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);
+  },
+};
+
+const TOKENS: Field = {
+  name: 'oauthTokens',
+  label: 'End the tokens of applications, too',
+  kind: 'check',
+  checked: true,
+  hint: 'Else applications that hold tokens go on until these expire.',
+};
+
+const endAll: ConsolePage = {
+  path: '/users/:id/sessions/end',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectToChange(visit);
+    const title = `End all sessions of ${name}?`;
+    const facts = ['Everywhere the user has to sign in again.', 'This cannot be undone.'];
+    return formPage({ title, crumbs, facts, fields: [TOKENS], submit: 'End all sessions', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectOf(visit);
+    const also = parse(z.object({ oauthTokens: z.boolean() }), typedValues([TOKENS], form));
+    await clearSessions(visit.services, user.id, also, visit.request);
+    return { goTo: homeOf(user.id), notice: 'sessions-ended' };
+  },
+};
+
+const endOne: ConsolePage = {
+  path: '/users/:id/sessions/:sessionId/end',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectToChange(visit);
+    const facts = ['In that browser the user has to sign in again. Tokens that applications hold go on.', 'This cannot be undone.'];
+    return formPage({ title: 'End this session?', crumbs, facts, submit: 'End session', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await subjectOf(visit);
+    await endSession(visit.services, user.id, visit.params.sessionId ?? '', visit.request);
+    return { goTo: homeOf(user.id), notice: 'session-ended' };
+  },
+};
+
+export const userSessions: readonly ConsolePage[] = [list, endAll, endOne];

@@ -1,0 +1,110 @@
+/** What a user is signed in with: seen, and ended while he stays active. */
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { inPages, type Page, type Window } from '../../platform/database/paging.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
+import { deleteWishOf } from '../users/email-verifications.store.ts';
+import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
+import { type BrowserSession, listBrowserSessions } from './browser-sessions.store.ts';
+
+/** A session as it is told: its id is neither the cookie's value nor the name under which the service keeps it. */
+export interface UserSession extends Omit<BrowserSession, 'uid'> {
+  readonly id: string;
+}
+
+/** The name of a session outside: neither the cookie's value nor the name under which the service keeps it. */
+export const sessionId = (uid: string): string => digest(JSON.stringify(['session', uid]));
+
+/**
+ * The user's browser sessions, the newest first. They tell where he goes: whoever may only see him as one of an organization is not told.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function listSessions(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<UserSession>> {
+  const { knex } = services.database;
+  const { id } = await findCloselyVisibleUser(knex, idOrLogin, request);
+  const sessions = await listBrowserSessions(knex, id, present());
+  return inPages(
+    sessions.map(({ uid, ...session }) => ({ id: sessionId(uid), ...session })),
+    window,
+  );
+}
+
+/** Ends one browser session on all servers; tokens live on. @throws {ApiError} not found, forbidden */
+export async function endSession(services: Services, idOrLogin: string, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    const found = (await listBrowserSessions(trx, user.id, present())).find(({ uid }) => sessionId(uid) === id);
+    if (found === undefined || !(await endBrowserSession(trx, found.uid))) throw notFound(id, 'Session');
+    await deleteWishOf(trx, user.id);
+    await recordEvent(trx, {
+      eventType: 'user.session.clear',
+      displayMessage: 'End user session',
+      request,
+      targets: [userTarget(user)],
+      before: { signedIn: found.signedIn, applications: found.applications },
+      after: { oauthTokensRevoked: false },
+    });
+  });
+}
+
+/**
+ * Ends the user's browser sessions on all servers, and his sign-ins under way.
+ * @param also.oauthTokens end the tokens of all applications, too
+ * @throws {ApiError} not found, forbidden
+ */
+export async function clearSessions(
+  services: Services,
+  idOrLogin: string,
+  { oauthTokens }: { readonly oauthTokens: boolean },
+  request: RequestContext,
+): Promise<void> {
+  const end = async (executor: Executor, userId: string): Promise<void> => {
+    await endBrowserSessions(executor, userId);
+    if (oauthTokens) await endOAuthTokens(executor, userId);
+  };
+  const id = await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, request);
+    await end(trx, user.id);
+    await recordEvent(trx, {
+      eventType: 'user.session.clear',
+      displayMessage: 'Clear user sessions',
+      request,
+      targets: [userTarget(user)],
+      after: { oauthTokensRevoked: oauthTokens },
+    });
+    return user.id;
+  });
+  // What was being written meanwhile.
+  await end(services.database.knex, id);
+}
+
+/**
+ * Ends the session of the browser that asks for it, on all servers; its tokens live on. One that has ended already is not ended again.
+ * @param session.uid as src/oauth knows it
+ */
+export async function endOwnSession(
+  { database }: Services,
+  session: { readonly uid: string; readonly userId: string; readonly login: string },
+  request: RequestContext,
+): Promise<void> {
+  const user = { id: session.userId, login: session.login };
+  await database.transaction(async (trx) => {
+    if (!(await endBrowserSession(trx, session.uid))) return;
+    await recordEvent(trx, {
+      eventType: 'user.session.end',
+      displayMessage: 'User logout',
+      request: { ...request, actor: { id: user.id, type: 'User', displayName: user.login } },
+      targets: [userTarget(user)],
+    });
+  });
+}

@@ -1,0 +1,203 @@
+/** Settings → Branding: name, logo, colours and links of the service, each application's, and how the sign-in page looks with them. */
+
+import { type Field, formPage } from '../../pages/console/form.ts';
+import type { Action, ConsolePage, Crumb, Typed, Visit } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { type Content, listPage, sheetPage } from '../../pages/console/sheet.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { getApplication, listApplications } from '../applications/applications.service.ts';
+import { coloursOf, contrastTable, previewPage } from './branding-preview.console.ts';
+import { type Branding, changeSettings, DEFAULTS, readSettings } from './settings.service.ts';
+import { settingsBodies } from './settings-fields.service.ts';
+
+const HOME = '/admin/settings/branding';
+const SETTINGS: readonly Crumb[] = [{ label: 'Settings' }];
+const CRUMBS: readonly Crumb[] = [...SETTINGS, { label: 'Branding', href: HOME }];
+const TABS: readonly Action[] = [
+  { label: 'Service', href: HOME },
+  { label: 'Applications', href: `${HOME}/applications` },
+];
+
+const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+
+const fieldsOf = (held: Branding): readonly Field[] => [
+  {
+    name: 'name',
+    label: 'Name',
+    required: true,
+    value: held.name,
+    hint: 'Stands on every page, in its title, and in people’s authenticator apps.',
+  },
+  {
+    name: 'logoUrl',
+    label: 'Logo',
+    kind: 'url',
+    value: held.logoUrl ?? '',
+    hint: 'The https:// address of a picture, shown 28 pixels high beside the name. Every visitor’s browser asks for it there. Empty: the one of this product.',
+  },
+  {
+    name: 'primaryColorHex',
+    label: 'Colour',
+    group: 'Colour of links and buttons',
+    value: held.primaryColorHex ?? '',
+    hint: 'As #rrggbb, e.g. #0f5c5c. Empty: the colours of this product.',
+  },
+  {
+    name: 'primaryColorDarkHex',
+    label: 'Colour on dark pages',
+    group: 'Colour of links and buttons',
+    value: held.primaryColorDarkHex ?? '',
+    hint: 'For people whose device is set to dark. Empty: made from the colour above, light enough to be read.',
+  },
+  link('supportUrl', 'Help', held.supportUrl),
+  link('privacyUrl', 'Privacy policy', held.privacyUrl),
+  link('termsUrl', 'Terms of service', held.termsUrl),
+];
+
+const link = (name: 'supportUrl' | 'privacyUrl' | 'termsUrl', label: string, value: string | null): Field => ({
+  ...{ name, label, kind: 'url', group: 'Links at the foot of the pages', value: value ?? '' },
+  ...(name === 'supportUrl' && { hint: 'https:// addresses. Empty: there is no such link.' }),
+});
+
+/** What was typed; an empty field is none. @throws {ApiError} validation */
+function changesIn(form: URLSearchParams): Partial<Branding> {
+  const typed = fieldsOf(DEFAULTS.branding).map(({ name }): [string, string | null] => {
+    const text = (form.get(name) ?? '').trim();
+    return [name, text === '' && name !== 'name' ? null : text];
+  });
+  return parse(settingsBodies.branding, Object.fromEntries(typed));
+}
+
+const code = (text: string | null): Content => (text === null ? '' : { text, code: true });
+
+const show: ConsolePage = {
+  path: '/settings/branding',
+  access: 'service',
+  async show(visit) {
+    const branding = await readSettings(visit.services, 'branding');
+    const { primaryColorHex, primaryColorDarkHex } = branding;
+    const preview: Action = { label: 'Preview', href: `${HOME}/preview` };
+    const made =
+      primaryColorHex === null
+        ? 'That of this product'
+        : [
+            { text: coloursOf({ branding }).dark, code: true },
+            { text: 'made from the other one', soft: true },
+          ];
+    return sheetPage({
+      title: 'Branding',
+      lead: 'How this service presents itself to people on the pages where they sign in.',
+      crumbs: SETTINGS,
+      tabs: TABS,
+      actions: mayWrite(visit) ? [preview, { label: 'Change', href: `${HOME}/edit`, main: true }] : [preview],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Name', value: branding.name },
+            { label: 'Logo', value: branding.logoUrl === null ? 'That of this product' : code(branding.logoUrl) },
+            { label: 'Colour', value: primaryColorHex === null ? 'That of this product' : code(primaryColorHex) },
+            { label: 'Colour on dark pages', value: primaryColorDarkHex === null ? made : code(primaryColorDarkHex) },
+            { label: 'Help', value: code(branding.supportUrl) },
+            { label: 'Privacy policy', value: code(branding.privacyUrl) },
+            { label: 'Terms of service', value: code(branding.termsUrl) },
+          ],
+        },
+        contrastTable(branding),
+      ],
+    });
+  },
+};
+
+const editPage = (held: Branding, typed: Typed) =>
+  formPage(
+    {
+      title: 'Change the branding',
+      crumbs: CRUMBS,
+      facts: [
+        'A colour that people could not read by is refused, and the nearest one that they can is told (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',
+      ],
+      fields: fieldsOf(held),
+      submit: 'Save',
+      also: { label: 'Preview', step: 'preview' },
+      cancel: HOME,
+    },
+    typed,
+  );
+
+const edit: ConsolePage = {
+  path: '/settings/branding/edit',
+  access: 'service',
+  verb: 'write',
+  show: async ({ services }, typed) => editPage(await readSettings(services, 'branding'), typed),
+  async receive({ services, request }, form) {
+    const step = form.get('step');
+    if (step === 'change') return editPage(DEFAULTS.branding, { values: form, problems: [] });
+    const changes = changesIn(form);
+    if (step === 'preview') {
+      const unsaved = Object.fromEntries(fieldsOf(DEFAULTS.branding).map(({ name }) => [name, form.get(name) ?? '']));
+      const page = { title: 'Preview', lead: 'Nothing is saved yet.', crumbs: CRUMBS };
+      return previewPage(page, { branding: { ...DEFAULTS.branding, ...changes }, unsaved });
+    }
+    await changeSettings(services, 'branding', changes, request);
+    return { goTo: HOME, notice: 'branding-changed' };
+  },
+};
+
+const preview: ConsolePage = {
+  path: '/settings/branding/preview',
+  access: 'service',
+  async show({ services }) {
+    const lead = 'The sign-in page as it is now, for an application without a logo and a colour of its own.';
+    return previewPage({ title: 'Preview', lead, crumbs: CRUMBS }, { branding: await readSettings(services, 'branding') });
+  },
+};
+
+const applications: ConsolePage = {
+  path: '/settings/branding/applications',
+  access: 'service',
+  async show({ services, query }) {
+    const q = (query.get('q') ?? '').trim();
+    const at = `${HOME}/applications`;
+    const window = { limit: LIMIT, after: afterIn(query) };
+    const search = { q: q === '' ? undefined : q };
+    const { items, next } = isPrintable(q) ? await listApplications(services, search, window) : { items: [], next: undefined };
+    return listPage({
+      title: 'Branding',
+      lead: 'An application may show a logo and a colour of its own where people sign in to it.',
+      crumbs: SETTINGS,
+      tabs: TABS,
+      list: {
+        name: 'applications',
+        columns: ['Application', 'Logo', 'Colour'],
+        rows: items.map(({ id, label, settings: { logo_uri, brand_color } }) => ({
+          cells: [
+            { text: label, href: `/admin/applications/${encodeURIComponent(id)}/branding` },
+            logo_uri === undefined ? '' : 'Its own',
+            brand_color === undefined ? { text: 'That of the service', soft: true } : { text: brand_color, code: true },
+          ],
+          actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
+        })),
+        empty: 'No application fits. Search for the beginning of its name.',
+        search: { label: 'Name', q, isNarrowed: q !== '' },
+        pager: pagerOf(at, query, next),
+      },
+    });
+  },
+};
+
+const application: ConsolePage = {
+  path: '/settings/branding/applications/:id',
+  access: 'service',
+  async show({ services, params }) {
+    const { label, settings } = await getApplication(services, params.id ?? '');
+    const branding = await readSettings(services, 'branding');
+    const crumbs = [...CRUMBS, { label: 'Applications', href: `${HOME}/applications` }];
+    const page = { title: `Preview of ${label}`, lead: 'The page where people sign in to this application, as it is now.', crumbs };
+    return previewPage(page, { branding, application: { label, logo: settings.logo_uri, colour: settings.brand_color } });
+  },
+};
+
+export const brandingPages: readonly ConsolePage[] = [show, edit, preview, applications, application];

@@ -1,0 +1,88 @@
+/**
+ * The first start of a new service: the two authorization servers of config/, the first administrator, and the first API token if one is
+ * wanted. Repeated until it was carried to its end once, so that a process killed in the middle leaves nothing half made.
+ */
+import { AUTHORIZATION_SERVERS } from '../../../config/authorization-servers.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomBase62 } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { createApiToken } from '../api-tokens/api-tokens.service.ts';
+import { findTokenBearer } from '../api-tokens/api-tokens.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { SYSTEM } from '../audit/audit-event.policy.ts';
+import { seedAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
+import { findServer } from '../authorization-servers/authorization-servers.store.ts';
+import { issuerOf } from '../authorization-servers/server-id.policy.ts';
+import { findPasswordProblem } from '../passwords/password-policy.service.ts';
+import { hashPassword } from '../passwords/passwords.service.ts';
+import { firstMfaSettings } from '../second-factors/second-factor.policy.ts';
+import { createUser } from '../users/users.service.ts';
+import { findUserByLogin, type User, updatePasswordHash } from '../users/users.store.ts';
+import { alone, isFirstStartDone, markFirstStartDone } from './first-start.store.ts';
+import { changeSettings } from './settings.service.ts';
+
+/** The first administrator's credentials, told once. */
+export interface FirstAdministrator {
+  readonly username: string;
+  /** undefined when the operator chose it himself. */
+  readonly generatedPassword: string | undefined;
+}
+
+/**
+ * Carries the first start out, if it was not yet; of several processes that start together, one does it and the others wait.
+ * @param tell prints the credentials; called before the first start counts as done, so they are never lost
+ */
+export async function firstStart(services: Services, tell: (administrator: FirstAdministrator) => void): Promise<void> {
+  const { database, config } = services;
+  if (await isFirstStartDone(database.knex)) return;
+  await alone(database, async () => {
+    if (await isFirstStartDone(database.knex)) return;
+    for (const seed of AUTHORIZATION_SERVERS) {
+      if ((await findServer(database.knex, seed.id)) !== undefined) continue;
+      const { audience = issuerOf(config.baseUrl, seed.id), ...rest } = seed;
+      await seedAuthorizationServer(services, { ...rest, audience, system: true }, SYSTEM);
+    }
+    const password = config.admin.password ?? randomBase62(20);
+    const administrator = await administratorWith(services, password);
+    await firstToken(services, administrator);
+    const mfa = firstMfaSettings(config.loopback, present());
+    if (mfa !== undefined) await changeSettings(services, 'sign-in', mfa, SYSTEM);
+    tell({ username: administrator.login, generatedPassword: config.admin.password === undefined ? password : undefined });
+    await markFirstStartDone(database.knex, present());
+  });
+}
+
+/** An administrator left by a first start that was cut off gets the password anew: nobody has seen the one before. */
+async function administratorWith(services: Services, password: string): Promise<User> {
+  const login = services.config.admin.username;
+  const poor = await findPasswordProblem(services, password, { login, email: null, profile: {} });
+  // Chosen by the operator, who would stand before a service that does not start.
+  if (poor !== undefined)
+    services.log.warn({ problem: poor.problem }, 'ADMIN_PASSWORD is a poor password: choose another one once signed in');
+  const passwordHash = await hashPassword(password);
+  const left = await findUserByLogin(services.database.knex, login);
+  if (left === undefined) {
+    return createUser(
+      services,
+      { profile: { login }, passwordHash, activate: true, roles: [{ type: 'SUPER_ADMIN', orgId: undefined }] },
+      SYSTEM,
+    );
+  }
+  await services.database.transaction(async (trx) => {
+    await updatePasswordHash(trx, left.id, passwordHash, present());
+    await recordEvent(trx, {
+      eventType: 'user.account.update_password',
+      displayMessage: 'Password of the first administrator set',
+      request: SYSTEM,
+      targets: [{ id: left.id, type: 'User', displayName: left.login }],
+    });
+  });
+  return left;
+}
+
+async function firstToken(services: Services, administrator: User): Promise<void> {
+  const value = services.config.admin.apiToken;
+  if (value === undefined) return;
+  if ((await findTokenBearer(services.database.knex, digest(value), present())) !== undefined) return;
+  await createApiToken(services, { name: 'ADMIN_API_TOKEN', userId: administrator.id, value }, SYSTEM);
+}

@@ -1,0 +1,38 @@
+/** The settings that nearly every page and sign-in needs, as this process knows them: a change made here counts at once, one made elsewhere when it is told. */
+
+import { Known } from '../../platform/cache/cache.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { DEFAULTS, readCommittedSettings, type Settings, type SettingsName } from './settings.service.ts';
+
+type Caches = { readonly [N in SettingsName]: Known<Settings[N]> };
+type Parts = Pick<Services, 'database' | 'notifications'>;
+
+/** By the pool: services within a transaction have a database of their own, but this one of the process. */
+const caches = new WeakMap<Services['database']['pool'], Caches>();
+
+/**
+ * As this process knows them.
+ * @throws when they must be read and the database is away; but the page that says so can be shown: it is drawn with the branding that was known last
+ */
+export const currentSettings = <N extends SettingsName>(services: Parts, name: N): Promise<Settings[N]> =>
+  cachesOf(services)[name].current();
+
+function cachesOf({ database, notifications }: Parts): Caches {
+  const known = caches.get(database.pool);
+  if (known !== undefined) return known;
+  const cache = <N extends SettingsName>(name: N, meanwhile?: Settings[N]) =>
+    new Known<Settings[N]>(() => readCommittedSettings({ database }, name), meanwhile);
+  const made: Caches = {
+    'sign-in': cache('sign-in'),
+    password: cache('password'),
+    branding: cache('branding', DEFAULTS.branding),
+    audit: cache('audit'),
+  };
+  notifications.subscribe((change) => {
+    for (const [name, one] of Object.entries(made)) {
+      if (change === 'everything' || (change.kind === 'settings' && change.id === name)) one.forget();
+    }
+  });
+  caches.set(database.pool, made);
+  return made;
+}

@@ -1,0 +1,91 @@
+/** What can be set for the whole service, as the bodies of `settings/…`; what is absent stays at its default. Only what has an effect is here. */
+import { z } from 'zod';
+import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
+import { shownText, text } from '../../platform/validation/text.ts';
+import { LONGEST_HISTORY } from '../passwords/password.policy.ts';
+import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
+import { colourProblem, isColour, type Scheme } from './brand-colours.policy.ts';
+import type { Settings, SettingsName } from './settings.service.ts';
+
+function isHttpsAddress(value: string): boolean {
+  if (!/^https:\/\//i.test(value) || !URL.canParse(value)) return false;
+  const { username, password } = new URL(value);
+  return username === '' && password === '';
+}
+
+const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();
+
+/** A colour for the pages in one scheme; refused where people could not read by it. */
+export const brandColour = (scheme: Scheme) =>
+  z
+    .string()
+    .trim()
+    .refine(isColour, { error: 'must be a colour like #0f5c5c', abort: true })
+    .toLowerCase()
+    .superRefine((colour, ctx) => {
+      const problem = colourProblem(scheme, colour);
+      if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
+    });
+
+export const settingsBodies: { readonly [N in SettingsName]: z.ZodType<Partial<Settings[N]>> } = {
+  'sign-in': z.strictObject({
+    sessionIdleMinutes: z.int().min(1).max(43_200).exactOptional().meta({ description: 'A session ends when it was not used for so long' }),
+    sessionLifetimeDays: z.int().min(1).max(365).exactOptional().meta({ description: 'A session ends so long after its sign-in' }),
+    identifierFirst: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: 'The user name is asked for on a page of its own, before the password' }),
+    mfa: z
+      .enum(MFA_POLICIES)
+      .exactOptional()
+      .meta({ description: 'Who must sign in with a second factor; whoever has one is always asked for it' }),
+    mfaFrom: z.iso
+      .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
+      .transform((value) => new Date(value).toISOString())
+      // An offset can lead out of the years that are written with four digits.
+      .refine((value) => /^\d{4}-/.test(value), 'must be in the years 0 to 9999')
+      .nullable()
+      .exactOptional()
+      .meta({ description: '`mfa` applies from this moment on, until then as OPTIONAL; null: at once' }),
+  }),
+  password: z.strictObject({
+    minLength: z.int().min(SHORTEST_PASSWORD).max(128).exactOptional().meta({ description: 'Characters at least' }),
+    historyCount: z
+      .int()
+      .min(0)
+      .max(LONGEST_HISTORY)
+      .exactOptional()
+      .meta({ description: 'So many passwords of a user, the present one among them, cannot be chosen again; 0: any can' }),
+    maxAgeDays: z
+      .int()
+      .min(1)
+      .max(3650)
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'After so many days another password must be chosen at the next sign-in; null: never' }),
+  }),
+  branding: z.strictObject({
+    name: shownText({ least: 1, most: 100 }).exactOptional().meta({ description: 'Stands on every page and in its title' }),
+    logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
+    primaryColorHex: brandColour('light')
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'Of links and buttons on the pages for end users; refused where its contrast is too low (WCAG 2.2, 1.4.3)' }),
+    primaryColorDarkHex: brandColour('dark')
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'The same where the browser wants dark pages; null: made from the other one' }),
+    supportUrl: link.meta({ description: 'A link at the foot of the pages for end users' }),
+    privacyUrl: link.meta({ description: 'As supportUrl' }),
+    termsUrl: link.meta({ description: 'As supportUrl' }),
+  }),
+  audit: z.strictObject({
+    retentionDays: z
+      .int()
+      .min(1)
+      .max(36_500)
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'Events older than so many days are removed; null: never' }),
+  }),
+};

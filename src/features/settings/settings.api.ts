@@ -1,0 +1,61 @@
+/** `settings`: what holds for the whole service. What may be set is in features/settings/settings-fields.service.ts. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { time } from '../../api/fields.ts';
+import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
+import { readSettings, replaceSettings, type Settings, type SettingsName } from './settings.service.ts';
+import { settingsBodies } from './settings-fields.service.ts';
+
+/** The two calls of one group of settings. */
+const both = <N extends SettingsName>(name: N, what: string, response: z.ZodType<Settings[N], Settings[N]>): Endpoint[] => [
+  endpoint({
+    method: 'GET',
+    path: `/settings/${name}`,
+    access: 'service',
+    summary: `Read ${what}`,
+    response,
+    handler: ({ services }) => readSettings(services, name),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: `/settings/${name}`,
+    access: 'service',
+    summary: `Replace ${what}; what is absent returns to its default`,
+    body: settingsBodies[name],
+    response,
+    handler: ({ services, body: set, request }) => replaceSettings(services, name, set, request),
+  }),
+];
+
+export const settings: readonly Endpoint[] = [
+  ...both(
+    'sign-in',
+    'how long sessions last, and who needs a second factor',
+    z.object({
+      sessionIdleMinutes: z.int(),
+      sessionLifetimeDays: z.int(),
+      identifierFirst: z.boolean(),
+      mfa: z.enum(MFA_POLICIES),
+      mfaFrom: time.nullable(),
+    }),
+  ),
+  ...both(
+    'password',
+    'what is asked of new passwords',
+    z.object({ minLength: z.int(), historyCount: z.int(), maxAgeDays: z.int().nullable() }),
+  ),
+  ...both(
+    'branding',
+    'how the service presents itself',
+    z.object({
+      name: z.string(),
+      logoUrl: z.string().nullable(),
+      primaryColorHex: z.string().nullable(),
+      primaryColorDarkHex: z.string().nullable(),
+      supportUrl: z.string().nullable(),
+      privacyUrl: z.string().nullable(),
+      termsUrl: z.string().nullable(),
+    }),
+  ),
+  ...both('audit', 'how long the audit log is kept', z.object({ retentionDays: z.int().nullable() })),
+];

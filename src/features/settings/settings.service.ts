@@ -1,0 +1,137 @@
+/** What is set for the whole service. What was not set has the value of config/defaults.ts; only what was set is stored. */
+import { BRAND, LIFETIMES, PASSWORD_HISTORY, SHORTEST_PASSWORD } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { PasswordPolicy } from '../passwords/password.policy.ts';
+import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
+import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
+
+/** How long a browser's session lasts. */
+export interface SignInSettings extends MfaSettings {
+  /** Without any use. */
+  readonly sessionIdleMinutes: number;
+  /** From the sign-in on, however much it is used. */
+  readonly sessionLifetimeDays: number;
+  /** Is the user name asked for on a page of its own, before the password? */
+  readonly identifierFirst: boolean;
+}
+
+/** How the service presents itself to people; null: there is no such link. */
+export interface Branding {
+  readonly name: string;
+  /** Beside the name; null: the service's own. */
+  readonly logoUrl: string | null;
+  /** `#rrggbb`, for links and buttons; null: the service's own. */
+  readonly primaryColorHex: string | null;
+  /** The same in dark; null: made from the other one. */
+  readonly primaryColorDarkHex: string | null;
+  readonly supportUrl: string | null;
+  readonly privacyUrl: string | null;
+  readonly termsUrl: string | null;
+}
+
+/** What becomes of the audit log. */
+export interface AuditSettings {
+  /** null: it is kept for ever. */
+  readonly retentionDays: number | null;
+}
+
+export interface Settings {
+  readonly 'sign-in': SignInSettings;
+  readonly password: PasswordPolicy;
+  readonly branding: Branding;
+  readonly audit: AuditSettings;
+}
+
+export type SettingsName = keyof Settings;
+
+export const DEFAULTS: Settings = {
+  'sign-in': {
+    sessionIdleMinutes: LIFETIMES.sessionIdle / 60,
+    sessionLifetimeDays: LIFETIMES.session / 86_400,
+    identifierFirst: false,
+    mfa: 'OPTIONAL',
+    mfaFrom: null,
+  },
+  password: { minLength: SHORTEST_PASSWORD, historyCount: PASSWORD_HISTORY, maxAgeDays: null },
+  branding: BRAND,
+  audit: { retentionDays: null },
+};
+
+const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({
+  ...DEFAULTS[name],
+  ...(set as Partial<Settings[N]>),
+});
+
+/** As they are now, from the database. */
+export async function readSettings<N extends SettingsName>({ database }: Pick<Services, 'database'>, name: N): Promise<Settings[N]> {
+  return withDefaults(name, await findSettings(database.knex, name));
+}
+
+/** As they were committed, for what keeps them beyond a transaction (settings-cache.ts). */
+export async function readCommittedSettings<N extends SettingsName>(
+  { database }: Pick<Services, 'database'>,
+  name: N,
+): Promise<Settings[N]> {
+  return withDefaults(name, await findCommittedSettings(database.pool, name));
+}
+
+/** @param set replaces all that was set before; what is absent returns to its default */
+export async function replaceSettings<N extends SettingsName>(
+  services: Services,
+  name: N,
+  set: Partial<Settings[N]>,
+  request: RequestContext,
+): Promise<Settings[N]> {
+  return write(services, name, () => set, request);
+}
+
+/** @param changes of what was set; the rest stays as it is */
+export async function changeSettings<N extends SettingsName>(
+  services: Services,
+  name: N,
+  changes: Partial<Settings[N]>,
+  request: RequestContext,
+): Promise<Settings[N]> {
+  return write(services, name, (before) => ({ ...before, ...changes }), request);
+}
+
+/** @param decide what is set from what was */
+async function write<N extends SettingsName>(
+  services: Services,
+  name: N,
+  decide: (before: Partial<Settings[N]>) => Partial<Settings[N]>,
+  request: RequestContext,
+): Promise<Settings[N]> {
+  const { database, notifications } = services;
+  const after = await database.transaction(async (trx) => {
+    const now = present();
+    const stored = await lockSettings(trx, name, now);
+    const set = decide(stored as Partial<Settings[N]>);
+    const [before, after] = [withDefaults(name, stored), withDefaults(name, set)];
+    await updateSettings(trx, name, set, now);
+    await recordEvent(trx, {
+      eventType: 'system.settings.update',
+      displayMessage: 'Update settings',
+      request,
+      targets: [{ id: name, type: 'Settings', displayName: name }],
+      before,
+      after,
+    });
+    await notifications.publish(trx, { kind: 'settings', id: name });
+    return after;
+  });
+  notifications.announce({ kind: 'settings', id: name });
+  return after;
+}
+
+/** @param executor a transaction, where the policy is asked for within one */
+export const readPasswordPolicy = async (executor: Executor): Promise<PasswordPolicy> =>
+  withDefaults('password', await findSettings(executor, 'password'));
+
+/** The policy that applies now. */
+export const readMfaPolicy = async (executor: Executor): Promise<MfaPolicy> =>
+  mfaPolicyAt(withDefaults('sign-in', await findSettings(executor, 'sign-in')), present());

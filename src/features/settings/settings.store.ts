@@ -1,0 +1,34 @@
+/** What is set for the whole service, each setting under its name. The only SQL on that table but for the mark of the first start. */
+import type pg from 'pg';
+import type { Executor } from '../../platform/database/database.ts';
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** @returns what was set; undefined when nothing was yet */
+export async function findSettings(executor: Executor, name: string): Promise<Value | undefined> {
+  const row = await executor('settings').where({ name }).first<{ value: Value } | undefined>('value');
+  return row?.value;
+}
+
+/** As they were committed, whatever transaction is under way. @returns as `findSettings` */
+export async function findCommittedSettings(pool: pg.Pool, name: string): Promise<Value | undefined> {
+  const { rows } = await pool.query<{ value: Value }>({
+    name: 'find-settings',
+    text: 'SELECT value FROM settings WHERE name = $1',
+    values: [name],
+  });
+  return rows[0]?.value;
+}
+
+/** Locks them, so that of two changes the second sees the first. Needs a transaction. @returns what was set before */
+export async function lockSettings(executor: Executor, name: string, now: Date): Promise<Value> {
+  await executor('settings').insert({ name, value: '{}', last_updated: now }).onConflict('name').ignore();
+  const row = await executor('settings').where({ name }).forUpdate().first<{ value: Value } | undefined>('value');
+  return row?.value ?? {};
+}
+
+export async function updateSettings(executor: Executor, name: string, value: Value, now: Date): Promise<void> {
+  await executor('settings')
+    .where({ name })
+    .update({ value: JSON.stringify(value), last_updated: now });
+}

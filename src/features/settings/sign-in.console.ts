@@ -1,0 +1,111 @@
+/** Security → Sign-in policy: what the sign-in page asks for first, and who needs a second factor. How long sessions last is set under Sessions. */
+
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { sheetPage } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
+import { changeSettings, DEFAULTS, readSettings, type SignInSettings } from './settings.service.ts';
+import { settingsBodies } from './settings-fields.service.ts';
+
+const HOME = '/admin/security/sign-in-policy';
+
+const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> = {
+  OPTIONAL: ['Whoever has one', 'People who have set up a second factor are asked for it at every sign-in; nobody else needs one.'],
+  ADMINISTRATORS: [
+    'Administrators',
+    'As above, and whoever has a role in this console must have one. Those without one set it up at their next sign-in.',
+  ],
+  EVERYONE: ['Everyone', 'All people must have one. Those without one set it up at their next sign-in; the password grant refuses them.'],
+};
+
+const options = (Object.keys(MFA) as MfaPolicy[]).map((value) => ({ value, label: MFA[value][0], hint: MFA[value][1] }));
+
+const fieldsOf = ({ identifierFirst, mfa, mfaFrom }: SignInSettings): readonly Field[] => [
+  {
+    name: 'identifierFirst',
+    label: 'The sign-in page asks for',
+    kind: 'radios',
+    value: String(identifierFirst),
+    options: [
+      { value: 'false', label: 'User name and password together', hint: 'One step fewer, and what password managers know best.' },
+      {
+        value: 'true',
+        label: 'The user name first',
+        hint: 'The password is asked for on the next page, whether there is such an account or not: nobody learns which names exist.',
+      },
+    ],
+  },
+  { name: 'mfa', label: 'A second factor is asked of', kind: 'radios', value: mfa, options },
+  {
+    name: 'mfaFrom',
+    label: 'Required from (UTC)',
+    kind: 'date-time',
+    value: mfaFrom?.slice(0, 16) ?? '',
+    hint: 'Until then only those who have a second factor are asked for it. Empty: required at once.',
+  },
+];
+
+const policy: ConsolePage = {
+  path: '/security/sign-in-policy',
+  access: 'service',
+  async show({ services, request }) {
+    const settings = await readSettings(services, 'sign-in');
+    const { mfa, mfaFrom, identifierFirst } = settings;
+    const [who, meaning] = MFA[mfa];
+    const begin =
+      mfaFrom !== null && isInGrace(settings, present()) ? [{ label: 'Required from', value: momentOf(new Date(mfaFrom)).text }] : [];
+    return sheetPage({
+      title: 'Sign-in policy',
+      lead: 'What people are asked for when they sign in.',
+      crumbs: [{ label: 'Security' }],
+      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'The sign-in page asks for', value: identifierFirst ? 'The user name first' : 'User name and password together' },
+            { label: 'Second factor', value: who },
+            ...begin,
+            { label: 'How long a sign-in counts', value: { text: 'Set under Sessions', href: '/admin/security/sessions' } },
+          ],
+        },
+        {
+          kind: 'words',
+          title: 'What this means',
+          paragraphs: [
+            meaning,
+            'An application may ask more of its users: by its own setting, or with acr_values in its request. None may ask less.',
+            'Whoever lost his second factor gets in again with a recovery code, or after an administrator has reset his factors on the page of the user.',
+          ],
+        },
+      ],
+    });
+  },
+};
+
+/** @returns an ISO moment, null for an empty field, or what was typed, for the schema to refuse */
+const momentTyped = (typed: unknown): unknown =>
+  typed instanceof Date ? (Number.isNaN(typed.getTime()) ? '' : typed.toISOString()) : (typed ?? null);
+
+const edit: ConsolePage = {
+  path: '/security/sign-in-policy/edit',
+  access: 'service',
+  verb: 'write',
+  async show({ services }, typed) {
+    const fields = fieldsOf(await readSettings(services, 'sign-in'));
+    const crumbs = [{ label: 'Security' }, { label: 'Sign-in policy', href: HOME }];
+    return formPage({ title: 'Change the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const { mfa, mfaFrom, identifierFirst } = typedValues(fieldsOf(DEFAULTS['sign-in']), form);
+    const changes = { mfa, mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
+    await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
+    return { goTo: HOME, notice: 'sign-in-policy-changed' };
+  },
+};
+
+export const signInPolicyPages: readonly ConsolePage[] = [policy, edit];

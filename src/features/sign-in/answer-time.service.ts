@@ -1,0 +1,108 @@
+/**
+ * While imported password hashes are left that cost more than our own, every refusal of a password is held back until the dearest of them could have been
+ * compared: unknown users, imported ones and others are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
+ * and Error Messages"). A right password is never held back. Waiting costs no computing; where nothing was imported, or everybody has signed in since,
+ * nothing is held back.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { type DearestHashes, findDearestImported } from '../passwords/imported-passwords.store.ts';
+import { verifyImportedHash } from '../passwords/password-hashes.service.ts';
+import { verifyPassword } from '../passwords/passwords.service.ts';
+
+/** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */
+const LOOK_AGAIN = 10_000;
+/** … and after which the comparison with the same ones is measured again. */
+const MEASURE_AGAIN = 60_000;
+
+interface Measured {
+  readonly hashes: readonly string[];
+  /** Milliseconds that a comparison with the dearest of them takes. */
+  readonly longest: number;
+  readonly at: number;
+}
+
+interface Known {
+  /** Milliseconds that a refusal takes at most, where the password is compared once. */
+  readonly longest: number;
+  readonly at: number;
+}
+
+const measured = new WeakMap<Database, Measured>();
+const known = new WeakMap<Database, Known>();
+const looking = new WeakMap<Database, Promise<Known>>();
+
+/** Takes note of an imported hash, right after it was stored: it may be the dearest, and the next answer is held back as long as it takes. */
+export function noteImported(database: Database): void {
+  known.delete(database);
+  looking.delete(database);
+}
+
+/** Waits until a comparison that began at that moment of `performance.now()` could have been the dearest. */
+export async function untilEven(database: Database, password: string, begun: number): Promise<void> {
+  const { longest } = await current(database);
+  // Typed in another composition, it is compared twice.
+  const comparisons = password === password.normalize('NFC') ? 1 : 2;
+  const rest = begun + longest * comparisons - performance.now();
+  if (rest > 0) await wait(rest);
+}
+
+async function current(database: Database): Promise<Known> {
+  const found = known.get(database);
+  if (found !== undefined && performance.now() - found.at < LOOK_AGAIN) return found;
+  const next = looking.get(database) ?? begin(database);
+  if (found === undefined) return next;
+  // What was known serves until the new is there.
+  next.catch(() => undefined);
+  return found;
+}
+
+function begin(database: Database): Promise<Known> {
+  const next: Promise<Known> = look(database)
+    .then((found) => {
+      // Of one that began before an import nothing is kept.
+      if (looking.get(database) === next) known.set(database, found);
+      return found;
+    })
+    .finally(() => {
+      if (looking.get(database) === next) looking.delete(database);
+    });
+  looking.set(database, next);
+  return next;
+}
+
+async function look(database: Database): Promise<Known> {
+  const at = performance.now();
+  const hashes = costlyHashes(await findDearestImported(database.knex));
+  const before = measured.get(database);
+  if (before === undefined || at - before.at >= MEASURE_AGAIN || before.hashes.join() !== hashes.join()) {
+    let longest = 0;
+    for (const hash of hashes) longest = Math.max(longest, await timeOf(hash));
+    measured.set(database, { hashes, longest, at });
+  }
+  return { longest: (measured.get(database)?.longest ?? 0) * timings.comparisonMargin, at };
+}
+
+const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';
+
+/** Hashes of nothing, as dear as the dearest of each kind. */
+function costlyHashes({ bcrypt, sha256, sha512 }: DearestHashes): string[] {
+  return [
+    ...(bcrypt === null ? [] : [`$2b$${String(bcrypt).padStart(2, '0')}$abcdefghijklmnopqrstuu${'a'.repeat(30)}a`]),
+    ...(sha256 === null ? [] : [`$pbkdf2-sha256$i=${sha256}$${SALT}$${Buffer.alloc(32).toString('base64')}`]),
+    ...(sha512 === null ? [] : [`$pbkdf2-sha512$i=${sha512}$${SALT}$${Buffer.alloc(64).toString('base64')}`]),
+  ];
+}
+
+/** @returns milliseconds that a wrong password takes, as busy as the machine is now */
+async function timeOf(hash: string): Promise<number> {
+  const begun = performance.now();
+  await verifyImportedHash(hash, 'a password of nobody');
+  const imported = performance.now() - begun;
+  let own = performance.now();
+  await verifyPassword(null, 'a password of nobody', () => {
+    own = performance.now();
+  });
+  return imported + performance.now() - own;
+}

@@ -1,0 +1,93 @@
+/**
+ * `authn`: sign-in by API. A right user name and password give a one-time session token, which the authorize endpoint takes as `sessionToken`, or a state
+ * token, with which the second factor is proved or an expired password replaced first; as Okta's Authentication API shows it.
+ */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { idParams, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { factorFields, presentFactor } from '../second-factors/factor-fields.api.ts';
+import { authenticateByApi, changePasswordByApi, verifyByApi } from '../sessions/session-tokens.service.ts';
+
+/** Whatever was typed: what is wrong with it is not told. */
+const typed = z.string().min(1).max(1024);
+
+const attribute = z.string().nullable();
+const verification = z.object({ verify: z.object({ href: z.url(), hints: z.object({ allow: z.array(z.literal('POST')) }) }) });
+
+const transaction = z.object({
+  status: z.enum(['SUCCESS', 'MFA_REQUIRED', 'PASSWORD_EXPIRED']),
+  expiresAt: time,
+  sessionToken: z.string().optional().meta({ description: 'With SUCCESS: signs one browser in, once, until it expires' }),
+  stateToken: z.string().optional().meta({
+    description:
+      'With MFA_REQUIRED: goes with the proof of the second factor; five wrong ones end it. With PASSWORD_EXPIRED: goes with the new password',
+  }),
+  _embedded: z.object({
+    user: z.object({
+      id: z.string(),
+      passwordChanged: time.nullable(),
+      profile: z.object({ login: z.string(), firstName: attribute, lastName: attribute, locale: attribute, timeZone: attribute }),
+    }),
+    factors: z
+      .array(z.object({ ...factorFields, _links: verification.partial() }))
+      .optional()
+      .meta({ description: 'Passkeys are listed without a link: they are proved on the sign-in page, which the authorize endpoint shows' }),
+  }),
+});
+
+export const authn: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/authn',
+    access: 'anyone',
+    summary: 'Sign a user in by user name and password',
+    body: z.strictObject({ username: typed, password: typed }),
+    response: transaction,
+    handler: async ({ services, body, request }) => present(await authenticateByApi(services, body, request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/authn/credentials/change_password',
+    access: 'anyone',
+    summary: 'Replace an expired password, and go on with the sign-in',
+    body: z.strictObject({ stateToken: typed, oldPassword: typed, newPassword: typed }),
+    response: transaction,
+    handler: async ({ services, body, request }) => present(await changePasswordByApi(services, body, request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/authn/factors/:id/verify',
+    access: 'anyone',
+    summary: 'Prove a second factor by a code of the authenticator app',
+    params: idParams,
+    body: z.strictObject({ stateToken: typed, passCode: typed }),
+    response: transaction,
+    handler: async ({ services, params, body, request }) =>
+      present(await verifyByApi(services, { ...body, factorId: params.id }, request), services.config.baseUrl),
+  }),
+];
+
+type Outcome = Awaited<ReturnType<typeof authenticateByApi>>;
+
+function present(outcome: Outcome, baseUrl: string): z.input<typeof transaction> {
+  const { status, user, expiresAt } = outcome;
+  const { firstName = null, lastName = null, locale = null, zoneinfo, timezone } = user.profile;
+  const _embedded = {
+    user: {
+      id: user.id,
+      passwordChanged: writeTimeOrNull(user.passwordChanged),
+      profile: { login: user.login, firstName, lastName, locale, timeZone: zoneinfo ?? timezone ?? null },
+    },
+  };
+  const common = { status, expiresAt: writeTime(expiresAt) };
+  if (outcome.status === 'SUCCESS') return { ...common, sessionToken: outcome.value, _embedded };
+  if (outcome.status === 'PASSWORD_EXPIRED') return { ...common, stateToken: outcome.stateToken, _embedded };
+  const factors = outcome.factors.map((factor) => ({
+    ...presentFactor(factor, user.login),
+    _links:
+      factor.type === 'PASSKEY'
+        ? {}
+        : { verify: { href: `${baseUrl}/api/v1/authn/factors/${factor.id}/verify`, hints: { allow: ['POST' as const] } } },
+  }));
+  return { ...common, stateToken: outcome.stateToken, _embedded: { ..._embedded, factors } };
+}

@@ -1,0 +1,275 @@
+/**
+ * What follows once somebody has proved who he is, wherever that was: the second factor, the enrolment of one, or the end of the sign-in. A cookie of the
+ * place carries the state token, so that a page can be loaded again, or in another language.
+ */
+import type Koa from 'koa';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { carryOn } from '../../pages/hosted/way.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { browserDevice, deviceOf, keepDevice } from '../../platform/http/device-cookie.ts';
+import { readForm } from '../../platform/http/forms.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { isAdministrator } from '../administrators/administrators.service.ts';
+import { creationForm, factorForm, readRegistration } from '../passkeys/passkey-ceremonies.hosted.ts';
+import { enrolPasskey } from '../passkeys/passkey-enrolment.service.ts';
+import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
+import { provePasskey } from '../passkeys/passkey-proofs.service.ts';
+import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
+import { type PasswordForm, showPasswordForm } from '../passwords/password-form.hosted.ts';
+import { showEnrolment, showFactor, showRecoveryCodes, type Wrong } from '../second-factors/factor-pages.hosted.ts';
+import type { Proof } from '../second-factors/factor-proofs.service.ts';
+import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
+import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
+import { adoptLanguage } from '../users/own-language.hosted.ts';
+import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';
+import type { House, InteractionDetails } from './interactions.hosted.ts';
+import type { FirstStep, PasswordCheck } from './sign-in.service.ts';
+import {
+  abandonStep,
+  afterFirstStep,
+  byPassword,
+  confirmEnrolment,
+  finishEnrolment,
+  type PendingStep,
+  readStep,
+  type SignInStep,
+  StepGone,
+  verifyFactor,
+} from './sign-in-steps.service.ts';
+
+/** The sign-in belongs to an authorization request, or stands by itself at `/signin`. */
+export type Place = InteractionDetails | 'standalone';
+
+const pathOf = (place: Place): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
+
+/** What somebody signs in for there. */
+export const purposeOf = (place: Place): Purpose =>
+  place === 'standalone'
+    ? {}
+    : {
+        applicationId: place.application.id,
+        applicationDemands: place.applicationDemands,
+        acrValues: place.acrValues ?? [],
+      };
+
+const demandOf = (place: Place) => ({ place: pathOf(place), enrolls: true, ...purposeOf(place) });
+
+const COOKIE = 'gatehouse-sign-in';
+
+const stateTokenOf = ({ config }: House, ctx: Koa.Context): string => cookieIn(ctx, COOKIE, config.secure, '/signin') ?? '';
+
+/** @param stateToken undefined: takes the cookie away */
+function keepStateToken(house: House, ctx: Koa.Context, place: Place, stateToken: string | undefined): void {
+  const { secure } = house.config;
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: pathOf(place), overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, pathOf(place)), stateToken ?? '', {
+    ...attributes,
+    maxAge: stateToken === undefined ? 0 : LIFETIMES.signInStep * 1000,
+  });
+}
+
+/** Where a sign-in by itself leads: to a page of this service, never to an address out of the query (an open redirect, RFC 9700 section 4.11). */
+export async function afterwards(house: House, ctx: Koa.Context, userId: string): Promise<string> {
+  const page = pageAfterSignIn(house, ctx);
+  if (page === undefined) return (await isAdministrator(house.services, userId)) ? '/admin' : addressOfPage('');
+  forgetPageAfterSignIn(house, ctx);
+  return addressOfPage(page);
+}
+
+/** Leads on from the first step: to the next page, or to the end of the sign-in. */
+export async function continueSignIn(house: House, ctx: Koa.Context, place: Place, first: FirstStep): Promise<void> {
+  await goOn(house, ctx, place, await afterFirstStep(house.services, first, demandOf(place), visitor(ctx, house.config)));
+}
+
+/** Leads on from a right password. @param again shows the first step, when the password was changed meanwhile */
+export async function continueByPassword(
+  house: House,
+  ctx: Koa.Context,
+  place: Place,
+  checked: PasswordCheck,
+  again: () => Promise<void>,
+): Promise<void> {
+  try {
+    await continueSignIn(house, ctx, place, byPassword(checked));
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    await again();
+  }
+}
+
+async function goOn(house: House, ctx: Koa.Context, place: Place, step: SignInStep): Promise<void> {
+  if (step.kind === 'done') return finishSignIn(house, ctx, place, step);
+  // It goes on in this browser alone.
+  keepDevice(ctx, house.config, browserDevice(ctx, house.config));
+  keepStateToken(house, ctx, place, step.stateToken);
+  seeOther(ctx, carryOn(ctx, pathOf(place)));
+}
+
+async function finishSignIn(house: House, ctx: Koa.Context, place: Place, step: SignInStep & { readonly kind: 'done' }): Promise<void> {
+  const { accountId, amr, authenticatedAt, idp, profile } = step;
+  await adoptLanguage(house, ctx, accountId, profile);
+  keepDevice(ctx, house.config, browserDevice(ctx, house.config));
+  if (stateTokenOf(house, ctx) !== '') keepStateToken(house, ctx, place, undefined);
+  if (place === 'standalone') {
+    await house.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);
+    return seeOther(ctx, await afterwards(house, ctx, accountId));
+  }
+  const result = { login: { accountId, amr, ...(authenticatedAt && { authenticatedAt }), ...(idp !== undefined && { idp }) } };
+  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, place.serverId, place.uid, result)));
+}
+
+/** What the pages of the second step are made of. */
+const frameOf = (house: House, ctx: Koa.Context, place: Place) => {
+  const path = pathOf(place);
+  const action = (step: string) => carryOn(ctx, `${path}/${step}`);
+  const common = { action, hidden: house.formTokens.field(ctx) };
+  if (place === 'standalone') return common;
+  const { application, redirectOrigins, uiLocales } = place;
+  return { ...common, application, redirectOrigins, uiLocales, cancel: action('cancel') };
+};
+
+const pendingStep = (house: House, ctx: Koa.Context, place: Place, stateToken: string): Promise<PendingStep | undefined> =>
+  readStep(house.services, stateToken, pathOf(place), deviceOf(ctx, house.config));
+
+/** Shows the page of the second step. @returns false when this browser waits for none here */
+export async function showPendingStep(house: House, ctx: Koa.Context, place: Place): Promise<boolean> {
+  const stateToken = stateTokenOf(house, ctx);
+  const step = stateToken === '' ? undefined : await pendingStep(house, ctx, place, stateToken);
+  if (step === undefined) return false;
+  await show(house, ctx, place, step);
+  return true;
+}
+
+async function show(house: House, ctx: Koa.Context, place: Place, step: PendingStep, wrong: Wrong = false): Promise<void> {
+  const frame = frameOf(house, ctx, place);
+  if (step.next === 'PASSWORD') return showNewPassword(house, ctx, place, step);
+  if (step.next === 'FACTOR') {
+    const passkey = await factorForm(house, ctx, { place: pathOf(place), action: frame.action('factor') }, step);
+    return showFactor(house.pages, ctx, frame, { ...step, passkey }, wrong);
+  }
+  if (step.next === 'ENROLL') {
+    const { name: issuer } = await readSettings(house.services, 'branding');
+    const passkey = await creationForm(house, ctx, { place: pathOf(place), action: frame.action('enroll-passkey') }, step.user);
+    return showEnrolment(house.pages, ctx, frame, { ...step, issuer, passkey }, wrong);
+  }
+  return showRecoveryCodes(house.pages, ctx, frame, []);
+}
+
+async function showNewPassword(
+  house: House,
+  ctx: Koa.Context,
+  place: Place,
+  { user }: PendingStep,
+  problem?: PasswordForm['problem'],
+): Promise<void> {
+  const { action, hidden, ...rest } = frameOf(house, ctx, place);
+  const policy = await readPasswordPolicy(house.services.database.knex);
+  const addresses = { action: action('password'), restart: action('restart') };
+  await showPasswordForm(house.pages, ctx, {
+    ...rest,
+    ...addresses,
+    hidden: [hidden],
+    user,
+    policy,
+    notice: 'choose-password.expired',
+    problem,
+  });
+}
+
+/** A page of the second step was sent. @param gone shows the first step again, when the state token is worth nothing any more */
+export type StepReceiver = (house: House, ctx: Koa.Context, place: Place, gone: () => Promise<void>) => Promise<void>;
+
+const receiver =
+  (run: (house: House, ctx: Koa.Context, place: Place, form: URLSearchParams) => Promise<void>): StepReceiver =>
+  async (house, ctx, place, gone) => {
+    const form = await readForm(ctx);
+    house.formTokens.verify(ctx, form);
+    try {
+      await run(house, ctx, place, form);
+    } catch (error) {
+      if (!(error instanceof StepGone)) throw error;
+      const step = await pendingStep(house, ctx, place, stateTokenOf(house, ctx));
+      // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
+      if (step !== undefined && step.next !== 'ENROLL') return show(house, ctx, place, step);
+      keepStateToken(house, ctx, place, undefined);
+      await gone();
+    }
+  };
+
+/** The second factor. @throws {TooManyFailures} */
+export const receiveFactor: StepReceiver = receiver(async (house, ctx, place, form) => {
+  const stateToken = stateTokenOf(house, ctx);
+  const proof = await proofIn(house, ctx, place, form);
+  const done = await verifyFactor(house.services, stateToken, proof, demandOf(place), visitor(ctx, house.config));
+  if (done !== undefined) return goOn(house, ctx, place, done);
+  const step = await pendingStep(house, ctx, place, stateToken);
+  if (step === undefined) throw new StepGone();
+  await show(house, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : true);
+});
+
+async function proofIn(house: House, ctx: Koa.Context, place: Place, form: URLSearchParams): Promise<Proof> {
+  if (form.has(CREDENTIAL)) {
+    const answer = await readAnswer(house, ctx, form, { kind: 'factor', place: pathOf(place) });
+    return { kind: 'passkey', proof: await provePasskey(house.services, answer, { userVerified: false }) };
+  }
+  const recovery = form.get('recoveryCode') ?? '';
+  if (recovery === '') return { kind: 'code', passCode: form.get('passCode') ?? '' };
+  return { kind: 'recovery', passCode: recovery.slice(0, 100) };
+}
+
+/** The first code of the factor that is being enrolled; then the recovery codes are shown. */
+export const receiveEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
+  const stateToken = stateTokenOf(house, ctx);
+  const step = await pendingStep(house, ctx, place, stateToken);
+  if (step === undefined) throw new StepGone();
+  // Sent again by loading the page with the recovery codes again.
+  if (step.next !== 'ENROLL') return show(house, ctx, place, step);
+  const codes = await confirmEnrolment(house.services, stateToken, form.get('passCode') ?? '', pathOf(place), visitor(ctx, house.config));
+  if (codes === undefined) return show(house, ctx, place, step, true);
+  keepStateToken(house, ctx, place, stateToken);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, place), codes);
+});
+
+/** A passkey in place of the app. */
+export const receivePasskeyEnrolment: StepReceiver = receiver(async (house, ctx, place, form) => {
+  const stateToken = stateTokenOf(house, ctx);
+  const step = await pendingStep(house, ctx, place, stateToken);
+  if (step === undefined) throw new StepGone();
+  if (step.next !== 'ENROLL') return show(house, ctx, place, step);
+  const registration = await readRegistration(house, ctx, form, { place: pathOf(place), userId: step.user.id });
+  const codes = await enrolPasskey(house.services, stateToken, registration, pathOf(place), visitor(ctx, house.config));
+  if (codes === undefined) return show(house, ctx, place, step, 'passkey');
+  keepStateToken(house, ctx, place, stateToken);
+  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, place), codes);
+});
+
+/** Another password in place of an expired one. */
+export const receiveNewPassword: StepReceiver = receiver(async (house, ctx, place, form) => {
+  const stateToken = stateTokenOf(house, ctx);
+  const password = form.get('password') ?? '';
+  const request = visitor(ctx, house.config);
+  const outcome =
+    password === ''
+      ? ({ problem: 'missing' } as const)
+      : await replaceExpiredPassword(house.services, { stateToken, password }, demandOf(place), request);
+  if (!('problem' in outcome)) return goOn(house, ctx, place, outcome);
+  const step = await pendingStep(house, ctx, place, stateToken);
+  if (step?.next !== 'PASSWORD') throw new StepGone();
+  await showNewPassword(house, ctx, place, step, outcome.problem);
+});
+
+/** On from the recovery codes. */
+export const receiveEnrolled: StepReceiver = receiver(async (house, ctx, place) =>
+  goOn(house, ctx, place, await finishEnrolment(house.services, stateTokenOf(house, ctx), demandOf(place), visitor(ctx, house.config))),
+);
+
+/** Somebody else is to sign in, or the same one in another way. @param again shows the first step */
+export const receiveRestart: StepReceiver = async (house, ctx, place, again) => {
+  house.formTokens.verify(ctx, await readForm(ctx));
+  await abandonStep(house.services, stateTokenOf(house, ctx));
+  keepStateToken(house, ctx, place, undefined);
+  await again();
+};

@@ -1,0 +1,62 @@
+/**
+ * The error page: what went wrong, what the visitor can do, and the code, description and request id for whoever helps. It is
+ * where the authorization endpoint shows what it may not redirect (RFC 6749 section 4.1.2.1).
+ */
+import type Koa from 'koa';
+import type { WayBack } from '../../pages/hosted/facts.ts';
+import { webAddress } from '../../pages/hosted/links.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+
+export interface ErrorFacts {
+  readonly status: number;
+  /** An error code of OAuth 2.0 or OpenID Connect, or one of ours. */
+  readonly code: string;
+  /** One sentence of the protocol, in English; where it has nothing to say, the code's own message stands in. */
+  readonly description?: string;
+  /** One sentence of ours, instead. */
+  readonly message?: MessageKey;
+  /** Where the visitor came from, when known: the page offers the way back. */
+  readonly application?: WayBack | undefined;
+  /** Does the start page lead on from here? */
+  readonly leadsHome?: boolean;
+  /** `ui_locales` of the request. */
+  readonly uiLocales?: string | undefined;
+}
+
+/** The codes with words of their own; every other one means that the application is at fault. */
+function messageKey(part: 'heading' | 'advice', { code, status }: ErrorFacts): MessageKey {
+  const own = `error.${part}.${code}`;
+  if (isMessageKey(own)) return own;
+  return status >= 500 ? `error.${part}.server_error` : `error.${part}.application`;
+}
+
+/** What happened exactly, and the language it is told in. */
+function explanation(
+  language: Language,
+  { code, description = '', message }: ErrorFacts,
+): { readonly text: string; readonly lang: string } {
+  const failure = `failure.${code}`;
+  const key = message ?? (description === '' && isMessageKey(failure) ? failure : undefined);
+  return key === undefined ? { text: description, lang: 'en' } : { text: language.text(key), lang: language.lang };
+}
+
+/** Answers with the error page. */
+export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFacts): Promise<void> {
+  const language = pageLanguage(ctx, facts.uiLocales);
+  const heading = language.text(messageKey('heading', facts));
+  const home = webAddress(facts.application?.clientUri);
+  const locals = {
+    ...language,
+    title: language.text('error.title-prefix', { title: heading }),
+    heading,
+    advice: language.text(messageKey('advice', facts)),
+    code: facts.code,
+    description: explanation(language, facts),
+    application: home === undefined ? undefined : { label: facts.application?.label, home },
+    startPage: facts.leadsHome === true || facts.code === 'not_found' || facts.code === 'verification_gone',
+    signIn: facts.code === 'link_gone',
+  };
+  await pages.render(ctx, 'error', locals, { status: facts.status });
+}

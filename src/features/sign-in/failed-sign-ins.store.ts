@@ -1,0 +1,105 @@
+/**
+ * Failed sign-ins: columns of `users`, and of `user_devices` for the browsers in which the user signed in before. The only SQL on the latter but for the
+ * plain case of a sign-in (sign-ins.ts).
+ */
+
+import type { Executor } from '../../platform/database/database.ts';
+import type { FailedAttempts } from './lockout.policy.ts';
+
+const COLUMNS = { failures: 'failed_sign_ins', locks: 'sign_in_locks', lockedUntil: 'locked_until' } as const;
+
+/** What is counted together. */
+export interface Counted {
+  readonly userId: string;
+  /** Present: attempts in this browser, in which the user signed in before. */
+  readonly deviceHash: string | undefined;
+  readonly attempts: FailedAttempts;
+}
+
+/**
+ * Locks the user, so that of several attempts at once each finds what the one before left behind.
+ * @param deviceHash of the browser's device cookie, whether known or not
+ * @returns undefined when there is no such user
+ */
+export async function lockFailedAttempts(
+  trx: Executor,
+  userId: string,
+  deviceHash: string | undefined,
+  now: Date,
+): Promise<Counted | undefined> {
+  const ofUser = await trx('users').where({ id: userId }).forUpdate().first<FailedAttempts | undefined>(COLUMNS);
+  // Asked for nobody's user, too: it takes the same time.
+  const ofDevice =
+    deviceHash === undefined
+      ? undefined
+      : await trx('user_devices')
+          .where({ user_id: userId, device_hash: deviceHash })
+          .where('expires_at', '>', now)
+          .first<FailedAttempts | undefined>(COLUMNS);
+  if (ofUser === undefined) return undefined;
+  return { userId, deviceHash: ofDevice && deviceHash, attempts: ofDevice ?? ofUser };
+}
+
+/** Writes what is remembered from now on. @param counted undefined: nobody's, which takes the same time */
+export async function saveFailedAttempts(trx: Executor, counted: Counted | undefined): Promise<void> {
+  const { failures, locks, lockedUntil } = counted?.attempts ?? { failures: 0, locks: 0, lockedUntil: null };
+  const row = { failed_sign_ins: failures, sign_in_locks: locks, locked_until: lockedUntil };
+  if (counted?.deviceHash === undefined) {
+    await trx('users')
+      .where({ id: counted?.userId ?? '' })
+      .update(row);
+  } else await trx('user_devices').where({ user_id: counted.userId, device_hash: counted.deviceHash }).update(row);
+}
+
+/** Of one user: a browser without a memory would add one at each sign-in. */
+export const MOST_DEVICES = 20;
+
+/** The user signed in with this browser: from now on it is counted by itself. */
+export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {
+  const row = { user_id: userId, device_hash: deviceHash, failed_sign_ins: 0, sign_in_locks: 0, locked_until: null, expires_at: expiresAt };
+  await trx('user_devices')
+    .insert({ ...row, told: false })
+    .onConflict(['user_id', 'device_hash'])
+    .merge(row);
+  await forgetOldDevices(trx, userId);
+}
+
+/** An expression, which no index has in order: by that of all browsers PostgreSQL may look for those of one user, where it knows little of the table. */
+export const NEWEST_DEVICES_FIRST = "expires_at + interval '0' DESC";
+
+async function forgetOldDevices(trx: Executor, userId: string): Promise<void> {
+  const newest = trx('user_devices').where({ user_id: userId }).orderByRaw(NEWEST_DEVICES_FIRST).limit(MOST_DEVICES).select('device_hash');
+  await trx('user_devices').where({ user_id: userId }).whereNotIn('device_hash', newest).delete();
+}
+
+/** The user has signed in with this browser, in whatever way, to the last step. @returns has he not done so before, so that he is to be told of it? */
+export async function isNewDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<boolean> {
+  const told = await trx('user_devices')
+    .insert({ user_id: userId, device_hash: deviceHash, expires_at: expiresAt, told: true })
+    .onConflict(['user_id', 'device_hash'])
+    .merge(['told'])
+    .where('user_devices.told', false)
+    .returning('user_id');
+  await forgetOldDevices(trx, userId);
+  return told.length === 1;
+}
+
+/** Has the user signed in with this browser before? */
+export async function isKnownDevice(executor: Executor, userId: string, deviceHash: string, now: Date): Promise<boolean> {
+  const known = executor('user_devices').where({ user_id: userId, device_hash: deviceHash }).where('expires_at', '>', now);
+  return (await known.first('user_id')) !== undefined;
+}
+
+/** Ends every lock of the user's password and begins all its counts anew; his browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
+export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
+  const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };
+  await trx('users').where({ id: userId }).update(none);
+  await trx('user_devices').where({ user_id: userId }).update(none);
+}
+
+/** @returns the number of browsers forgotten, at most `limit` */
+export async function deleteExpiredDevices(executor: Executor, now: Date, limit: number): Promise<number> {
+  const key = ['user_id', 'device_hash'];
+  const expired = executor('user_devices').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select(key);
+  return executor('user_devices').whereIn(key, expired).delete();
+}

@@ -1,0 +1,112 @@
+/**
+ * How many failures one address is let have (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets of one application. And how many
+ * mails somebody may bring about who has proved nothing.
+ */
+import ipaddr from 'ipaddr.js';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { countedUnder, countFailure, type FailureLimit, secondsBarred } from '../../platform/rate-limits/failures-by-address.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { NOBODY } from '../audit/audit-event.policy.ts';
+
+const QUARTER_HOUR = 900;
+const SIGN_INS: FailureLimit = { prefix: 'sign-in', most: 100, seconds: QUARTER_HOUR };
+const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, seconds: QUARTER_HOUR };
+
+const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
+/** To one user: nobody's mailbox is to be flooded. */
+const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
+/** The same for what somebody asked for who has proved nothing: it must not use up what the user himself may ask for. */
+const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
+
+type Parts = Pick<Services, 'config' | 'database'>;
+
+/** An address has failed too often to be heard now. */
+export class TooManyFailures extends Error {
+  override readonly name = 'TooManyFailures';
+  /** @param retryAfter seconds */
+  constructor(readonly retryAfter: number) {
+    super(`too many failures from one address; it is heard again in ${retryAfter} s`);
+  }
+}
+
+/** @param address absent: the service itself, which has no limit @throws {TooManyFailures} */
+export async function refuseBarredAddress({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const barred = await secondsBarred(database.pool, SIGN_INS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** The failures of an address, for a statement that looks at them along with what else it reads. */
+export interface AddressCount {
+  readonly key: string;
+  /** From so many on nothing is heard from there. */
+  readonly most: number;
+}
+
+/** @returns undefined where there is no limit */
+export const signInsFrom = ({ config }: Pick<Parts, 'config'>, address: string | undefined): AddressCount | undefined =>
+  !config.rateLimits || address === undefined ? undefined : { key: countedUnder(SIGN_INS, networkOf(address)), most: SIGN_INS.most };
+
+/**
+ * Not within a transaction: it takes a connection of its own. That an address is barred from now on is told once, not at each attempt that follows.
+ * @throws {TooManyFailures} when it was one too many
+ */
+export async function countFailedSignIn({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const { barred, bars } = await countFailure(database.pool, SIGN_INS, networkOf(address));
+  if (bars !== undefined) {
+    await recordEvent(database.knex, {
+      eventType: 'security.request.blocked',
+      displayMessage: 'Sign-ins from an address are blocked',
+      request: { actor: NOBODY, ipAddress: address },
+      failure: 'TOO_MANY_FAILURES',
+      decision: { kind: 'address', failures: SIGN_INS.most, seconds: bars },
+    });
+  }
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Asks or counts as for everybody, so that the time tells nothing, but holds nobody up who is heard all the same. @throws {TooManyFailures} */
+export async function unlessHeard(isHeard: boolean, limit: Promise<void>): Promise<void> {
+  try {
+    await limit;
+  } catch (error) {
+    if (!isHeard || !(error instanceof TooManyFailures)) throw error;
+  }
+}
+
+/** Counts a request for a new password, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+export async function countResetRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const { barred } = await countFailure(database.pool, RESET_REQUESTS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Counts a mail with a link to this user. @returns false when he has had too many of late */
+export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
+  return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)).barred === undefined;
+}
+
+/**
+ * Counts a mail by which this user gets a new password. A browser in which he signed in before has a count of its own, so that nobody uses up his.
+ * @param knownDevice digest of its device cookie
+ * @returns false when there were too many of late
+ */
+export async function mayMailReset({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
+  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
+  return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
+}
+
+/** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */
+export async function countWrongSecret({ config, database }: Parts, clientId: string, network: string): Promise<number | undefined> {
+  if (!config.rateLimits) return undefined;
+  return (await countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`)).barred;
+}
+
+/** What counts as one address: of IPv6 the 64 bits that a subscriber is given at least (RFC 6177), of IPv4 in its IPv6 form the IPv4 address. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString().replace(/%.*/, '')}/64`)}/64`;
+}

@@ -1,0 +1,26 @@
+/** Is a sign-in fresh enough for a change of how somebody signs in, or of what others may do? */
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isEnrolled } from '../second-factors/factors.service.ts';
+import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
+
+/** Seconds. */
+export const FRESH = 900;
+
+/** A browser's session. */
+export interface SignedIn {
+  readonly accountId: string;
+  readonly amr: readonly string[];
+  /** Epoch seconds. */
+  readonly signedInAt: number;
+}
+
+/** @param at epoch seconds, of the change @returns whether the session's user may make it: with their second factor, if they have one */
+export async function isFresh(
+  { services }: { readonly services: Services },
+  { accountId, amr, signedInAt }: SignedIn,
+  at = epochSeconds(),
+): Promise<boolean> {
+  if (at - signedInAt > FRESH) return false;
+  return isMultiFactor(amr) || !(await isEnrolled(services, accountId));
+}

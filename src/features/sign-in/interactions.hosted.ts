@@ -1,0 +1,98 @@
+/**
+ * What the hosted pages need to know of an authorization request under way, and what they answer to it. The authorization
+ * servers implement it; the pages know nothing else of OAuth. (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/facts.ts';
+import type { House as SharedHouse } from '../../pages/hosted/house.ts';
+
+export interface ConsentScope {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** The user may leave it out. */
+  readonly optional: boolean;
+}
+
+export interface UpstreamWishes {
+  /** Go straight to this one. */
+  readonly idp?: string;
+  /** Scopes that it is asked for beside its own, words with spaces between them. */
+  readonly idpScope?: string;
+  /** The ids of those that the sign-in page offers; absent: all that are active. */
+  readonly identityProviders?: readonly string[];
+  /** Seconds that an authentication may be old; 0: the user is to be asked anew. Absent: any will do. */
+  readonly maxAge?: number;
+}
+
+export interface InteractionDetails {
+  readonly uid: string;
+  readonly serverId: string;
+  /** `assignment`: the application is not open to the signed-in user. */
+  readonly prompt: 'login' | 'assignment' | 'consent';
+  readonly application: ApplicationFacts;
+  /** Does it ask a second factor of all its users? */
+  readonly applicationDemands?: boolean;
+  /** Who is signed in; always present with `consent`. */
+  readonly account?: AccountFacts;
+  readonly loginHint?: string;
+  readonly display?: string;
+  readonly uiLocales?: string;
+  /** What the application wants of external providers. */
+  readonly upstream?: UpstreamWishes;
+  /** Requested authentication context classes, the best first. */
+  readonly acrValues?: readonly string[];
+  /** Somebody is signed in, and only a second factor is asked of him. */
+  readonly stepUp?: {
+    readonly user: { readonly id: string; readonly login: string };
+    readonly amr: readonly string[];
+    readonly authenticatedAt: Date;
+    readonly idp?: string | undefined;
+  };
+  readonly consent?: {
+    readonly scopes: readonly ConsentScope[];
+    /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
+    readonly wholeProfile: boolean;
+  };
+  /** Origin of the validated redirect URI (the scheme, `com.example.app:`, of a native application's) first, then the application's others. */
+  readonly redirectOrigins: readonly string[];
+}
+
+export type InteractionResult =
+  | {
+      readonly login: {
+        readonly accountId: string;
+        readonly amr: readonly string[];
+        /** Absent: now. */
+        readonly authenticatedAt?: Date | undefined;
+        /** The external provider that has proved it. */
+        readonly idp?: string | undefined;
+      };
+    }
+  | { readonly consent: { readonly scopes: readonly string[] } }
+  | { readonly error: 'access_denied'; readonly error_description: string };
+
+export interface Interactions {
+  /** @returns the id of the application for which a sign-in waits, whoever's browser it is; undefined when it is over */
+  waiting(serverId: string, uid: string): Promise<string | undefined>;
+  /** @throws {InteractionGone} */
+  details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
+  /**
+   * @returns the address where the browser goes on, without a query
+   * @throws {InteractionGone}
+   */
+  finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string>;
+}
+
+/** The interaction cannot go on: it is over, was begun in another browser, or the browser's session changed meanwhile. */
+export class InteractionGone extends Error {
+  override readonly name = 'InteractionGone';
+  constructor(readonly reason: 'expired' | 'other-browser' | 'session-changed') {
+    super(`the interaction cannot go on: ${reason}`);
+  }
+}
+
+/** What each page is given. */
+export interface House extends SharedHouse {
+  readonly interactions: Interactions;
+}

@@ -1,0 +1,171 @@
+/**
+ * Links by which people choose a password (OWASP Forgot Password Cheat Sheet, "URL Tokens"): unguessable, stored as a digest, used once, of limited life,
+ * one a user at a time. It reaches its user by mail, or by whoever asked for it.
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { queueMail } from '../mail/mail.service.ts';
+import { type LinkPurpose, statusAfterChoosing } from '../passwords/password-link.policy.ts';
+import { rememberReplaced } from '../passwords/password-policy.service.ts';
+import { hashPassword } from '../passwords/passwords.service.ts';
+import { endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { findUserById, lockUser, type User, updateUser } from '../users/users.store.ts';
+import { forgetFailedAttempts } from './failed-sign-ins.store.ts';
+import { consumeLink, deleteLinksOf, findLink, insertLink } from './one-time-links.store.ts';
+
+const SECONDS: Readonly<Record<LinkPurpose, number>> = {
+  activation: LIFETIMES.activationLink,
+  reset: LIFETIMES.resetLink,
+};
+
+/**
+ * Makes a link in place of those the user had.
+ * @param trx the transaction of the change that the link belongs to
+ * @param mailedTo the address that it is mailed to: whoever uses it has shown that the address is his
+ * @returns its address, which is told this once
+ */
+export async function createPasswordLink(
+  trx: Executor,
+  { config }: Pick<Services, 'config'>,
+  userId: string,
+  purpose: LinkPurpose,
+  mailedTo: string | null = null,
+): Promise<string> {
+  // Of two links made at once, one replaces the other.
+  await lockUser(trx, userId);
+  await deleteLinksOf(trx, userId);
+  const token = randomToken();
+  const created = present();
+  const expiresAt = new Date(created.getTime() + SECONDS[purpose] * 1000);
+  await insertLink(trx, { id: digest(token), purpose, userId, mailedTo, created, expiresAt });
+  return `${config.baseUrl}/choose-password/${token}`;
+}
+
+/**
+ * Makes a link and notes the mail that carries it.
+ * @param user who has an address that mail can be sent to
+ */
+export async function mailPasswordLink(
+  trx: Executor,
+  { config, keyring }: Pick<Services, 'config' | 'keyring'>,
+  user: Pick<User, 'id' | 'login' | 'profile'> & { readonly email: string },
+  kind: 'invitation' | 'activation' | 'password-reset',
+  request: Pick<RequestContext, 'language'>,
+): Promise<void> {
+  const purpose = kind === 'password-reset' ? 'reset' : 'activation';
+  const link = await createPasswordLink(trx, { config }, user.id, purpose, user.email);
+  const expiresAt = new Date(present().getTime() + SECONDS[purpose] * 1000).toISOString();
+  await queueMail(trx, keyring, user, kind, { to: user.email, link, expiresAt }, request);
+}
+
+/** @returns whose password the link lets choose; undefined when it is of no use, for whatever reason */
+export async function readPasswordLink({ database }: Services, token: string): Promise<User | undefined> {
+  const link = await findLink(database.knex, digest(token), present());
+  const user = link && (await findUserById(database.knex, link.userId));
+  return user && link && statusAfterChoosing(user.status, link.purpose) && user;
+}
+
+export interface Choice {
+  readonly token: string;
+  readonly password: string;
+}
+
+/**
+ * Uses the link up and sets the password; the user's sessions and tokens end, for another one may hold them.
+ * @param request who asks; the user himself counts as the actor
+ * @returns undefined when the link is of no use, as in `readPasswordLink`
+ */
+export async function usePasswordLink(
+  services: Services,
+  { token, password }: Choice,
+  request: Omit<RequestContext, 'actor'>,
+): Promise<User | undefined> {
+  const { database } = services;
+  if ((await readPasswordLink(services, token)) === undefined) return undefined;
+  // Before the transaction: a hash takes its time, and connections are few.
+  const passwordHash = await hashPassword(password);
+  const user = await database.transaction((trx) => choose(trx, { token, passwordHash }, request));
+  if (user === undefined) return undefined;
+  // What was being written meanwhile.
+  await endHoldings(database.knex, user.id);
+  return user;
+}
+
+async function choose(
+  trx: Executor,
+  { token, passwordHash }: { readonly token: string; readonly passwordHash: string },
+  request: Omit<RequestContext, 'actor'>,
+): Promise<User | undefined> {
+  const now = present();
+  const id = digest(token);
+  const link = await findLink(trx, id, now);
+  // The user before the link, in the order in which `createPasswordLink` locks them.
+  const before = link && (await lockUser(trx, link.userId));
+  if (link === undefined || before === undefined) return undefined;
+  const status = statusAfterChoosing(before.status, link.purpose);
+  if (status === undefined || !(await consumeLink(trx, id, now))) return undefined;
+  const displayMessage = `User chose a password by ${link.purpose} link`;
+  const isProved = link.mailedTo !== null && link.mailedTo === before.email;
+  return storeChosen(trx, before, { status, passwordHash, displayMessage, emailVerified: before.emailVerified || isProved }, request);
+}
+
+/** A password that its user has chosen himself. */
+export interface ChosenPassword {
+  /** That he has from now on. */
+  readonly status: User['status'];
+  readonly passwordHash: string;
+  /** For the audit log. */
+  readonly displayMessage: string;
+  /** Absent: as it was. */
+  readonly emailVerified?: boolean;
+}
+
+/**
+ * Sets a password that its user has chosen, and ends what was reached by the one before.
+ * @param before the user, locked in the transaction; after its commit `endHoldings` ends what was being written meanwhile
+ */
+export async function storeChosen(
+  trx: Executor,
+  before: User,
+  { status, passwordHash, displayMessage, emailVerified = before.emailVerified }: ChosenPassword,
+  request: Omit<RequestContext, 'actor'>,
+): Promise<User> {
+  const now = present();
+  const fresh = status !== before.status;
+  const changes = {
+    status,
+    emailVerified,
+    statusChanged: fresh ? now : before.statusChanged,
+    activated: before.activated ?? now,
+    passwordHash,
+    passwordChanged: now,
+    lockedUntil: null,
+    lastUpdated: now,
+  };
+  await updateUser(trx, before.id, changes);
+  await rememberReplaced(trx, before);
+  await deleteLinksOf(trx, before.id);
+  await endHoldings(trx, before.id);
+  await forgetFailedAttempts(trx, before.id);
+  await recordEvent(trx, {
+    eventType: 'user.account.update_password',
+    displayMessage,
+    request: { ...request, actor: { id: before.id, type: 'User', displayName: before.login } },
+    targets: [userTarget(before)],
+    before: { status: before.status, passwordChanged: before.passwordChanged, emailVerified: before.emailVerified },
+    after: { status, passwordChanged: now, emailVerified },
+  });
+  return { ...before, ...changes };
+}
+
+/** Ends the user's sessions and tokens, and his sign-ins under way. */
+export async function endHoldings(executor: Executor, userId: string): Promise<void> {
+  await endBrowserSessions(executor, userId);
+  await endOAuthTokens(executor, userId);
+}

@@ -1,0 +1,50 @@
+/** Links that work once, known by the digest of their token alone. The only SQL on that table. */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { LinkPurpose } from '../passwords/password-link.policy.ts';
+
+export interface OneTimeLink {
+  /** SHA-256 of the token. */
+  readonly id: string;
+  readonly purpose: LinkPurpose;
+  readonly userId: string;
+  /** The address that it was mailed to; null: it reached its user in another way. */
+  readonly mailedTo: string | null;
+  readonly created: Date;
+  readonly expiresAt: Date;
+}
+
+const LINK: Columns<OneTimeLink> = {
+  id: 'id',
+  purpose: 'purpose',
+  userId: 'user_id',
+  mailedTo: 'mailed_to',
+  created: 'created',
+  expiresAt: 'expires_at',
+};
+
+export async function insertLink(executor: Executor, link: OneTimeLink): Promise<void> {
+  await executor('one_time_links').insert(toRow(LINK, link));
+}
+
+/** @returns the link, if it has neither been used nor expired */
+export async function findLink(executor: Executor, id: string, now: Date): Promise<OneTimeLink | undefined> {
+  return executor('one_time_links').where({ id }).where('expires_at', '>', now).first<OneTimeLink | undefined>(LINK);
+}
+
+/** Uses the link up. @returns false when it was used before, or has expired */
+export async function consumeLink(executor: Executor, id: string, now: Date): Promise<boolean> {
+  return (await executor('one_time_links').where({ id }).where('expires_at', '>', now).delete()) === 1;
+}
+
+/** Ends all links of a user. */
+export async function deleteLinksOf(executor: Executor, userId: string): Promise<void> {
+  await executor('one_time_links').where({ user_id: userId }).delete();
+}
+
+/** @returns the number of links removed, at most `limit` */
+export async function deleteExpiredLinks(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('one_time_links').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('one_time_links').whereIn('id', expired).delete();
+}

@@ -1,0 +1,109 @@
+/** The hosted pages for end users, all on one screen: which address shows what, and what stands before each of them. */
+import Router, { type RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/way.ts';
+import { refuseCrossSite } from '../../platform/http/csrf.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
+import { askForConsent, receiveConsent } from '../consents/consent.hosted.ts';
+import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
+import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
+import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
+import { choosePasswordPage, receiveChosenPassword } from '../passwords/choose-password.hosted.ts';
+import { forgottenPasswordPage, receiveForgottenPassword } from '../passwords/forgotten-password.hosted.ts';
+import { receiveVerifiedEmail, verifiedEmailPage, verifyEmailPage } from '../users/verify-email.hosted.ts';
+import {
+  receiveEnrolled,
+  receiveEnrolment,
+  receiveFactor,
+  receiveNewPassword,
+  receivePasskeyEnrolment,
+  receiveRestart,
+} from './continue-sign-in.hosted.ts';
+import { type House, type InteractionDetails, InteractionGone } from './interactions.hosted.ts';
+import { askToSignIn, cancelSignIn, nextStep, receiveSignIn } from './sign-in.hosted.ts';
+import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.hosted.ts';
+
+type Step = (house: House, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
+
+const INTERACTION = '/interaction/:server/:uid';
+const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
+
+/** Shows what the interaction asks for next. */
+const PAGES = { login: askToSignIn, assignment: tellNotAssigned, consent: askForConsent } as const;
+const show: Step = (house, ctx, details) => PAGES[details.prompt](house, ctx, details);
+
+/** @returns a middleware for the hosted pages; other addresses go on to the next */
+export function hostedPages(house: House): Koa.Middleware {
+  const { config, interactions } = house;
+
+  /** Runs a step with the interaction that the address names, if it is this browser's. */
+  const step =
+    (run: Step, prompt?: InteractionDetails['prompt']) =>
+    async (ctx: RouterContext): Promise<void> => {
+      const { server = '', uid = '' } = ctx.params;
+      const details = await interactions.details(ctx.req, ctx.res, server, uid);
+      if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
+      ctx.state.brandColor = details.application.brandColor;
+      // A form that stayed open in another tab while the interaction went on: show where it stands now.
+      await (prompt === undefined || details.prompt === prompt ? run : show)(house, ctx, details);
+    };
+
+  /** The address of a form asked for without it, e.g. from the address bar: back to the page that has the form. */
+  const backToInteraction = (ctx: RouterContext): void => {
+    const { server = '', uid = '' } = ctx.params;
+    seeOther(ctx, carryOn(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));
+  };
+
+  // Posts of other sites: the providers' (OAuth 2.0 Form Post Response Mode). They change nothing.
+  const callbacks = new Router()
+    .get(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(house.pages, ctx))
+    .post(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(house.pages, ctx));
+  const router = new Router()
+    .use(callbacks.routes())
+    .use(refuseCrossSite(config))
+    .get('/', (ctx) => homePage(house, ctx))
+    .get('/signin', (ctx) => signInPage(house, ctx))
+    .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
+    .post('/signin/password', (ctx) => standaloneStep(house, ctx, receiveNewPassword, 'sign-in.begin-again'))
+    .get('/signin/upstream', (ctx) => finishUpstream(house, ctx, 'standalone'))
+    .get('/signin/upstream/:idp', (ctx) => beginUpstream(house, ctx, 'standalone'))
+    .post('/signin/passkey', (ctx) => receivePasskeySignIn(house, ctx, 'standalone'))
+    .get('/signin/:step', (ctx) => seeOther(ctx, carryOn(ctx, '/signin')))
+    .post('/signin/factor', (ctx) => standaloneStep(house, ctx, receiveFactor, 'factor.gone'))
+    .post('/signin/enroll', (ctx) => standaloneStep(house, ctx, receiveEnrolment, 'factor.gone'))
+    .post('/signin/enroll-passkey', (ctx) => standaloneStep(house, ctx, receivePasskeyEnrolment, 'factor.gone'))
+    .post('/signin/enrolled', (ctx) => standaloneStep(house, ctx, receiveEnrolled, 'factor.gone'))
+    .post('/signin/restart', (ctx) => standaloneStep(house, ctx, receiveRestart))
+    .get('/choose-password/:token', (ctx) => choosePasswordPage(house, ctx))
+    .post('/choose-password/:token', (ctx) => receiveChosenPassword(house, ctx))
+    .get('/forgot-password', (ctx, next) => forgottenPasswordPage(house, ctx, next))
+    .post('/forgot-password', (ctx, next) => receiveForgottenPassword(house, ctx, next))
+    .get('/verify-email/:token', (ctx) => verifyEmailPage(house, ctx))
+    .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(house, ctx))
+    .get('/verified-email', (ctx) => verifiedEmailPage(house, ctx))
+    .get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
+    .get('/dev/inbox', (ctx, next) => inboxPage(house, ctx, next))
+    .get('/dev/inbox/:id', (ctx, next) => inboxMailPage(house, ctx, next))
+    .get('/dev/inbox/:id/html', (ctx, next) => inboxMailHtml(house, ctx, next))
+    .get(INTERACTION, step(show))
+    .get(`${INTERACTION}/upstream`, step(finishUpstream, 'login'))
+    .get(
+      `${INTERACTION}/upstream/:idp`,
+      step((_house, ctx, details) => beginUpstream(house, ctx as RouterContext, details), 'login'),
+    )
+    .get(`${INTERACTION}/:step`, backToInteraction)
+    .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))
+    .post(`${INTERACTION}/passkey`, step(receivePasskeySignIn, 'login'))
+    .post(`${INTERACTION}/password`, step(nextStep(receiveNewPassword, 'sign-in.begin-again'), 'login'))
+    .post(`${INTERACTION}/factor`, step(nextStep(receiveFactor, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll`, step(nextStep(receiveEnrolment, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll-passkey`, step(nextStep(receivePasskeyEnrolment, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enrolled`, step(nextStep(receiveEnrolled, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/restart`, step(nextStep(receiveRestart), 'login'))
+    .post(`${INTERACTION}/cancel`, step(cancelSignIn, 'login'))
+    .post(`${INTERACTION}/return`, step(returnNotAssigned, 'assignment'))
+    .post(`${INTERACTION}/consent`, step(receiveConsent, 'consent'));
+  // The router itself adds to the context what its type asks for.
+  return router.routes() as Koa.Middleware;
+}

@@ -1,0 +1,81 @@
+/** What the audit log is told of sign-ins: that one is done, and why one by password is refused. */
+
+import type { Executor } from '../../platform/database/database.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
+import type { PasswordRefused, SecondFactorFacts } from '../policies/decisions.policy.ts';
+import type { User } from '../users/users.store.ts';
+import type { AttemptDecision } from './lockout.policy.ts';
+
+/** The request, made by who has proved himself meanwhile. */
+export const asHimself = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
+  ...request,
+  actor: { id, type: 'User', displayName: login },
+});
+
+/** @param amr what he has proved himself by (RFC 8176) */
+export const sessionBegun = (
+  user: Pick<User, 'id' | 'login'>,
+  amr: readonly string[],
+  secondFactor: SecondFactorFacts,
+  request: RequestContext,
+): Event => ({
+  eventType: 'user.session.start',
+  displayMessage: 'User login',
+  request,
+  targets: targets(user),
+  decision: { kind: 'session', amr, secondFactor },
+});
+
+export interface Failure {
+  readonly right: boolean;
+  readonly expired: boolean;
+  readonly decision: AttemptDecision;
+  readonly knownBrowser: boolean;
+}
+
+/** @param user undefined: nobody has that name */
+export async function recordFailure(trx: Executor, user: User | undefined, failed: Failure, request: RequestContext): Promise<void> {
+  const { right, expired, decision } = failed;
+  const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
+  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : 'INVALID_CREDENTIALS';
+  await recordEvent(trx, {
+    eventType: 'user.authentication.failure',
+    displayMessage: 'User login',
+    request,
+    // What was typed for an unknown user stays out of the log: at times it is a password.
+    targets: targets(user),
+    failure: user === undefined ? 'UNKNOWN_USER' : reason,
+    decision: whyRefused(user, failed),
+  });
+  if (decision.reason !== 'wrong password, which locks') return;
+  const { locks, lockedUntil } = decision.remembered;
+  await recordEvent(trx, {
+    eventType: 'user.account.lock',
+    displayMessage: 'Max sign in attempts exceeded',
+    request,
+    targets: targets(user),
+    failure: 'LOCKED_OUT',
+    after: { lockedUntil, locks },
+  });
+}
+
+function whyRefused(user: User | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
+  if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
+  const { failures, lockedUntil } = decision.remembered;
+  const { status } = user;
+  const facts = {
+    kind: 'password',
+    status,
+    failures,
+    knownBrowser,
+    ...(lockedUntil && { lockedUntil: lockedUntil.toISOString() }),
+  } as const;
+  if (decision.reason === 'locked') return { ...facts, reason: 'LOCKED' };
+  if (!right) return { ...facts, reason: 'WRONG_PASSWORD' };
+  if (expired) return { ...facts, reason: 'EXPIRED' };
+  return { ...facts, reason: status === 'ACTIVE' ? 'CHANGED_MEANWHILE' : 'NOT_ACTIVE' };
+}
+
+const targets = (user: Pick<User, 'id' | 'login'> | undefined) =>
+  user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.login }];

@@ -1,0 +1,128 @@
+/** The form that asks for user name and password, wherever it stands: how it is shown, read and checked. */
+import type Koa from 'koa';
+import type { ApplicationFacts } from '../../pages/hosted/facts.ts';
+import { logoOf } from '../../pages/hosted/links.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { HiddenField } from '../../platform/http/csrf.ts';
+import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { ProviderLink } from '../identity-providers/upstream-links.hosted.ts';
+import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
+import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
+import { checkPassword, type PasswordCheck } from './sign-in.service.ts';
+
+/** Where the form stands. */
+export interface SignInForm {
+  /** Path that it is posted to. */
+  readonly action: string;
+  readonly application?: ApplicationFacts | undefined;
+  /** Path that gives up and returns to the application. */
+  readonly cancel?: string;
+  /** Something to say above the form. */
+  readonly notice?: MessageKey | undefined;
+  /** Page of the account that a user who is signed in leaves for this one, and may return to. */
+  readonly back?: string | undefined;
+  /** What the user name is filled with. */
+  readonly username?: string | undefined;
+  readonly hidden?: HiddenField;
+  /** Path of the page for who has forgotten his password; undefined: there is no mail. */
+  readonly forgotten?: string | undefined;
+  /** Is the user name asked for by itself, before the password? */
+  readonly identifierFirst?: boolean;
+  /** External providers, beside the password. */
+  readonly providers?: readonly ProviderLink[];
+  /** Beside the password; absent: there are none here. */
+  readonly passkey?: PasskeyForm | undefined;
+  /** Origin that the browser goes to afterwards, see PageSources. */
+  readonly redirectOrigins?: readonly string[];
+  /** `ui_locales` of the authorization request. */
+  readonly uiLocales?: string | undefined;
+}
+
+export interface SignInParts {
+  readonly services: Services;
+  readonly pages: Pages;
+  readonly config: Config;
+}
+
+/** Why the form is shown again, beside which field. */
+export interface SignInProblem {
+  readonly message: MessageKey;
+  readonly field: 'username' | 'password' | 'passkey';
+}
+
+/** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
+export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInForm, problems: readonly SignInProblem[] = []): Promise<void> {
+  const language = pageLanguage(ctx, form.uiLocales);
+  const { text } = language;
+  const heading = text('sign-in.title');
+  const { logo, images } = logoOf(form.application);
+  const failed = problems.length > 0;
+  const nameOnly = form.identifierFirst === true && (form.username ?? '') === '';
+  const locals = {
+    ...language,
+    title: failed ? text('error.title-prefix', { title: heading }) : heading,
+    heading,
+    action: form.action,
+    application: form.application?.label,
+    logo,
+    cancel: form.cancel,
+    back: form.back,
+    notice: form.notice && text(form.notice),
+    username: form.username ?? '',
+    nameOnly,
+    hidden: form.hidden,
+    forgotten: form.forgotten,
+    providers: form.providers ?? [],
+    problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
+    passkey: form.passkey,
+    scripts: [...(nameOnly ? [] : ['show-password.js']), ...(form.passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS)],
+  };
+  const formAction = form.redirectOrigins ?? [];
+  await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
+}
+
+/** What is missing before it is worth a look into the database. */
+function missing(username: string, password: string): readonly SignInProblem[] {
+  const problems: SignInProblem[] = [];
+  if (username === '') problems.push({ field: 'username', message: 'sign-in.username-missing' });
+  if (password === '') problems.push({ field: 'password', message: 'sign-in.password-missing' });
+  return problems;
+}
+
+/**
+ * Checks what was typed.
+ * @param purpose what is signed in for
+ * @returns whose password it was; undefined when the form was shown again instead
+ * @throws {TooManyFailures}
+ */
+export async function submitSignIn(
+  { services, pages, config }: SignInParts,
+  ctx: Koa.Context,
+  form: SignInForm,
+  posted: URLSearchParams,
+  purpose: Purpose,
+): Promise<PasswordCheck | undefined> {
+  const username = posted.get('username')?.trim() ?? '';
+  const password = posted.get('password') ?? '';
+  // The name alone: whoever it is, he is asked for the password, so that the step tells nobody who has an account.
+  if (form.identifierFirst && username !== '' && !posted.has('password')) {
+    await showSignIn(pages, ctx, { ...form, username, notice: undefined });
+    return undefined;
+  }
+  const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
+  const device = browserDevice(ctx, config);
+  const credentials = { username, password, device };
+  const checked = problems.length === 0 ? await checkPassword(services, credentials, visitor(ctx, config), purpose) : undefined;
+  if (checked !== undefined) {
+    keepDevice(ctx, config, device);
+    return checked;
+  }
+  const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];
+  await showSignIn(pages, ctx, { ...form, username, notice: undefined }, problems.length > 0 ? problems : refused);
+  return undefined;
+}

@@ -1,0 +1,90 @@
+/** Sign-ins that wait for their second step, known by the digest of their state token alone. The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface SignInState {
+  /** SHA-256 of the token. */
+  readonly id: string;
+  readonly userId: string;
+  /** SHA-256 of where the sign-in goes on; the token is worth nothing elsewhere. */
+  readonly place: string;
+  /** SHA-256 of the device cookie of the browser that waits; null where there is none: a program of the API, a user's own account. */
+  readonly deviceHash: string | null;
+  /** What comes next: a code, another password in place of an expired one, the enrolment of a factor, or nothing but going on. */
+  readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH';
+  /** What has been proved so far (RFC 8176). */
+  readonly amr: readonly string[];
+  readonly authenticatedAt: Date;
+  /** The external provider that the first step was made by. */
+  readonly idp: string | null;
+  /** A session that stands is to become stronger. */
+  readonly stepsUp: boolean;
+  /** Wrong codes so far. */
+  readonly attempts: number;
+  /** Of a factor that is being enrolled. */
+  readonly sealedSecret: string | null;
+  readonly expiresAt: Date;
+}
+
+const STATE: Columns<SignInState> = {
+  id: 'id',
+  userId: 'user_id',
+  place: 'place',
+  deviceHash: 'device_hash',
+  next: 'next',
+  amr: 'amr',
+  authenticatedAt: 'authenticated_at',
+  idp: 'idp_id',
+  stepsUp: 'steps_up',
+  attempts: 'attempts',
+  sealedSecret: 'sealed_secret',
+  expiresAt: 'expires_at',
+};
+
+type Key = Pick<SignInState, 'id' | 'place' | 'deviceHash'>;
+
+const living = (executor: Executor, { id, place, deviceHash }: Key, now: Date) =>
+  executor('sign_in_states')
+    .where({ id, place })
+    .where('expires_at', '>', now)
+    .whereRaw('(device_hash IS NULL OR device_hash = ?)', [deviceHash]);
+
+export async function insertState(executor: Executor, state: SignInState): Promise<void> {
+  await executor('sign_in_states').insert(toRow(STATE, state));
+}
+
+/** @returns the state, if it has neither been used up nor expired */
+export async function findState(executor: Executor, key: Key, now: Date): Promise<SignInState | undefined> {
+  return living(executor, key, now).first<SignInState | undefined>(STATE);
+}
+
+/** As `findState`, for a change. To be called with the user locked: in this order everyone locks the two. */
+export async function lockState(trx: Executor, key: Key, now: Date): Promise<SignInState | undefined> {
+  return living(trx, key, now).forUpdate().first<SignInState | undefined>(STATE);
+}
+
+export async function updateState(
+  trx: Executor,
+  id: string,
+  changes: Partial<Pick<SignInState, 'attempts' | 'next' | 'amr' | 'sealedSecret' | 'expiresAt'>>,
+): Promise<void> {
+  await trx('sign_in_states').where({ id }).update(toRow<SignInState>(STATE, changes));
+}
+
+/** Uses the state up. @returns false when it was used before */
+export async function deleteState(trx: Executor, id: string): Promise<boolean> {
+  return (await trx('sign_in_states').where({ id }).delete()) === 1;
+}
+
+/** Ends all sign-ins of the user that are under way. @param next those alone that wait for it */
+export async function deleteStatesOf(executor: Executor, userId: string, next?: SignInState['next']): Promise<void> {
+  await executor('sign_in_states')
+    .where({ user_id: userId, ...(next && { next }) })
+    .delete();
+}
+
+/** @returns the number of states removed, at most `limit` */
+export async function deleteExpiredStates(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('sign_in_states').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('sign_in_states').whereIn('id', expired).delete();
+}

@@ -1,0 +1,294 @@
+/**
+ * A sign-in as steps: what follows once a password or an identity provider has proved who somebody is. The second factor of who has one; then another
+ * password in place of an expired one (expired-passwords.ts); then the enrolment of a factor that is demanded; or nothing (OWASP Multifactor Authentication
+ * Cheat Sheet). A state token carries the sign-in from step to step, at one place, for ten minutes. With the last step the sign-in is noted.
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkProof, type Proof } from '../second-factors/factor-proofs.service.ts';
+import { listSecondFactors, newTotpFactor, type SecondFactor } from '../second-factors/factors.service.ts';
+import { hasFactor, insertFactor, listFactors } from '../second-factors/factors.store.ts';
+import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
+import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { isSecondFactorDemanded, type Purpose } from '../second-factors/second-factor-demand.service.ts';
+import { newTotpSecret, openTotpSecret, sealTotpSecret, stepOfCode } from '../second-factors/totp.service.ts';
+import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { findUserById, isUnchanged, lockUser, type User } from '../users/users.store.ts';
+import { isKnownDevice } from './failed-sign-ins.store.ts';
+import { countFailedSignIn, refuseBarredAddress, unlessHeard } from './failure-limits.service.ts';
+import { type FirstStep, isExpired, noteSignIn, PASSWORD_AMR, type PasswordCheck } from './sign-in.service.ts';
+import { deleteState, deleteStatesOf, findState, insertState, lockState, type SignInState, updateState } from './sign-in-states.store.ts';
+
+/** @returns what a right password has proved */
+export const byPassword = (checked: PasswordCheck): FirstStep =>
+  checked.kind === 'right'
+    ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt, isDone: checked.isDone }
+    : { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: present(), expired: checked.user };
+
+/** What the sign-in is for. */
+export interface Demand {
+  readonly applicationId?: string | undefined;
+  /** Requested authentication context classes, the best first. */
+  readonly acrValues?: readonly string[] | undefined;
+  /** Where the sign-in goes on: its state token is worth nothing elsewhere. */
+  readonly place: string;
+  /** Can a factor be enrolled there? Where not, the sign-in ends with what was proved, and the authorize endpoint asks for the rest. */
+  readonly enrolls: boolean;
+}
+
+export type SignInStep =
+  | {
+      readonly kind: 'done';
+      readonly accountId: string;
+      readonly amr: readonly string[];
+      /** undefined: now. */
+      readonly authenticatedAt?: Date | undefined;
+      /** The external provider of the first step. */
+      readonly idp?: string | undefined;
+      /** His profile, where it has just been read. */
+      readonly profile?: User['profile'] | undefined;
+    }
+  | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly SecondFactor[]; readonly expiresAt: Date }
+  | { readonly kind: 'password'; readonly stateToken: string; readonly expiresAt: Date }
+  | { readonly kind: 'enroll'; readonly stateToken: string };
+
+/** The state token is unknown, was used, belongs elsewhere, has expired, or saw too many wrong codes; or the password was changed meanwhile. */
+export class StepGone extends Error {
+  override readonly name = 'StepGone';
+}
+
+/** Wrong codes that end a state token. */
+const MOST_ATTEMPTS = 5;
+
+/** The place stands there as a digest, too: the address of an interaction is not for everyone. */
+const keyOf = (stateToken: string, place: string, device: string | undefined) => ({
+  id: digest(stateToken),
+  place: digest(place),
+  deviceHash: device === undefined ? null : digest(device),
+});
+
+/** The last step was made. A session that becomes stronger has begun before, and is not told of again. */
+async function done(
+  trx: Executor,
+  user: FirstStep['user'],
+  amr: readonly string[],
+  first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'> & { readonly purpose?: Purpose | undefined },
+  request: RequestContext,
+): Promise<SignInStep> {
+  if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose: first.purpose }, request);
+  const authenticatedAt = first.stepsUp ? first.authenticatedAt : undefined;
+  return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined, profile: user.profile };
+}
+
+const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
+
+/** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed */
+export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
+  const { user, amr, expired } = first;
+  if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
+  const finish = () => services.database.transaction((trx) => done(trx, user, amr, { ...first, purpose: demand }, request));
+  if (isMultiFactor(amr)) return finish();
+  const factors = await listSecondFactors(services.database.knex, user.id);
+  if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
+  if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD', request)) };
+  if (!demand.enrolls || !(await isSecondFactorDemanded(services, user.id, demand))) return finish();
+  return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL', request)) };
+}
+
+/** Begins to wait for a step. @throws {StepGone} */
+async function wait(
+  { database, keyring }: Services,
+  { user, amr, authenticatedAt, expired, stepsUp = false, idp = null }: FirstStep,
+  place: string,
+  next: SignInState['next'],
+  { device }: RequestContext,
+): Promise<{ readonly stateToken: string; readonly expiresAt: Date }> {
+  const stateToken = randomToken();
+  const key = keyOf(stateToken, place, device);
+  const expiresAt = inTenMinutes();
+  const sealedSecret = next === 'ENROLL' ? sealTotpSecret(keyring, newTotpSecret(), key.id) : null;
+  await database.transaction(async (trx) => {
+    if (expired !== undefined) {
+      await lockUser(trx, user.id);
+      if (!(await isUnchanged(trx, expired))) throw new StepGone();
+    }
+    if (next === 'PASSWORD') await deleteStatesOf(trx, user.id, 'PASSWORD');
+    const state = {
+      ...key,
+      userId: user.id,
+      next,
+      amr,
+      authenticatedAt,
+      idp,
+      stepsUp,
+      attempts: 0,
+      sealedSecret,
+      expiresAt,
+    };
+    await insertState(trx, state);
+  });
+  return { stateToken, expiresAt };
+}
+
+export interface PendingStep {
+  readonly next: SignInState['next'];
+  readonly user: User;
+  readonly factors: readonly SecondFactor[];
+  /** Of the factor that is being enrolled, base32. */
+  readonly secret: string | undefined;
+}
+
+/** @param device value of the browser's device cookie @returns where the sign-in stands; undefined when the token is worth nothing at this place, or in this browser */
+export async function readStep(
+  services: Services,
+  stateToken: string,
+  place: string,
+  device: string | undefined,
+): Promise<PendingStep | undefined> {
+  const { knex } = services.database;
+  const state = await findState(knex, keyOf(stateToken, place, device), present());
+  const user = state && (await findUserById(knex, state.userId));
+  if (state === undefined || user === undefined || !mayGoOn(user, state)) return undefined;
+  const secret = state.sealedSecret === null ? undefined : openTotpSecret(services.keyring, state.sealedSecret, state.id);
+  return { next: state.next, user, factors: await listSecondFactors(knex, user.id), secret };
+}
+
+/**
+ * Checks the second factor; of many uses of one code, or of one state token, one succeeds.
+ * @returns undefined when it is wrong, or the user's codes are locked
+ * @throws {StepGone}
+ * @throws {TooManyFailures}
+ */
+export async function verifyFactor(
+  services: Services,
+  stateToken: string,
+  proof: Proof,
+  demand: Demand,
+  request: RequestContext,
+): Promise<SignInStep | undefined> {
+  const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
+  await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
+  const step = await inStep(
+    services,
+    stateToken,
+    { ...request, place: demand.place },
+    'FACTOR',
+    async (trx, state, user): Promise<SignInStep | undefined> => {
+      const amr = await checkProof({ ...services, trx }, user, proof, request);
+      if (amr !== undefined) {
+        const proved = withSecondFactor(state.amr, amr);
+        if (await mustReplacePassword(trx, user, state)) {
+          const expiresAt = inTenMinutes();
+          await deleteStatesOf(trx, user.id, 'PASSWORD');
+          await updateState(trx, state.id, { next: 'PASSWORD', amr: proved, expiresAt });
+          return { kind: 'password', stateToken, expiresAt };
+        }
+        if (!(await deleteState(trx, state.id))) throw new StepGone();
+        return done(trx, user, proved, { ...state, purpose: demand }, request);
+      }
+      // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
+      if (proof.kind === 'passkey') return undefined;
+      if (state.attempts + 1 >= MOST_ATTEMPTS) await deleteState(trx, state.id);
+      else await updateState(trx, state.id, { attempts: state.attempts + 1 });
+      return undefined;
+    },
+  );
+  if (step === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
+  return step;
+}
+
+/** Is this a browser in which the user of the sign-in signed in before? As for passwords, others behind its address cannot bar it. */
+async function isInKnownBrowser(
+  { database: { knex } }: Services,
+  stateToken: string,
+  { place }: Demand,
+  { device }: RequestContext,
+): Promise<boolean> {
+  const now = present();
+  const state = device === undefined ? undefined : await findState(knex, keyOf(stateToken, place, device), now);
+  return state !== undefined && device !== undefined && isKnownDevice(knex, state.userId, digest(device), now);
+}
+
+/**
+ * Confirms the factor that is being enrolled by its first code; the sign-in then only has to be finished.
+ * @param options.multiFactor has the session proved a factor, so that another one may be added?
+ * @returns the recovery codes, to be shown this once, none when he had a factor before; undefined when the code is wrong
+ * @throws {StepGone}
+ */
+export async function confirmEnrolment(
+  services: Services,
+  stateToken: string,
+  passCode: string,
+  place: string,
+  request: RequestContext,
+  { multiFactor = false }: { readonly multiFactor?: boolean } = {},
+): Promise<readonly string[] | undefined> {
+  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
+    // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
+    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id);
+    if (state.sealedSecret === null || enrolled) throw new StepGone();
+    const isFirst = !(await hasFactor(trx, user.id));
+    const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);
+    const step = stepOfCode(secret, passCode, present());
+    if (step === undefined) return undefined;
+    const factor = newTotpFactor(services.keyring, user.id, secret);
+    await insertFactor(trx, factor, step);
+    const codes = isFirst ? await newRecoveryCodes(trx, user.id) : [];
+    const amr = withSecondFactor(state.amr, ['otp']);
+    await updateState(trx, state.id, { next: 'FINISH', amr, sealedSecret: null, expiresAt: inTenMinutes() });
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.activate',
+      displayMessage: 'Activate factor for user',
+      request: { ...request, actor: userTarget(user) as RequestContext['actor'] },
+      targets: [userTarget(user)],
+      after: { id: factor.id, type: factor.type, recoveryCodes: codes.length },
+    });
+    return codes;
+  });
+}
+
+/** Goes on after an enrolment. @throws {StepGone} */
+export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
+  inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
+    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    return done(trx, user, state.amr, { ...state, purpose: demand }, request);
+  });
+
+/** The user begins anew. */
+export async function abandonStep(services: Services, stateToken: string): Promise<void> {
+  await deleteState(services.database.knex, digest(stateToken));
+}
+
+/** Was the sign-in begun by a password that has expired? A session that becomes stronger goes on by the one it was begun with. */
+async function mustReplacePassword(trx: Executor, user: User, { amr, stepsUp }: Pick<SignInState, 'amr' | 'stepsUp'>): Promise<boolean> {
+  return amr.includes('pwd') && !stepsUp && isExpired(user, await readPasswordPolicy(trx), present());
+}
+
+/** Whose password has expired, and not been taken from him, gets as far as to choose another one. */
+const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInState): boolean =>
+  status === 'ACTIVE' ||
+  (status === 'PASSWORD_EXPIRED' && passwordHash !== null && (next === 'FACTOR' || next === 'PASSWORD') && amr.includes('pwd') && !stepsUp);
+
+/** Runs a step with its user and its state locked, in this order. @throws {StepGone} */
+export async function inStep<T>(
+  { database }: Services,
+  stateToken: string,
+  { place, device }: Pick<Demand, 'place'> & Pick<RequestContext, 'device'>,
+  next: SignInState['next'],
+  run: (trx: Executor, state: SignInState, user: User) => Promise<T>,
+): Promise<T> {
+  const key = keyOf(stateToken, place, device);
+  return database.transaction(async (trx) => {
+    const found = await findState(trx, key, present());
+    const user = found && (await lockUser(trx, found.userId));
+    const state = await lockState(trx, key, present());
+    if (state === undefined || user === undefined || state.next !== next || !mayGoOn(user, state)) throw new StepGone();
+    return run(trx, state, user);
+  });
+}

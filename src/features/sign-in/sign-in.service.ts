@@ -1,0 +1,272 @@
+/**
+ * Who a user name and a password belong to, for the sign-in page, the API's `authn` and the password grant alike. Every failure looks and lasts the
+ * same, a lock too, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). What is asked
+ * beside the password is not here (features/sign-in/sign-in-steps.service.ts): by a right one alone nobody has signed in yet.
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { Overloaded } from '../../platform/database/database-failures.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { auditEvent, recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { noticeFor, queueNotice } from '../mail/mail.service.ts';
+import { isTooOld, type PasswordPolicy } from '../passwords/password.policy.ts';
+import { hashPassword, isImported, isOutdated, verifyPassword } from '../passwords/passwords.service.ts';
+import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
+import { findUserById, isUnchanged, replacePasswordHash, touchLastLogin, type User } from '../users/users.store.ts';
+import { untilEven } from './answer-time.service.ts';
+import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from './failed-sign-ins.store.ts';
+import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.service.ts';
+import { decideAttempt, isLocked, NO_FAILURES } from './lockout.policy.ts';
+import { asHimself, recordFailure, sessionBegun } from './sign-in-events.service.ts';
+import { type Candidate, findCandidate, signInPlainly } from './sign-ins.store.ts';
+
+export interface Credentials {
+  /** Login or e-mail address. */
+  readonly username: string;
+  readonly password: string;
+  /** Value of the browser's device cookie, an old or a new one; absent: not in a browser. */
+  readonly device?: string | undefined;
+}
+
+export interface SignedInUser {
+  readonly id: string;
+  readonly login: string;
+  /** When the password was found right. */
+  readonly authenticatedAt: Date;
+}
+
+/** By a password that has not expired. */
+export interface RightPassword {
+  readonly kind: 'right';
+  readonly user: SignedInUser & Pick<User, 'profile'>;
+  /** Is that all that is asked of him, so that the sign-in is noted already? */
+  readonly isDone: boolean;
+}
+
+/** What a password or an identity provider has proved. */
+export interface FirstStep {
+  readonly user: { readonly id: string; readonly login: string; readonly profile?: User['profile'] };
+  /** How (RFC 8176); with `mfa` no second factor is asked for. */
+  readonly amr: readonly string[];
+  readonly authenticatedAt: Date;
+  /** The external provider that has proved it. */
+  readonly idp?: string | null | undefined;
+  /** A session that stands is to become stronger: its time of sign-in stays (OpenID Connect Core section 2, `auth_time`). */
+  readonly stepsUp?: boolean | undefined;
+  /** The password is right but has expired: its user as he was when it was compared. */
+  readonly expired?: ExpiredUser | undefined;
+  /** It was all that is asked, and the sign-in is noted. */
+  readonly isDone?: boolean | undefined;
+}
+
+/** A right password: what else is asked comes next, and another password where it has expired. */
+export type PasswordCheck = RightPassword | { readonly kind: 'expired'; readonly user: ExpiredUser };
+
+/** As he was when his password was compared. */
+export type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
+
+/**
+ * For whoever has nobody to ask for another password: an expired one is refused like a wrong one.
+ * @returns undefined when the credentials are wrong, or the user may not sign in, or not now
+ * @throws {TooManyFailures} when too many have failed from the address, whatever the credentials are
+ */
+export async function authenticate(
+  services: Services,
+  credentials: Credentials,
+  request: RequestContext,
+): Promise<SignedInUser | undefined> {
+  const checked = await checkPassword(services, credentials, request);
+  if (checked?.kind === 'right') return checked.user;
+  if (checked !== undefined) await countFailedSignIn(services, request.ipAddress);
+  return undefined;
+}
+
+/**
+ * As `authenticate`, where an expired password can be replaced.
+ * @param purpose what he signs in for: where nothing but the password is asked, the sign-in is noted with it. Absent: that is left to the caller
+ * @throws {TooManyFailures}
+ */
+export async function checkPassword(
+  services: Services,
+  credentials: Credentials,
+  request: RequestContext,
+  purpose?: Purpose,
+): Promise<PasswordCheck | undefined> {
+  const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
+  const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
+  // No dear comparison for an account that is locked: nothing follows from it.
+  const compared = user !== undefined && isImported(user.passwordHash) && isLockedNow(user, present()) ? null : user?.passwordHash;
+  let begun = performance.now();
+  const right = await verifyPassword(compared ?? null, credentials.password, () => {
+    begun = performance.now();
+  });
+  const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
+  const policy = await currentSettings(services, 'password');
+  // A right password that is refused all the same takes as long as a wrong one.
+  const isAdmitted = right && user?.status === 'ACTIVE' && !isExpired(user, policy, present()) && !isLockedNow(user, present());
+  if (!isAdmitted) await untilEven(services.database, credentials.password, begun);
+  if (right && user !== undefined && rehashed === undefined && purpose !== undefined) {
+    const done = await endPlainly(services, user, { deviceHash, policy, purpose }, request);
+    if (done !== undefined) return done;
+  }
+  const isKnown = isKnownTo(user, present());
+  // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
+  await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
+
+  const attempt = { user, right, rehashed, deviceHash, policy };
+  const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
+  if (checked === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
+  return checked;
+}
+
+/** A browser in which the user signed in before has a count of its own: it is heard whatever others behind the same address did. */
+const isKnownTo = (user: Candidate | undefined, now: Date): boolean =>
+  user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
+
+interface Attempt {
+  readonly user: User | undefined;
+  /** Was the password the user's when it was compared? */
+  readonly right: boolean;
+  readonly rehashed: Rehashed | undefined;
+  readonly deviceHash: string | undefined;
+  readonly policy: PasswordPolicy;
+}
+
+async function decide(
+  trx: Executor,
+  { user, right, rehashed, deviceHash, policy }: Attempt,
+  request: RequestContext,
+): Promise<PasswordCheck | undefined> {
+  const now = present();
+  // Only who may sign in at all can be locked out.
+  const candidate = user?.status === 'ACTIVE' || user?.status === 'PASSWORD_EXPIRED' ? user : undefined;
+  const counted = await lockFailedAttempts(trx, candidate?.id ?? '', deviceHash, now);
+  const decision = decideAttempt(counted?.attempts ?? NO_FAILURES, right, now);
+
+  // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
+  const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
+  const expired = admitted && isExpired(candidate, policy, now);
+  const stands = admitted && (await isUnchanged(trx, candidate));
+  if (stands && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
+  if (stands && !expired) {
+    await saveFailedAttempts(trx, { ...counted, attempts: decision.remembered });
+    if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
+    return rightPassword(candidate, now, false);
+  }
+  // Written whether it changes anything or not: it takes the same time.
+  await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
+  await recordFailure(trx, user, { right, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
+  return stands ? { kind: 'expired', user: candidate } : undefined;
+}
+
+/**
+ * The whole sign-in at once, where nothing but the right password is asked and nothing is in the way.
+ * @returns undefined where it is not so plain. What is in the way is looked at before, too: a right password must not take longer than a wrong one
+ * because of a lock
+ */
+async function endPlainly(
+  services: Services,
+  user: Candidate,
+  { deviceHash, policy, purpose }: { readonly deviceHash: string | undefined; readonly policy: PasswordPolicy; readonly purpose: Purpose },
+  request: RequestContext,
+): Promise<RightPassword | undefined> {
+  const now = present();
+  const inTheWay =
+    user.status !== 'ACTIVE' ||
+    isExpired(user, policy, now) ||
+    isLockedNow(user, now) ||
+    user.enrolled ||
+    user.deviceTold === false ||
+    deviceHash === undefined ||
+    request.device === undefined ||
+    deviceHash !== digest(request.device);
+  if (inTheWay || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
+  const himself = asHimself(user, request);
+  const signedIn = await signInPlainly(services.database.pool, {
+    ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },
+    address: isKnownTo(user, now) ? undefined : signInsFrom(services, request.ipAddress),
+    event: auditEvent(sessionBegun(user, PASSWORD_AMR, { enrolled: false }, himself)),
+    notice: noticeFor(user, 'new-sign-in', {}, himself),
+  });
+  return signedIn ? rightPassword(user, now, true) : undefined;
+}
+
+const isLockedNow = (user: Candidate, now: Date): boolean =>
+  isLocked({ lockedUntil: isKnownTo(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);
+
+const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDone: boolean): RightPassword => ({
+  kind: 'right',
+  user: { id, login, profile, authenticatedAt },
+  isDone,
+});
+
+const afterAYear = (now: Date): Date => new Date(now.getTime() + LIFETIMES.device * 1000);
+
+/** Must the user choose another password before he is signed in by this one? */
+export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
+  status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
+
+/** Of a password (RFC 8176 section 2). */
+export const PASSWORD_AMR: readonly string[] = ['pwd'];
+
+/**
+ * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of his very first sign-in. Of a
+ * user who was suspended meanwhile nothing is noted: he comes no further.
+ * @param how what he has proved himself by (RFC 8176), and what the sign-in is for, as far as it is known
+ */
+export async function noteSignIn(
+  trx: Executor,
+  user: Pick<User, 'id' | 'login'>,
+  { amr, purpose = {} }: { readonly amr: readonly string[]; readonly purpose?: Purpose | undefined },
+  request: RequestContext,
+): Promise<void> {
+  const now = present();
+  const before = await findUserById(trx, user.id);
+  if (!(await touchLastLogin(trx, user.id, now))) return;
+  const himself = asHimself(user, request);
+  await recordEvent(trx, sessionBegun(user, amr, await secondFactorFacts(trx, user.id, purpose), himself));
+  if (request.device === undefined) return;
+  const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
+  if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);
+}
+
+interface Rehashed {
+  readonly compared: string;
+  readonly anew: string;
+}
+
+/**
+ * The only moment at which the password itself is known.
+ * @returns undefined when its hash is as good as those made today, or too many wait: whether the password is right must not be told by a refusal
+ */
+async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
+  const compared = user?.passwordHash ?? null;
+  if (compared === null || !isOutdated(compared)) return undefined;
+  const anew = await hashPassword(password).catch((error: unknown) => {
+    if (!(error instanceof Overloaded)) throw error;
+  });
+  return anew === undefined ? undefined : { compared, anew };
+}
+
+/** @throws {TooManyFailures} */
+async function findNamed(
+  services: Services,
+  username: string,
+  deviceHash: string | undefined,
+  request: RequestContext,
+): Promise<Candidate | undefined> {
+  const now = present();
+  const { barred, candidate } = await findCandidate(services.database.pool, {
+    name: isPrintable(username) ? username : undefined,
+    deviceHash,
+    address: signInsFrom(services, request.ipAddress),
+    now: now.getTime(),
+  });
+  if (barred !== undefined && !isKnownTo(candidate, now)) throw new TooManyFailures(barred);
+  return candidate;
+}

@@ -1,0 +1,150 @@
+/**
+ * A sign-in by password where nothing comes between: whom the name belongs to with all that the sign-in depends on, read by one statement before the
+ * password is compared, and all that a right one changes, written by one after it. Whatever is not plain goes the long way, step by step
+ * (features/sign-in/sign-in.service.ts, failed-sign-ins.ts). Named prepared statements through pg; times are the caller's clock.
+ */
+import type pg from 'pg';
+import { type AuditEvent, eventRow, writingEvent } from '../audit/audit.store.ts';
+import type { NewEntry } from '../outbox/outbox.store.ts';
+import { composedName, USER_AMONG_OTHERS, type User } from '../users/users.store.ts';
+import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.store.ts';
+
+/** What the user is known by beside his own row. */
+export interface Candidate extends User {
+  /** Has he a second factor? */
+  readonly enrolled: boolean;
+  /** Of this browser's attempts; null: none are counted. */
+  readonly deviceLockedUntil: Date | null;
+  /** Until when this browser counts as his; null: he has not signed in with it. */
+  readonly deviceExpires: Date | null;
+  /** Was he told of this browser? null: as before. */
+  readonly deviceTold: boolean | null;
+}
+
+/** The failures of an address: heard of no more from so many on. */
+interface AddressCount {
+  readonly key: string;
+  readonly most: number;
+}
+
+const COLUMNS = Object.entries(USER_AMONG_OTHERS)
+  .map(([field, column]) => `${column} AS "${field}"`)
+  .join(', ');
+/** Not by EXISTS, for which PostgreSQL may read all factors of everybody. */
+const HAS_FACTOR = (user: string) =>
+  `coalesce((SELECT true FROM user_factors WHERE user_id = ${user} LIMIT 1), (SELECT true FROM passkeys WHERE user_id = ${user} LIMIT 1), false)`;
+/** As rate-limiter-flexible keeps them: `expire` in epoch milliseconds. */
+const FAILURES = (key: string, now: string, most: string) =>
+  `FROM failures_by_address WHERE key = ${key}::text AND (expire > ${now}::bigint OR expire IS NULL) AND points >= ${most}::integer`;
+
+// Both names are asked for whatever the first one says: it takes the same time. Each by its own index.
+const FIND = {
+  name: 'find-candidates',
+  text: `SELECT found.*, (SELECT greatest(1, ceil((coalesce(expire, 0) - $4::bigint) / 1000.0))::integer ${FAILURES('$3', '$4', '$5')}) AS barred
+    FROM (SELECT) AS always LEFT JOIN (
+      SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled,
+          d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceTold"
+        FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) = lower($1::text) LIMIT 1)
+          UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) = lower($1::text) LIMIT 2)) AS names
+        LEFT JOIN LATERAL (SELECT locked_until, expires_at, told FROM user_devices WHERE user_id = names.id AND device_hash = $2::text LIMIT 1) AS d ON true
+    ) AS found ON true`,
+};
+
+type Found = Candidate & { readonly by: 'login' | 'email' | null; readonly barred: number | null };
+
+/**
+ * The user of that login, else the only one of that e-mail address.
+ * @param name undefined: nobody can have it
+ * @param now of the count, epoch milliseconds
+ * @returns barred: seconds for which the address is not heard; undefined: it is
+ */
+export async function findCandidate(
+  pool: pg.Pool,
+  {
+    name,
+    deviceHash,
+    address,
+    now,
+  }: {
+    readonly name: string | undefined;
+    readonly deviceHash: string | undefined;
+    readonly address: AddressCount | undefined;
+    readonly now: number;
+  },
+): Promise<{ readonly barred: number | undefined; readonly candidate: Candidate | undefined }> {
+  const values = [name === undefined ? null : composedName(name), deviceHash ?? null, address?.key ?? null, now, address?.most ?? null];
+  const { rows } = await pool.query<Found>({ ...FIND, values });
+  const byEmail = rows.filter(({ by }) => by === 'email');
+  const candidate = rows.find(({ by }) => by === 'login') ?? (byEmail.length === 1 ? byEmail[0] : undefined);
+  return { barred: rows[0]?.barred ?? undefined, candidate };
+}
+
+// The user is locked first, then his browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now;
+// a browser that another one has added meanwhile is met by the insertion alone.
+const SIGN_IN = {
+  name: 'sign-in-plainly',
+  text: `WITH held AS MATERIALIZED (
+      SELECT id, status, password_changed, last_updated, last_login, locked_until FROM users WHERE id = $1 FOR UPDATE),
+    device AS MATERIALIZED (
+      SELECT d.locked_until, d.told, d.expires_at > $3::timestamptz AS counts
+        FROM held h JOIN user_devices d ON d.user_id = h.id AND d.device_hash = $2 FOR UPDATE OF d),
+    admitted AS MATERIALIZED (
+      SELECT h.id, h.last_login, coalesce(d.counts, false) AS by_device FROM held h LEFT JOIN device d ON true
+        WHERE h.status = 'ACTIVE' AND h.password_changed IS NOT DISTINCT FROM $4::timestamptz
+          AND date_trunc('milliseconds', h.last_updated) = $5::timestamptz
+          AND coalesce(CASE WHEN d.counts THEN d.locked_until ELSE h.locked_until END <= $3::timestamptz, true)
+          AND coalesce(d.told, true)
+          AND NOT ${HAS_FACTOR('h.id')}
+          AND NOT EXISTS (SELECT ${FAILURES('$6', '$7', '$8')})),
+    signed_in AS (
+      UPDATE users u SET last_login = $3::timestamptz, failed_sign_ins = CASE WHEN a.by_device THEN u.failed_sign_ins ELSE 0 END,
+          sign_in_locks = CASE WHEN a.by_device THEN u.sign_in_locks ELSE 0 END, locked_until = CASE WHEN a.by_device THEN u.locked_until END
+        FROM admitted a WHERE u.id = a.id RETURNING u.id),
+    known AS (
+      UPDATE user_devices d SET failed_sign_ins = 0, sign_in_locks = 0, locked_until = NULL, expires_at = $9::timestamptz
+        FROM admitted a WHERE d.user_id = a.id AND d.device_hash = $2),
+    added AS (
+      INSERT INTO user_devices (user_id, device_hash, expires_at, told)
+        SELECT a.id, $2, $9::timestamptz, true FROM admitted a WHERE NOT EXISTS (SELECT FROM device)
+        ON CONFLICT (user_id, device_hash) DO UPDATE SET told = true WHERE NOT user_devices.told RETURNING user_id),
+    forgotten AS (
+      DELETE FROM user_devices WHERE user_id = (SELECT user_id FROM added) AND device_hash <> $2 AND device_hash NOT IN (
+        SELECT device_hash FROM user_devices WHERE user_id = $1 AND device_hash <> $2 ORDER BY ${NEWEST_DEVICES_FIRST} LIMIT ${MOST_DEVICES - 1})),
+    ${writingEvent('$10', 'admitted a')},
+    notice AS (
+      INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)
+        SELECT n.kind, n."orderingKey", n."objectKey", n.payload, n.created, n.created
+          FROM admitted a JOIN added ON true, jsonb_to_record($11::jsonb)
+            AS n (kind text, "orderingKey" text, "objectKey" text, payload jsonb, created timestamptz)
+          WHERE a.last_login IS NOT NULL AND n.kind IS NOT NULL)
+    SELECT id FROM signed_in`,
+};
+
+/** A right password, and what is written with it. */
+export interface PlainSignIn {
+  /** As he was when his password was compared. */
+  readonly user: Pick<User, 'id' | 'passwordChanged' | 'lastUpdated'>;
+  readonly deviceHash: string;
+  /** Until when the browser counts as his. */
+  readonly deviceExpires: Date;
+  readonly address: AddressCount | undefined;
+  readonly now: Date;
+  readonly event: AuditEvent;
+  /** Where the browser is new to him, and he has signed in before; undefined: there is nobody to be told. */
+  readonly notice: NewEntry | undefined;
+}
+
+/**
+ * Signs the user in, to the last step: his failures are forgotten, his browser is known, the event is written, and he is told of a browser that is new.
+ * @returns false when something stands in the way, as a lock, a second factor, an address that is barred, or a change of the user since his password was
+ * compared; then nothing was written
+ */
+export async function signInPlainly(pool: pg.Pool, signIn: PlainSignIn): Promise<boolean> {
+  const { user, deviceHash, deviceExpires, address, now, event, notice } = signIn;
+  const values = [
+    ...[user.id, deviceHash, now, user.passwordChanged, user.lastUpdated],
+    ...[address?.key ?? null, now.getTime(), address?.most ?? null],
+    ...[deviceExpires, eventRow(event), JSON.stringify(notice ?? {})],
+  ];
+  return (await pool.query({ values, ...SIGN_IN })).rowCount === 1;
+}

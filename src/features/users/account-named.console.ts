@@ -1,0 +1,20 @@
+/** An account that a form names by what its user signs in with. */
+
+import type { LineField } from '../../pages/console/form.ts';
+import type { Visit } from '../../pages/console/page.ts';
+import { ApiError, validation } from '../../platform/errors/errors.ts';
+import { getUser, type User } from './users.service.ts';
+
+export const LOGIN_FIELD: LineField = { name: 'login', label: 'User name', hint: 'Of an account that exists', required: true };
+
+/** @throws {ApiError} validation when there is none, or he may not know of it */
+export async function accountNamed({ services, request }: Visit, login: string): Promise<User> {
+  try {
+    return await getUser(services, login, request);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) {
+      throw validation([{ field: LOGIN_FIELD.name, message: 'is not that of an account here' }]);
+    }
+    throw error;
+  }
+}

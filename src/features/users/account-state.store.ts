@@ -1,0 +1,60 @@
+/**
+ * Ends what a user holds: browser sessions, OAuth tokens, API tokens. A request under way may be writing another one, which only a later
+ * statement sees: whoever ends them for a user that stays active ends them again after the commit.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { endingSessions, lockingSessions, MODELS } from '../../protocol/storage/protocol-state.store.ts';
+import type { ConsentKey } from '../consents/consents.store.ts';
+import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
+import { deleteWishOf } from './email-verifications.store.ts';
+
+const LOCK_SESSIONS = lockingSessions('account_id = ?');
+const LOCK_SESSION = lockingSessions('uid = ?');
+const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
+
+/**
+ * Ends the user's browser sessions on all authorization servers, the sign-ins of which one would come, and the link by which one of them would give him
+ * another address; his tokens live on. The sessions' applications are told of it.
+ */
+export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
+  await executor.transaction(async (trx) => {
+    // One that began meanwhile is found by the next look.
+    for (;;) {
+      const { rows } = await trx.raw<{ rows: { uid: string }[] }>(LOCK_SESSIONS, [userId]);
+      if (rows.length === 0) return;
+      await trx.raw(END_SESSIONS, [rows.map(({ uid }) => uid), present()]);
+    }
+  });
+  await endSignIns(executor, userId);
+  await deleteWishOf(executor, userId);
+}
+
+/** Ends the sign-ins under way: those that wait for a step, and those that are done and wait for their browser. After the sessions' own transaction: a step under way holds its state, and may end sessions itself. */
+export async function endSignIns(executor: Executor, userId: string): Promise<void> {
+  await deleteStatesOf(executor, userId);
+  await executor('oidc_payload').where({ account_id: userId }).whereIn('model', [MODELS.Interaction, MODELS.SessionToken]).delete();
+}
+
+/** Ends one browser session on all authorization servers, as `endBrowserSessions` does. @returns false when it has ended already */
+export async function endBrowserSession(trx: Executor, uid: string): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: unknown[] }>(LOCK_SESSION, [uid]);
+  if (rows.length > 0) await trx.raw(END_SESSIONS, [[uid], present()]);
+  return rows.length > 0;
+}
+
+/** Ends the user's codes, access tokens and refresh tokens, of all applications and servers. */
+export async function endOAuthTokens(executor: Executor, userId: string): Promise<void> {
+  await executor('oidc_payload').where({ account_id: userId }).whereNot({ model: MODELS.Session }).delete();
+}
+
+/** Ends what one application holds for the user at one authorization server. */
+export async function endTokensOfConsent(executor: Executor, { userId, applicationId, serverId }: ConsentKey): Promise<void> {
+  const serverKey = executor('authorization_servers').where({ id: serverId }).select('key');
+  await executor('oidc_payload').where({ account_id: userId, client_id: applicationId }).where('server_key', serverKey).delete();
+}
+
+/** Ends the API tokens that the user made. @returns how many there were */
+export async function endApiTokens(executor: Executor, userId: string): Promise<number> {
+  return executor('api_tokens').where({ user_id: userId }).delete();
+}

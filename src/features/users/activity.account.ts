@@ -1,0 +1,40 @@
+/** `/account/activity`: what happened to the account lately, in words. Of others it tells only that somebody else did it. */
+
+import { draw, ownPage, times } from '../../pages/account/page.ts';
+import { parameterOf } from '../../pages/hosted/way.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { browserName } from '../sessions/browser-name.policy.ts';
+import { listOwnActivity } from './own-activity.service.ts';
+
+const EVENTS_A_PAGE = 30;
+const PLACE = /^[0-9]{1,18}$/;
+
+/** GET /account/activity */
+export const activityPage = ownPage('activity', async (house, ctx, visit) => {
+  const language = pageLanguage(ctx);
+  const { text } = language;
+  const { zone, moment } = times(language, visit.user);
+  const before = parameterOf(ctx, 'before');
+  const window = { limit: EVENTS_A_PAGE, ...(before !== undefined && PLACE.test(before) && { before }) };
+  const { events, next } = await listOwnActivity(house.services, visit.user.id, window);
+  await draw(
+    house,
+    ctx,
+    visit,
+    'account/activity',
+    { page: 'activity' },
+    {
+      events: events.map(({ eventType, published, failed, byOther, userAgent, ipAddress, application }) => ({
+        what: text(`account.event.${eventType}`),
+        failed: failed && eventType !== 'user.authentication.failure',
+        when: moment(published),
+        machine: published.toISOString(),
+        where: [browserName(userAgent ?? ''), ipAddress].filter((part) => part !== undefined && part !== '').join(', '),
+        byOther,
+        application,
+      })),
+      older: next === undefined ? undefined : `?${new URLSearchParams({ before: next })}`,
+      zone,
+    },
+  );
+});

@@ -1,0 +1,43 @@
+/** What a user did and what was done to him: the audit events that name him, the newest first. */
+
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import type { Piece } from '../../pages/console/sheet.ts';
+import { momentOf } from '../../pages/console/times.ts';
+import type { StoredEvent } from '../audit/logs.service.ts';
+import { listUserActivity } from './user-data.service.ts';
+import { addressOfUser, subjectOf, userPage } from './user-page.console.ts';
+
+const outcomeOf = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
+  result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
+  ...(reason === undefined || reason === null ? [] : [{ text: reason, soft: true }]),
+];
+
+export const activity: ConsolePage = {
+  path: '/users/:id/activity',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await subjectOf(visit);
+    const { items, next } = await listUserActivity(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    return userPage(visit, subject, [
+      {
+        kind: 'table',
+        lead: 'What the user did, and what was done to the account, the newest first.',
+        name: 'Activity',
+        columns: ['What', 'When', 'By', 'To', 'Outcome'],
+        rows: items.map((event) => ({
+          cells: [
+            { text: event.displayMessage, href: `/admin/reports/log/${event.uuid}` },
+            { moment: momentOf(event.published) },
+            [{ text: event.actor.displayName }, { text: event.client.ipAddress ?? '', soft: true }],
+            event.target.map(({ displayName }) => displayName).join(', '),
+            outcomeOf(event),
+          ],
+        })),
+        empty: 'Nothing happened yet.',
+        pager: pagerOf(`${addressOfUser(subject.user.id)}/activity`, query, next),
+      },
+    ]);
+  },
+};

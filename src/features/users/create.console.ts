@@ -1,0 +1,100 @@
+/** Directory → Users → Create user: with a password, with a link by which he chooses one, or not active yet; in an organization, if wanted. */
+import { z } from 'zod';
+import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
+import { formKey } from '../../pages/console/once.ts';
+import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { reachOf } from '../administrators/administration.policy.ts';
+import { hasMailAddress } from '../mail/mail.service.ts';
+import { passwordRules } from '../passwords/password-rules.console.ts';
+import { arrivalOf, BY_LINK, linkOnce, mayMail, NO_MAIL } from '../passwords/secret-link.console.ts';
+import { placeFields, placeIn } from './place.console.ts';
+import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
+import { activateUser } from './user-lifecycle.service.ts';
+import { addressOfUser, USERS, USERS_HOME } from './user-page.console.ts';
+import { userProfile } from './user-profile.service.ts';
+import { createUser, type NewUser } from './users.service.ts';
+
+const byMail = (visit: Visit): Option => ({
+  value: 'mail',
+  label: 'By mail',
+  hint: `An invitation with a link goes to ${arrivalOf(visit, 'the email address above')}. The user chooses the password.`,
+});
+const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'Type it below.' };
+const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
+
+const waysFor = (visit: Visit): readonly Option[] =>
+  mayMail(visit) ? [byMail(visit), BY_LINK, BY_PASSWORD, LATER] : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
+
+const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
+const PROFILE: readonly Field[] = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
+  .filter(({ name }) => FIRST.has(name))
+  .map((attribute) => attributeField(attribute, undefined));
+
+const signInFields = (ways: readonly Option[], rules: string): readonly Field[] => [
+  {
+    ...{ name: 'way', label: 'How will the user sign in first?', kind: 'radios', group: 'First sign-in' },
+    ...{ options: ways, value: ways[0]?.value },
+  },
+  {
+    name: 'password',
+    label: 'Password',
+    kind: 'secret',
+    alias: 'credentials.password.value',
+    hint: `Only with a password that you set. ${rules}`,
+    group: 'First sign-in',
+  },
+];
+
+const chosenWay = z.object({ way: z.enum(['mail', 'link', 'password', 'later']), password: z.string().max(1024) });
+type Chosen = z.output<typeof chosenWay>;
+
+/** @throws {ApiError} validation: what was chosen and what was typed do not go together */
+function refuseContradiction(visit: Visit, { way, password }: Chosen, email: string | null = null): void {
+  const refused = (field: string, message: string) => validation([{ field, message }]);
+  if (way === 'mail' && !mayMail(visit)) throw refused('way', 'by mail is not possible: no mail can be sent from here');
+  if (way === 'mail' && email === null) throw refused('profile.email', 'is required: the link goes there');
+  if (way === 'mail' && !hasMailAddress({ email })) throw refused('profile.email', 'is no address that mail can be sent to');
+  if (way === 'password' && password === '') throw refused('password', 'must not be empty');
+  if (way !== 'password' && password !== '')
+    throw refused('password', `was typed, but “${BY_PASSWORD.label}” is not chosen: choose that, or leave this empty`);
+}
+
+export const create: ConsolePage = {
+  path: '/users/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const mayBeNone = reachOf(visit.request.roles, 'write') === 'everything';
+    const signIn = signInFields(waysFor(visit), await passwordRules(visit));
+    const verified = emailVerifiedField(visit.request, false);
+    const fields = [...PROFILE, ...verified, ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
+    const submit = 'Create user';
+    return formPage({ title: submit, crumbs: USERS, fields, hidden: formKey(), submit, cancel: USERS_HOME }, typed);
+  },
+  async receive(visit, form) {
+    const profile = parse(userProfile, { ...givenAttributes(typedValues(PROFILE, form)), ...givenVerification(form, false) });
+    const chosen = parse(chosenWay, typedValues(signInFields([], ''), form));
+    const { way, password } = chosen;
+    refuseContradiction(visit, chosen, profile.email);
+    const user: NewUser = {
+      profile,
+      ...(await placeIn(visit, form)),
+      activate: way === 'password' || way === 'mail',
+      sendEmail: way === 'mail',
+      ...(way === 'password' && { password }),
+    };
+    return linkOnce(
+      visit,
+      form,
+      [USERS_HOME, way, user],
+      async (services) => {
+        const { id, login } = await createUser(services, user, visit.request);
+        const url = way === 'link' ? await activateUser(services, id, { sendEmail: false }, visit.request) : undefined;
+        return { userId: id, login, url };
+      },
+      ({ userId }) => ({ goTo: addressOfUser(userId), notice: way === 'mail' ? 'user-invited' : 'user-created' }),
+    );
+  },
+};

@@ -1,0 +1,65 @@
+/** `/account/data`: the user takes with him what the service holds about him (Regulation (EU) 2016/679, articles 15 and 20), as JSON, after a fresh sign-in. */
+
+import type { AccountHouse } from '../../pages/account/account-house.ts';
+import { draw, ownPage } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { listOwnPermissions, type OwnPermission } from '../consents/own-permissions.service.ts';
+import type { Passkey } from '../passkeys/passkeys.service.ts';
+import { change } from '../sign-in/fresh-sign-in.hosted.ts';
+import { listOwnActivity } from './own-activity.service.ts';
+import { type ExportedUser, exportOwnData } from './user-data.service.ts';
+import { profileOf } from './users.service.ts';
+
+/** Older ones the administrator can hand out. */
+const MOST_EVENTS = 1000;
+
+/** GET /account/data */
+export const dataPage = ownPage('data', (house, ctx, visit) => draw(house, ctx, visit, 'account/data', { page: 'data' }, {}));
+
+/** POST /account/data: the file */
+export const downloadData = change<AccountHouse>(async (house, ctx, { accountId }) => {
+  const { services } = house;
+  const exported = await exportOwnData(services, accountId, visitor(ctx, house.config));
+  if (exported === undefined) return seeOther(ctx, '/signin');
+  const { events } = await listOwnActivity(services, accountId, { limit: MOST_EVENTS });
+  ctx.set('Content-Disposition', `attachment; filename="account-${present().toISOString().slice(0, 10)}.json"`);
+  ctx.set('Cache-Control', 'no-store');
+  ctx.type = 'application/json; charset=utf-8';
+  const permissions = (await listOwnPermissions(services, accountId)).map(permitted);
+  ctx.body = JSON.stringify({ ...portable(exported), permissions, activity: events }, undefined, 2);
+}, 'data');
+
+/** What an application holds, by consent or by trust. */
+const permitted = ({ applicationId, label, serverId, serverName, since, scopes }: OwnPermission) => ({
+  ...{ applicationId, label, serverId, serverName, since },
+  scopes: scopes.map(({ scope }) => scope),
+});
+
+const madeBy = ({ transports, multiDevice, backedUp, aaguid }: Passkey) => ({ transports, multiDevice, backedUp, aaguid });
+
+/** What leaves the service: named one by one, so that nothing comes along by itself. */
+const portable = ({
+  user,
+  roles,
+  factors,
+  memberships,
+  groups,
+  applications,
+  consents,
+  identityProviders,
+  apiTokens,
+  sessions,
+}: ExportedUser) => ({
+  user: {
+    ...{ id: user.id, status: user.status, profile: profileOf(user) },
+    ...{ created: user.created, activated: user.activated, lastLogin: user.lastLogin, lastUpdated: user.lastUpdated },
+    passwordChanged: user.passwordChanged,
+  },
+  ...{ memberships, groups, roles, applications, consents, identityProviders, apiTokens, sessions },
+  factors: factors.map((factor) => ({
+    ...{ id: factor.id, type: factor.type, name: factor.name, created: factor.created, lastUsed: factor.lastUsed },
+    ...(factor.type === 'PASSKEY' && madeBy(factor)),
+  })),
+});

@@ -1,0 +1,149 @@
+/**
+ * Is an e-mail address its user's? He shows it by a link that was mailed there: unguessable, stored as a digest, used once, ended by the next one (OWASP Input
+ * Validation Cheat Sheet, "Email Address Validation"). An address that a user gives himself is his only from then on; one that an administrator gives is
+ * at once, unverified. The claim `email_verified` says no more than this (OpenID Connect Core section 5.1).
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { forbidden, wrongState } from '../../platform/errors/errors.ts';
+import { INVISIBLE } from '../../platform/validation/text.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isMailable } from '../mail/mail.policy.ts';
+import { hasMailAddress, isMailPossible, queueMail, tellFormerAddress } from '../mail/mail.service.ts';
+import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from './email-verifications.store.ts';
+import { asUser, findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.service.ts';
+import { composedName, findTakenNames, findUserById, lockUser, type User, updateUser } from './users.store.ts';
+
+/**
+ * Makes a link in place of the one the user had, and notes the mail that carries it.
+ * @param user locked in the transaction
+ * @param email where it goes
+ */
+export async function mailVerification(
+  trx: Executor,
+  { config, keyring }: Pick<Services, 'config' | 'keyring'>,
+  user: User,
+  email: string,
+  request: Pick<RequestContext, 'language'>,
+): Promise<void> {
+  const token = randomToken();
+  const created = present();
+  const expiresAt = new Date(created.getTime() + LIFETIMES.verificationLink * 1000);
+  await replaceVerification(trx, { id: digest(token), userId: user.id, email, replaces: user.email, created, expiresAt });
+  const link = `${config.baseUrl}/verify-email/${token}`;
+  const content = { to: email, link, expiresAt: expiresAt.toISOString(), values: { address: email } };
+  await queueMail(trx, keyring, user, 'email-verification', content, request);
+}
+
+/** `sent`: whatever becomes of the address, for whether it is another user's is told to nobody. */
+export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | 'too-many';
+
+/**
+ * A user wants an address verified: his own, or another one in its place. That he signed in just now was found out before.
+ * @param typed the address
+ */
+export async function requestVerification(
+  services: Services,
+  userId: string,
+  typed: string,
+  request: RequestContext,
+): Promise<VerificationRequest> {
+  if (!isMailPossible(services.config, request)) return 'not-possible';
+  const email = composedName(typed);
+  if (!isMailable(email) || INVISIBLE.test(email)) return 'not-an-address';
+  if (!(await mayMailAgain(services, userId))) return 'too-many';
+  await services.database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user?.status !== 'ACTIVE') return;
+    await mailVerification(trx, services, user, email, request);
+    await recordRequest(trx, user, email, asUser(request, user));
+  });
+  return 'sent';
+}
+
+const recordRequest = (trx: Executor, user: User, email: string, request: RequestContext): Promise<void> =>
+  recordEvent(trx, {
+    eventType: 'user.account.send_verification',
+    displayMessage: 'Send mail to verify e-mail address of user',
+    request,
+    targets: [userTarget(user)],
+    after: { email },
+  });
+
+/** Is there an address to be verified, of somebody who can use the link? Whether mail can be sent is not asked. */
+export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'status'>>(user: U): user is U & { readonly email: string } =>
+  hasMailAddress(user) && !user.emailVerified && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED');
+
+/**
+ * An administrator wants the address that a user has verified by him.
+ * @throws {ApiError} not found, forbidden, wrong state with the reason
+ */
+export async function sendVerification(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
+  const { database } = services;
+  const { id } = await findVisibleUser(database.knex, idOrLogin, request);
+  if (!(await mayChange(database.knex, id, request))) throw forbidden();
+  if (!isMailPossible(services.config, request)) throw wrongState('no mail can be sent');
+  if (!(await mayMailAgain(services, id))) throw wrongState('many mails were sent to this user of late: try again in an hour');
+  await database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, id, request);
+    if (!isToVerify(user)) throw wrongState('the user has no e-mail address to verify, or cannot sign in');
+    await mailVerification(trx, services, user, user.email, {});
+    await recordRequest(trx, user, user.email, request);
+  });
+}
+
+/** Whose address a link verifies. */
+export interface Verification {
+  readonly user: User;
+  readonly email: string;
+}
+
+/** @returns undefined when the link is of no use, for whatever reason. Looking changes nothing. */
+export async function readVerification({ database: { knex } }: Services, token: string): Promise<Verification | undefined> {
+  const found = await findVerification(knex, digest(token), present());
+  const user = found && (await findUserById(knex, found.userId));
+  return found && user && isOfUse(found, user) ? { user, email: found.email } : undefined;
+}
+
+/** The address changed since in another way, or the user has left. */
+const isOfUse = ({ email, replaces }: EmailVerification, user: User): boolean =>
+  (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED') && (user.email === email || user.email === replaces);
+
+/**
+ * Uses the link up: the address is the user's, and verified. The one before is told, and links that went there end.
+ * @returns undefined when the link is of no use, as in `readVerification`, or the address is another user's by now
+ */
+export async function confirmEmail(services: Services, token: string, request: RequestContext): Promise<Verification | undefined> {
+  return services.database.transaction(async (trx) => {
+    const now = present();
+    const id = digest(token);
+    const found = await findVerification(trx, id, now);
+    const before = found && (await lockUser(trx, found.userId));
+    if (found === undefined || before === undefined || !isOfUse(found, before) || !(await consumeVerification(trx, id, now)))
+      return undefined;
+    const { email } = found;
+    const isNew = email !== before.email;
+    if (isNew && (await findTakenNames(trx, { ...before, email })).size > 0) return undefined;
+    await updateUser(trx, before.id, { email, emailVerified: true, lastUpdated: now });
+    const himself: RequestContext = { ...request, actor: { id: before.id, type: 'User', displayName: before.login } };
+    await recordEvent(trx, {
+      eventType: 'user.account.update_profile',
+      displayMessage: 'User verified e-mail address',
+      request: himself,
+      targets: [userTarget(before)],
+      before: { profile: { email: before.email }, emailVerified: before.emailVerified },
+      after: { profile: { email }, emailVerified: true },
+    });
+    if (isNew) {
+      await deleteLinksOf(trx, before.id);
+      await tellFormerAddress(trx, before, email, himself);
+    }
+    return { user: { ...before, email, emailVerified: true }, email };
+  });
+}

@@ -1,0 +1,52 @@
+/** Links that verify an e-mail address, known by the digest of their token alone. The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface EmailVerification {
+  /** SHA-256 of the token. */
+  readonly id: string;
+  readonly userId: string;
+  /** The address that the link was sent to. */
+  readonly email: string;
+  /** The address that the user had when the link was made. */
+  readonly replaces: string | null;
+  readonly created: Date;
+  readonly expiresAt: Date;
+}
+
+const COLUMNS: Columns<EmailVerification> = {
+  id: 'id',
+  userId: 'user_id',
+  email: 'email',
+  replaces: 'replaces',
+  created: 'created',
+  expiresAt: 'expires_at',
+};
+
+/** In place of those the user had. */
+export async function replaceVerification(trx: Executor, verification: EmailVerification): Promise<void> {
+  await trx('email_verifications').where({ user_id: verification.userId }).delete();
+  await trx('email_verifications').insert(toRow(COLUMNS, verification));
+}
+
+/** Ends the link by which a user would have another address: whoever asked for it may have been another one. That of the address which he has stays. */
+export async function deleteWishOf(executor: Executor, userId: string): Promise<void> {
+  const present = executor('users').where({ id: userId }).whereRaw('users.email = email_verifications.email');
+  await executor('email_verifications').where({ user_id: userId }).whereNotExists(present).delete();
+}
+
+/** @returns the link, if it has neither been used nor expired */
+export async function findVerification(executor: Executor, id: string, now: Date): Promise<EmailVerification | undefined> {
+  return executor('email_verifications').where({ id }).where('expires_at', '>', now).first<EmailVerification | undefined>(COLUMNS);
+}
+
+/** Uses the link up. @returns false when it was used before, or has expired */
+export async function consumeVerification(trx: Executor, id: string, now: Date): Promise<boolean> {
+  return (await trx('email_verifications').where({ id }).where('expires_at', '>', now).delete()) === 1;
+}
+
+/** @returns the number of links removed, at most `limit` */
+export async function deleteExpiredVerifications(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('email_verifications').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('email_verifications').whereIn('id', expired).delete();
+}

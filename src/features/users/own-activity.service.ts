@@ -1,0 +1,77 @@
+/** What happened to a user's account lately, for himself: a choice of the audit events about him, with nothing of others but that they did it. */
+
+import type { Services } from '../../platform/database/dependencies.ts';
+import { NOBODY } from '../audit/audit-event.policy.ts';
+import { listActivity, type NumberedEvent } from './own-activity.store.ts';
+
+/** The types that he is told of; those with words in the messages of the pages. */
+export const OWN_EVENT_TYPES = [
+  'user.lifecycle.create',
+  'user.lifecycle.activate',
+  'user.session.start',
+  'user.session.end',
+  'user.session.clear',
+  'user.authentication.failure',
+  'user.account.lock',
+  'user.account.update_password',
+  'user.account.reset_password',
+  'user.account.expire_password',
+  'user.account.unlock_by_admin',
+  'user.account.update_profile',
+  'user.account.export_data',
+  'user.account.privilege.grant',
+  'user.account.privilege.revoke',
+  'user.mfa.factor.activate',
+  'user.mfa.factor.deactivate',
+  'user.mfa.factor.reset_all',
+  'user.mfa.factor.update',
+  'user.identity_provider.link',
+  'user.identity_provider.unlink',
+  'app.oauth2.as.consent.grant',
+  'app.oauth2.as.consent.revoke',
+] as const;
+
+export type OwnEventType = (typeof OWN_EVENT_TYPES)[number];
+
+export interface OwnEvent {
+  readonly eventType: OwnEventType;
+  readonly published: Date;
+  readonly failed: boolean;
+  /** Done by somebody else who is known: an administrator, or the service. */
+  readonly byOther: boolean;
+  /** Where it came from; of others it is not told. */
+  readonly userAgent: string | undefined;
+  readonly ipAddress: string | undefined;
+  /** The application, where it is about one. */
+  readonly application: string | undefined;
+}
+
+export interface OwnActivity {
+  readonly events: readonly OwnEvent[];
+  /** Where the older ones begin. */
+  readonly next: string | undefined;
+}
+
+/** The newest first. @param before as `next` of the page before */
+export async function listOwnActivity(
+  { database }: Services,
+  userId: string,
+  { limit, before }: { readonly limit: number; readonly before?: string | undefined },
+): Promise<OwnActivity> {
+  const found = await listActivity(database.knex, { userId, eventTypes: OWN_EVENT_TYPES, limit: limit + 1, before });
+  const shown = found.slice(0, limit);
+  return { events: shown.map((event) => told(event, userId)), next: found.length > limit ? shown.at(-1)?.seq : undefined };
+}
+
+function told({ eventType, published, outcome, actor, client, target }: NumberedEvent, userId: string): OwnEvent {
+  const byOther = actor.id !== userId && actor.id !== NOBODY.id;
+  return {
+    eventType: eventType as OwnEventType,
+    published,
+    failed: outcome.result === 'FAILURE',
+    byOther,
+    userAgent: byOther ? undefined : client.userAgent,
+    ipAddress: byOther ? undefined : client.ipAddress,
+    application: target.find(({ type }) => type === 'AppInstance')?.displayName,
+  };
+}

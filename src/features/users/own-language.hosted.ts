@@ -1,0 +1,13 @@
+/** The language that a user has chosen for himself, in a browser that he signs in with and that has kept no choice yet. */
+import type Koa from 'koa';
+import type { House } from '../../pages/hosted/house.ts';
+import { hasKeptLanguage, keepLanguage, languageOfProfile } from '../../platform/i18n/page-language.ts';
+import { findUser, type User } from './users.service.ts';
+
+/** From now on the pages speak it here. @param profile his, where it has just been read */
+export async function adoptLanguage({ services }: House, ctx: Koa.Context, userId: string, profile?: User['profile']): Promise<void> {
+  if (hasKeptLanguage(ctx)) return;
+  const known = profile ?? (await findUser(services.database, userId))?.profile;
+  const language = known && languageOfProfile(known);
+  if (language !== undefined) keepLanguage(ctx, language);
+}

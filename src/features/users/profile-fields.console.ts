@@ -1,0 +1,119 @@
+/** The attributes of a user's profile, as the forms and the sheet of the console call them. */
+
+import type { CheckField, LineField } from '../../pages/console/form.ts';
+import { reachOf } from '../administrators/administration.policy.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { UserProfile } from './user-profile.service.ts';
+
+interface Attribute {
+  readonly name: keyof UserProfile;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** By the groups in which they stand. */
+export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attributes: readonly Attribute[] }[] = [
+  {
+    group: 'Account',
+    attributes: [
+      { name: 'login', label: 'User name', hint: 'Signs in with it, whatever the case of its letters. Nobody else may have it' },
+      { name: 'email', label: 'Email', hint: 'Signs in with it, too, if nobody else has it' },
+      { name: 'secondEmail', label: 'Second email' },
+    ],
+  },
+  {
+    group: 'Name',
+    attributes: [
+      { name: 'firstName', label: 'First name' },
+      { name: 'lastName', label: 'Last name' },
+      { name: 'displayName', label: 'Display name', hint: 'Shown in place of first and last name' },
+      { name: 'middleName', label: 'Middle name' },
+      { name: 'nickName', label: 'Nickname' },
+      { name: 'honorificPrefix', label: 'Honorific before the name', hint: 'e.g. Dr.' },
+      { name: 'honorificSuffix', label: 'Honorific after the name', hint: 'e.g. MD' },
+      { name: 'gender', label: 'Gender' },
+      { name: 'birthdate', label: 'Birthdate', hint: 'e.g. 1815-12-10; 0000-12-10 without the year, or the year alone' },
+    ],
+  },
+  {
+    group: 'Contact',
+    attributes: [
+      { name: 'mobilePhone', label: 'Mobile phone' },
+      { name: 'primaryPhone', label: 'Phone' },
+      { name: 'streetAddress', label: 'Street' },
+      { name: 'zipCode', label: 'Postal code' },
+      { name: 'city', label: 'City' },
+      { name: 'state', label: 'State or region' },
+      { name: 'countryCode', label: 'Country', hint: 'Two letters, e.g. DE' },
+      { name: 'postalAddress', label: 'Postal address' },
+      { name: 'profileUrl', label: 'Profile page' },
+      { name: 'website', label: 'Web site' },
+      { name: 'picture', label: 'Picture', hint: 'Web address of an image' },
+    ],
+  },
+  {
+    group: 'Work',
+    attributes: [
+      { name: 'title', label: 'Title' },
+      { name: 'userType', label: 'User type', hint: 'e.g. Employee' },
+      { name: 'employeeNumber', label: 'Employee number' },
+      { name: 'costCenter', label: 'Cost centre' },
+      {
+        name: 'organization',
+        label: 'Organization, as a word',
+        hint: 'A word of the profile; where the user belongs is said under Organizations',
+      },
+      { name: 'division', label: 'Division' },
+      { name: 'department', label: 'Department, as a word', hint: 'As above' },
+      { name: 'manager', label: 'Manager' },
+      { name: 'managerId', label: 'Id of the manager' },
+    ],
+  },
+  {
+    group: 'Language and time',
+    attributes: [
+      { name: 'preferredLanguage', label: 'Preferred language', hint: 'e.g. de' },
+      { name: 'locale', label: 'Locale', hint: 'e.g. de_AT' },
+      { name: 'timezone', label: 'Time zone', hint: 'e.g. Europe/Vienna' },
+      { name: 'zoneinfo', label: 'Time zone as the claim zoneinfo', hint: 'Told to applications with the scope profile' },
+    ],
+  },
+];
+
+const URLS: ReadonlySet<keyof UserProfile> = new Set(['profileUrl', 'website', 'picture']);
+
+/** @param group absent: in none */
+export const attributeField = ({ name, label, hint }: Attribute, value: string | undefined, group?: string): LineField => ({
+  name,
+  label,
+  ...(hint !== undefined && { hint }),
+  ...(group !== undefined && { group }),
+  ...(URLS.has(name) && { kind: 'url' as const }),
+  alias: `profile.${name}`,
+  required: name === 'login',
+  value,
+});
+
+/** What was typed, without what was left empty: the schema of profiles has nothing to say of an attribute that is not set. */
+export const givenAttributes = (typed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(typed).filter(([, value]) => typeof value === 'string' && value.trim() !== ''));
+
+/** Only for administrators of the whole service (features/users/users.service.ts). @param group absent: in none */
+export const emailVerifiedField = ({ roles = [] }: RequestContext, checked: boolean, group?: string): readonly CheckField[] =>
+  reachOf(roles, 'write') !== 'everything'
+    ? []
+    : [
+        {
+          name: 'emailVerified',
+          label: 'E-mail address verified',
+          hint: 'Applications trust a verified address. Tick this only if you know that the user receives mail there.',
+          kind: 'check',
+          alias: 'profile.emailVerified',
+          ...(group !== undefined && { group }),
+          checked,
+        },
+      ];
+
+/** The box says something where it is not as it was: an address that is changed beside a box that stays ticked is not verified. */
+export const givenVerification = (form: URLSearchParams, before: boolean): { readonly emailVerified?: boolean } =>
+  form.has('emailVerified') === before ? {} : { emailVerified: !before };

@@ -1,0 +1,125 @@
+/** `/account/profile`: what the user says of himself, his e-mail address, and the language of the pages. What an organization says of him it changes itself. */
+
+import type { AccountHouse } from '../../pages/account/account-house.ts';
+import { doneWith, draw, ownPage, type Problem, type Show, showAgain } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { LANGUAGES } from '../../platform/i18n/messages.ts';
+import { keepLanguage, languageOfProfile, pageLanguage } from '../../platform/i18n/page-language.ts';
+import { isMailPossible } from '../mail/mail.service.ts';
+import { change, ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
+import { requestVerification, type VerificationRequest } from './email-verification.service.ts';
+import {
+  changeOwnLanguage,
+  changeOwnProfile,
+  OWN_ATTRIBUTES,
+  type OwnAttribute,
+  type OwnProfile,
+  TIME_ZONES,
+} from './own-profile.service.ts';
+
+/** What helps a browser to fill the fields in (HTML section 4.10.18.7). */
+const AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
+  firstName: 'given-name',
+  middleName: 'additional-name',
+  lastName: 'family-name',
+  displayName: 'name',
+  nickName: 'nickname',
+  mobilePhone: 'tel',
+  primaryPhone: 'home tel',
+  profileUrl: 'url',
+  streetAddress: 'address-line1',
+  zipCode: 'postal-code',
+  city: 'address-level2',
+  state: 'address-level1',
+  countryCode: 'country',
+  zoneinfo: 'off',
+};
+
+const GROUPS = [
+  { legend: 'account.profile.name', attributes: ['firstName', 'middleName', 'lastName', 'displayName', 'nickName'] },
+  { legend: 'account.profile.reach', attributes: ['mobilePhone', 'primaryPhone', 'profileUrl'] },
+  { legend: 'account.profile.address', attributes: ['streetAddress', 'zipCode', 'city', 'state', 'countryCode'] },
+  { legend: 'account.profile.time', attributes: ['zoneinfo'] },
+] as const;
+
+interface Typed {
+  readonly profile?: OwnProfile;
+  readonly wrong?: readonly OwnAttribute[];
+  readonly email?: string;
+  readonly emailProblem?: Exclude<VerificationRequest, 'sent'>;
+}
+
+const showing =
+  ({ profile, wrong = [], email, emailProblem }: Typed): Show =>
+  async (house, ctx, visit) => {
+    const { text } = pageLanguage(ctx);
+    const { user } = visit;
+    const wrongProblems = wrong.map(
+      (name): Problem => ({
+        field: `profile-${name}`,
+        message: text(
+          name === 'profileUrl'
+            ? 'account.profile.wrong-url'
+            : name === 'zoneinfo'
+              ? 'account.profile.wrong-zone'
+              : 'account.profile.wrong',
+          {
+            field: text(`account.profile.${name}`),
+          },
+        ),
+      }),
+    );
+    const emailProblems = emailProblem === undefined ? [] : [{ field: 'email', message: text(`account.email.${emailProblem}`) }];
+    const problems = [...wrongProblems, ...emailProblems];
+    await draw(
+      house,
+      ctx,
+      visit,
+      'account/profile',
+      { page: 'profile', problems },
+      {
+        login: user.login,
+        groups: GROUPS.map(({ legend, attributes }) => ({
+          legend: text(legend),
+          fields: attributes.map((name) => ({
+            name,
+            label: text(`account.profile.${name}`),
+            value: profile?.[name] ?? user.profile[name] ?? '',
+            autocomplete: AUTOCOMPLETE[name],
+            problem: problems.find(({ field }) => field === `profile-${name}`)?.message,
+          })),
+        })),
+        email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
+        zones: TIME_ZONES,
+        mailPossible: isMailPossible(house.config, visitor(ctx, house.config)),
+        tongues: LANGUAGES.map(({ lang, name }) => ({ lang, name, chosen: languageOfProfile(user.profile)?.lang === lang })),
+      },
+    );
+  };
+
+/** GET /account/profile */
+export const profilePage = ownPage('profile', showing({}));
+
+/** POST /account/profile */
+export const receiveProfile = ownChange<AccountHouse>(async (house, ctx, session, form) => {
+  const profile = Object.fromEntries(OWN_ATTRIBUTES.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])));
+  const wrong = await changeOwnProfile(house.services, session.accountId, profile, visitor(ctx, house.config));
+  if (wrong.length > 0) return showAgain(house, ctx, 'profile', session, showing({ profile, wrong }));
+  doneWith(ctx, 'profile', 'profile');
+}, 'profile');
+
+/** POST /account/email: the new address, or the present one that is not verified yet. It changes when its link is used. */
+export const receiveEmail = change<AccountHouse>(async (house, ctx, session, form) => {
+  const email = form.get('email')?.trim() ?? '';
+  const outcome = await requestVerification(house.services, session.accountId, email, visitor(ctx, house.config));
+  if (outcome !== 'sent') return showAgain(house, ctx, 'profile', session, showing({ email, emailProblem: outcome }));
+  doneWith(ctx, 'profile', 'email-sent');
+}, 'profile');
+
+/** POST /account/language */
+export const receiveLanguage = ownChange<AccountHouse>(async (house, ctx, session, form) => {
+  const chosen = LANGUAGES.find(({ lang }) => lang === form.get('language'));
+  await changeOwnLanguage(house.services, session.accountId, chosen?.lang, visitor(ctx, house.config));
+  keepLanguage(ctx, chosen);
+  doneWith(ctx, 'profile', 'language');
+}, 'profile');

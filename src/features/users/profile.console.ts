@@ -1,0 +1,104 @@
+/** The profile of a user: shown, and changed. */
+
+import { formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import type { Fact, Part } from '../../pages/console/sheet.ts';
+import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayMail } from '../passwords/secret-link.console.ts';
+import { isToVerify, sendVerification } from './email-verification.service.ts';
+import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
+import { addressOfUser, type Subject, subjectOf, subjectToChange, userPage } from './user-page.console.ts';
+import { userProfile } from './user-profile.service.ts';
+import { statusPiece } from './user-status.console.ts';
+import { changeUser } from './users.service.ts';
+
+const valuesOf = ({ user }: Subject): Readonly<Record<string, string | undefined>> => ({
+  ...user.profile,
+  login: user.login,
+  email: user.email ?? undefined,
+});
+
+const show: ConsolePage = {
+  path: '/users/:id',
+  access: 'organizations',
+  async show(visit) {
+    const subject = await subjectOf(visit);
+    const { user, status, home } = subject;
+    const values = valuesOf(subject);
+    const account: Fact[] = [
+      { label: 'Status', value: statusPiece(status) },
+      { label: 'Id', value: user.id, copy: true },
+      { label: 'Created', value: { moment: momentOf(user.created) } },
+      { label: 'Last sign-in', value: user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) } },
+      { label: 'Last change', value: { moment: momentOf(user.lastUpdated) } },
+    ];
+    const confirmed = user.emailVerified
+      ? ({ text: 'confirmed', tone: 'good' } as const)
+      : ({ text: 'not confirmed', soft: true } as const);
+    const parts = ATTRIBUTE_GROUPS.map(({ group, attributes }): Part => {
+      const set = attributes.filter(({ name }) => group === 'Account' || values[name] !== undefined);
+      const facts = set.map(({ name, label }): Fact => {
+        const text = values[name] ?? '';
+        return { label, value: name === 'email' && text !== '' ? [{ text }, confirmed] : text };
+      });
+      return { kind: 'facts', title: group, facts: group === 'Account' ? [...facts, ...account] : facts };
+    });
+    const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
+    const verify = mayMail(visit) && isToVerify(user) ? [{ label: 'Send mail to confirm the address', href: `${home}/verify-email` }] : [];
+    const actions = [...verify, { label: 'Edit profile', href: `${home}/edit`, main: true }];
+    return userPage(visit, subject, told, subject.isChangeable ? actions : []);
+  },
+};
+
+const verify: ConsolePage = {
+  path: '/users/:id/verify-email',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, home, crumbs } = await subjectToChange(visit);
+    const title = 'Send mail to confirm the address';
+    const address = user.email ?? 'the user';
+    const facts = [
+      `A link goes to ${address}. Whoever opens it and says yes has shown that the address is his; applications are told so then.`,
+      'It works once, for one day. A link sent before does not work any more.',
+    ];
+    return formPage({ title, crumbs, facts, submit: 'Send mail', cancel: home }, typed);
+  },
+  async receive(visit) {
+    const { user, home } = await subjectToChange(visit);
+    await sendVerification(visit.services, user.id, visit.request);
+    return { goTo: home, notice: 'verification-sent' };
+  },
+};
+
+const FIELDS = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes.map((attribute) => attributeField(attribute, undefined)));
+
+const edit: ConsolePage = {
+  path: '/users/:id/edit',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const subject = await subjectToChange(visit);
+    const values = valuesOf(subject);
+    const fields = ATTRIBUTE_GROUPS.flatMap(({ group, attributes }) =>
+      attributes.flatMap((attribute) => [
+        attributeField(attribute, values[attribute.name], group),
+        ...(attribute.name === 'email' ? emailVerifiedField(visit.request, subject.user.emailVerified, group) : []),
+      ]),
+    );
+    const title = 'Edit profile';
+    return formPage({ title, crumbs: subject.crumbs, fields, submit: 'Save', cancel: subject.home }, typed);
+  },
+  async receive(visit, form) {
+    const { services, request } = visit;
+    const { user } = await subjectToChange(visit);
+    const isAsked = emailVerifiedField(request, false).length > 0;
+    const given = { ...givenAttributes(typedValues(FIELDS, form)), ...(isAsked && givenVerification(form, user.emailVerified)) };
+    const profile = parse(userProfile, given);
+    const { id } = await changeUser(services, user.id, { profile: { replaceBy: profile } }, request);
+    return { goTo: addressOfUser(id), notice: 'user-changed' };
+  },
+};
+
+export const profile: readonly ConsolePage[] = [show, edit, verify];

@@ -1,0 +1,89 @@
+/** What the service holds about one user, in one piece (Regulation (EU) 2016/679, articles 15 and 20); the audit events with his data apart, in pages. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { type AssignedRole, findRoles } from '../administrators/roles.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { StoredEvent } from '../audit/audit.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { listEventsAbout, listEventsNaming } from '../audit/audit-seals.store.ts';
+import { type Consent, listConsents } from '../consents/consents.store.ts';
+import { queueNotice } from '../mail/mail.service.ts';
+import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
+import { readUserData, type UserData } from './user-data.store.ts';
+import { asUser, findVisibleUser, userTarget } from './user-reach.service.ts';
+import { lockUser, type User } from './users.store.ts';
+
+/** Consents in one answer; nobody has given more. */
+const MOST_CONSENTS = 10_000;
+
+export interface ExportedUser extends UserData {
+  readonly user: User;
+  readonly roles: readonly AssignedRole[];
+  readonly consents: readonly Consent[];
+  readonly factors: readonly SecondFactor[];
+}
+
+const gather = async (trx: Executor, user: User): Promise<ExportedUser> => ({
+  user,
+  ...(await readUserData(trx, user.id, present())),
+  roles: await findRoles(trx, user.id),
+  factors: await listSecondFactors(trx, user.id),
+  consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
+});
+
+/** For the user himself. @returns undefined when there is no such user */
+export async function exportOwnData({ database }: Services, userId: string, request: RequestContext): Promise<ExportedUser | undefined> {
+  return database.transaction(async (trx) => {
+    const user = await lockUser(trx, userId);
+    if (user === undefined) return undefined;
+    const himself = asUser(request, user);
+    await queueNotice(trx, userId, 'data-downloaded', {}, himself);
+    await recordEvent(trx, {
+      eventType: 'user.account.export_data',
+      displayMessage: 'User downloaded his data',
+      request: himself,
+      targets: [userTarget(user)],
+    });
+    return gather(trx, user);
+  });
+}
+
+/** Noted in the audit log: so much about one person is not read in passing. @throws {ApiError} not found */
+export async function exportUserData(services: Services, idOrLogin: string, request: RequestContext): Promise<ExportedUser> {
+  return services.database.transaction(async (trx) => {
+    const user = await findVisibleUser(trx, idOrLogin, request);
+    await recordEvent(trx, {
+      eventType: 'user.account.export_data',
+      displayMessage: 'Export data of user',
+      request,
+      targets: [userTarget(user)],
+    });
+    return gather(trx, user);
+  });
+}
+
+/** Events by the user and about him, the oldest first, those of the last seconds not yet among them. @throws {ApiError} not found */
+export async function listUserEvents(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<StoredEvent>> {
+  const { knex } = services.database;
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  return listEventsNaming(knex, id, window);
+}
+
+/** The same for whoever looks on: the newest first, what has happened just now included. @throws {ApiError} not found */
+export async function listUserActivity(
+  services: Services,
+  idOrLogin: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<StoredEvent>> {
+  const { knex } = services.database;
+  const { id } = await findVisibleUser(knex, idOrLogin, request);
+  return listEventsAbout(knex, id, window);
+}

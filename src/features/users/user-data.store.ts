@@ -1,0 +1,49 @@
+/** What the database holds about one user, read across its tables for the one whose data it is. Without secrets and their hashes; reads only. */
+
+import type { Executor } from '../../platform/database/database.ts';
+import { type BrowserSession, listBrowserSessions } from '../sessions/browser-sessions.store.ts';
+
+export interface UserData {
+  readonly memberships: readonly { orgId: string; orgName: string; depId: string | null; depName: string | null; created: Date }[];
+  readonly groups: readonly { id: string; name: string; created: Date }[];
+  readonly applications: readonly { id: string; label: string; assignedBy: 'USER' | 'GROUP'; created: Date }[];
+  readonly identityProviders: readonly {
+    id: string;
+    name: string;
+    subject: string;
+    knownAs: string | null;
+    created: Date;
+    lastUsed: Date | null;
+  }[];
+  readonly apiTokens: readonly { id: string; name: string; created: Date; expiresAt: Date | null; lastUsed: Date | null }[];
+  readonly sessions: readonly Omit<BrowserSession, 'uid'>[];
+}
+
+const MEMBERSHIPS = `SELECT m.org_id AS "orgId", o.name AS "orgName", m.dep_id AS "depId", d.name AS "depName", m.created
+  FROM memberships m JOIN organizations o ON o.id = m.org_id LEFT JOIN departments d ON d.org_id = m.org_id AND d.id = m.dep_id
+  WHERE m.user_id = :userId ORDER BY m.seq`;
+const GROUPS =
+  'SELECT g.id, g.name, m.created FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.user_id = :userId ORDER BY m.created, g.seq';
+const APPLICATIONS = `SELECT a.id, a.label, 'USER' AS "assignedBy", u.created FROM application_users u JOIN applications a ON a.id = u.application_id
+    WHERE u.user_id = :userId
+  UNION ALL SELECT a.id, a.label, 'GROUP', min(g.created) FROM group_members m JOIN application_groups g ON g.group_id = m.group_id
+    JOIN applications a ON a.id = g.application_id WHERE m.user_id = :userId GROUP BY a.id
+  ORDER BY 4, 1, 3`;
+const IDENTITY_PROVIDERS = `SELECT p.id, p.name, l.subject, l.known_as AS "knownAs", l.created, l.last_used AS "lastUsed"
+  FROM identity_provider_links l JOIN identity_providers p ON p.id = l.idp_id
+  WHERE l.user_id = :userId ORDER BY l.seq`;
+const API_TOKENS =
+  'SELECT id, name, created, expires_at AS "expiresAt", last_used AS "lastUsed" FROM api_tokens WHERE user_id = :userId ORDER BY seq';
+
+/** @param now sessions that have ended by then are left out */
+export async function readUserData(executor: Executor, userId: string, now: Date): Promise<UserData> {
+  const rows = async <T>(sql: string): Promise<T[]> => (await executor.raw<{ rows: T[] }>(sql, { userId, now })).rows;
+  return {
+    memberships: await rows(MEMBERSHIPS),
+    groups: await rows(GROUPS),
+    applications: await rows(APPLICATIONS),
+    identityProviders: await rows(IDENTITY_PROVIDERS),
+    apiTokens: await rows(API_TOKENS),
+    sessions: (await listBrowserSessions(executor, userId, now)).map(({ uid: _, ...session }) => session),
+  };
+}

@@ -1,0 +1,85 @@
+/** `users/{id}/lifecycle`: the steps of a user's life, as Okta's Users API has them, and `users/{id}/sessions`. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { idParams } from '../../api/fields.ts';
+import { resetUserFactors } from '../second-factors/factors.service.ts';
+import { clearSessions } from '../sessions/user-sessions.service.ts';
+import type { LifecycleStep } from './user-lifecycle.policy.ts';
+import { activateUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
+import { presentUser, user } from './users.api.ts';
+
+const flag = (otherwise: 'true' | 'false') =>
+  z
+    .enum(['true', 'false'])
+    .default(otherwise)
+    .transform((value) => value === 'true');
+
+const common = { method: 'POST', access: 'organizations', params: idParams } as const;
+
+const plainStep = (step: LifecycleStep, summary: string): Endpoint =>
+  endpoint({
+    ...common,
+    path: `/users/:id/lifecycle/${step}`,
+    summary,
+    response: z.object({}),
+    handler: async ({ services, params, request }) => {
+      await takeStep(services, params.id, step, request);
+      return {};
+    },
+  });
+
+export const userLifecycle: readonly Endpoint[] = [
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/activate',
+    summary:
+      'Activate a user; one without a password gets a link to choose it by mail, or, with sendEmail=false or where it cannot be mailed, in the answer',
+    query: z.object({ sendEmail: flag('true') }),
+    response: z.object({ activationUrl: z.url().optional() }),
+    handler: async ({ services, params, query, request }) => ({ activationUrl: await activateUser(services, params.id, query, request) }),
+  }),
+  plainStep('deactivate', 'Deactivate a user; sessions and tokens end for good'),
+  plainStep('suspend', 'Suspend a user; sessions and tokens end for good'),
+  plainStep('unsuspend', 'Let a suspended user in again'),
+  plainStep('unlock', 'Let a user in again who was locked out'),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/expire_password',
+    summary: 'Let a user choose another password at the next sign-in',
+    response: user,
+    handler: async ({ services, params, request }) =>
+      presentUser(await takeStep(services, params.id, 'expire_password', request), services.config.baseUrl),
+  }),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/reset_password',
+    summary: 'Take the password from a user; the link to choose a new one goes to him by mail, or, with sendEmail=false, is in the answer',
+    query: z.object({ sendEmail: flag('true') }),
+    response: z.object({ resetPasswordUrl: z.url().optional() }),
+    handler: async ({ services, params, query, request }) => ({
+      resetPasswordUrl: await resetPassword(services, params.id, query, request),
+    }),
+  }),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/reset_factors',
+    summary: 'Reset all second factors of a user, and the recovery codes; the same as DELETE users/{id}/factors',
+    response: z.object({}),
+    handler: async ({ services, params, request }) => {
+      await resetUserFactors(services, params.id, request);
+      return {};
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id/sessions',
+    access: 'organizations',
+    summary: 'End the browser sessions of a user; with oauthTokens=true his tokens, too',
+    params: idParams,
+    query: z.object({ oauthTokens: flag('false') }),
+    handler: async ({ services, params, query, request }) => {
+      await clearSessions(services, params.id, query, request);
+      return undefined;
+    },
+  }),
+];

@@ -1,0 +1,53 @@
+/** The life cycle of a user, as Okta's Users API has it: which step is possible in which status, and to which status it leads. */
+import { isLocked } from '../sign-in/lockout.policy.ts';
+
+export type UserStatus = 'STAGED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
+
+/** The status as others see it: LOCKED_OUT is never stored, it begins with a wrong password and ends by itself. */
+export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
+  user.status === 'ACTIVE' && isLocked(user, now) ? 'LOCKED_OUT' : user.status;
+
+export type LifecycleStep = 'activate' | 'deactivate' | 'suspend' | 'unsuspend' | 'unlock' | 'expire_password' | 'reset_password';
+
+const STEPS: Readonly<Record<LifecycleStep, { readonly from: readonly UserStatus[]; readonly to: UserStatus }>> = {
+  activate: { from: ['STAGED', 'DEPROVISIONED'], to: 'ACTIVE' },
+  deactivate: { from: ['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED'], to: 'DEPROVISIONED' },
+  suspend: { from: ['ACTIVE'], to: 'SUSPENDED' },
+  unsuspend: { from: ['SUSPENDED'], to: 'ACTIVE' },
+  unlock: { from: ['LOCKED_OUT'], to: 'ACTIVE' },
+  expire_password: { from: ['ACTIVE'], to: 'PASSWORD_EXPIRED' },
+  reset_password: { from: ['ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT'], to: 'PASSWORD_EXPIRED' },
+};
+
+/** Steps that nobody takes on himself: the next thing he does would be refused. */
+const NOT_ON_ONESELF: ReadonlySet<LifecycleStep> = new Set(['deactivate', 'suspend']);
+
+export interface LifecycleFacts {
+  readonly status: UserStatus;
+  readonly hasPassword: boolean;
+  /** The user takes the step on himself. */
+  readonly isSelf: boolean;
+  /** No other user is an active SUPER_ADMIN, but this one is. */
+  readonly isLastSuperAdmin: boolean;
+}
+
+export type StepDecision = { readonly to: UserStatus } | { readonly refused: string };
+
+/** @returns the status that the step leads to, or why it is not possible */
+export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDecision {
+  const { from, to } = STEPS[step];
+  if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, and ${step} needs ${from.join(' or ')}` };
+  if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
+  if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `nobody can ${step} himself` };
+  if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
+  return { to };
+}
+
+export const LAST_SUPER_ADMIN = 'the user is the last active SUPER_ADMIN';
+
+/** Can the user not sign in any more after the step? Who knows an expired password can, and chooses another one. */
+export const locksOut = (step: LifecycleStep): boolean => STEPS[step].to !== 'ACTIVE' && step !== 'expire_password';
+
+/** The steps that the status offers, whoever takes them. */
+export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword'>): LifecycleStep[] =>
+  (Object.keys(STEPS) as LifecycleStep[]).filter((step) => 'to' in decideStep(step, { ...user, isSelf: false, isLastSuperAdmin: false }));

@@ -1,0 +1,185 @@
+/**
+ * The life cycle of a user, carried out: the status changes, and with it ends what the user holds. Which step is possible when stands in
+ * features/users/user-lifecycle.policy.ts. Links to choose a password are mailed, or given to whoever calls.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { wrongState } from '../../platform/errors/errors.ts';
+import { isLastSuperAdmin, lockSuperAdmins } from '../administrators/roles.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { requestErasure } from '../audit/audit-seals.store.ts';
+import type { EventType } from '../audit/event-types.policy.ts';
+import { hasMailAddress, isMailPossible, requireMail } from '../mail/mail.service.ts';
+import { rememberReplaced } from '../passwords/password-policy.service.ts';
+import { takeOutPerson } from '../policies/policy-names.service.ts';
+import { saveFailedCodes } from '../second-factors/factors.store.ts';
+import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
+import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
+import { createPasswordLink, mailPasswordLink } from '../sign-in/one-time-links.service.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { endApiTokens, endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
+import { decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
+import { lockChangeableUser, userTarget } from './user-reach.service.ts';
+import { deleteUser as deleteRow, type User, updateUser } from './users.store.ts';
+
+const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, displayMessage: string]>> = {
+  activate: ['user.lifecycle.activate', 'Activate user'],
+  deactivate: ['user.lifecycle.deactivate', 'Deactivate user'],
+  suspend: ['user.lifecycle.suspend', 'Suspend user'],
+  unsuspend: ['user.lifecycle.unsuspend', 'Unsuspend user'],
+  unlock: ['user.account.unlock_by_admin', 'Unlock user'],
+  expire_password: ['user.account.expire_password', 'Expire password of user'],
+  reset_password: ['user.account.reset_password', 'Reset password of user'],
+};
+
+/**
+ * Takes one step.
+ * @throws {ApiError} not found, forbidden, wrong state with the reason
+ */
+export async function takeStep(services: Services, idOrLogin: string, step: LifecycleStep, request: RequestContext): Promise<User> {
+  return carryOut(services, idOrLogin, step, request, async (_, user) => user);
+}
+
+/**
+ * A user without a password gets a link to choose one: by mail, where that is wished, possible, and he has an address.
+ * @returns the link, where it is not mailed: otherwise nobody would have it
+ * @throws {ApiError} as `takeStep`
+ */
+export async function activateUser(
+  services: Services,
+  idOrLogin: string,
+  { sendEmail }: { readonly sendEmail: boolean },
+  request: RequestContext,
+): Promise<string | undefined> {
+  return carryOut(services, idOrLogin, 'activate', request, async (trx, user) => {
+    if (user.passwordHash !== null) return undefined;
+    const isMailed = sendEmail && isMailPossible(services.config, request) && hasMailAddress(user);
+    if (!isMailed) return createPasswordLink(trx, services, user.id, 'activation');
+    await mailPasswordLink(trx, services, user, 'activation', {});
+    return undefined;
+  });
+}
+
+/**
+ * @returns the page on which the user chooses a new password; undefined: its address was mailed
+ * @throws {ApiError} as `takeStep`, and wrong state where it is to be mailed and cannot be
+ */
+export async function resetPassword(
+  services: Services,
+  idOrLogin: string,
+  { sendEmail }: { readonly sendEmail: boolean },
+  request: RequestContext,
+): Promise<string | undefined> {
+  return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
+    if (!sendEmail) return createPasswordLink(trx, services, user.id, 'reset');
+    requireMail(services.config, user, request);
+    await mailPasswordLink(trx, services, user, 'password-reset', {});
+    return undefined;
+  });
+}
+
+/**
+ * Deactivates the user, or, when that has happened before, deletes him with all that is his.
+ * @throws {ApiError} as `takeStep`
+ */
+export async function deleteUser(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
+  const user = await services.database.transaction(async (trx) => {
+    await lockSuperAdmins(trx);
+    const before = await lockChangeableUser(trx, idOrLogin, request);
+    if (before.status !== 'DEPROVISIONED') return applyStep(trx, before, 'deactivate', request);
+    await endEverything(trx, before.id);
+    await takeOutPerson(services, trx, 'user', before.id, request);
+    await deleteRow(trx, before.id);
+    await requestErasure(trx, before.id, present());
+    await recordEvent(trx, {
+      eventType: 'user.lifecycle.delete.initiated',
+      displayMessage: 'Delete user',
+      request,
+      targets: [userTarget(before)],
+      before: { status: before.status },
+    });
+    return before;
+  });
+  await endEverything(services.database.knex, user.id);
+}
+
+/** One step in one transaction; `also` adds to it. */
+async function carryOut<T>(
+  services: Services,
+  idOrLogin: string,
+  step: LifecycleStep,
+  request: RequestContext,
+  also: (trx: Executor, user: User) => Promise<T>,
+): Promise<T> {
+  const { id, result } = await services.database.transaction(async (trx) => {
+    if (locksOut(step)) await lockSuperAdmins(trx);
+    const before = await lockChangeableUser(trx, idOrLogin, request);
+    const user = await applyStep(trx, before, step, request);
+    return { id: user.id, result: await also(trx, user) };
+  });
+  // What was being written meanwhile. In a repeatable call this is not after the commit yet: then the return to ACTIVE ends the rest.
+  await ENDINGS[step]?.(services.database.knex, id);
+  return result;
+}
+
+/**
+ * One step as a part of another change.
+ * @param before the user, locked in the transaction
+ * @throws {ApiError} wrong state with the reason
+ */
+export async function applyStep(trx: Executor, before: User, step: LifecycleStep, request: RequestContext): Promise<User> {
+  const now = present();
+  const status = statusAt(before, now);
+  const decision = decideStep(step, {
+    status,
+    hasPassword: before.passwordHash !== null,
+    isSelf: request.actor.id === before.id,
+    isLastSuperAdmin: locksOut(step) && (await isLastSuperAdmin(trx, before.id)),
+  });
+  if ('refused' in decision) throw wrongState(decision.refused);
+  const changes = {
+    status: decision.to,
+    statusChanged: now,
+    lastUpdated: now,
+    ...(step === 'activate' && { activated: now }),
+    // Somebody else may know it: not even to choose another one is it good any more.
+    ...(step === 'reset_password' && { passwordHash: null }),
+  };
+  if (step === 'reset_password') await rememberReplaced(trx, before);
+  await updateUser(trx, before.id, changes);
+  // A lock is part of the status that ends here.
+  await forgetFailedAttempts(trx, before.id);
+  await saveFailedCodes(trx, before.id, NO_FAILURES);
+  await ENDINGS[step]?.(trx, before.id);
+  // A link made for the status before; whoever asks for one gets a new one.
+  await deleteLinksOf(trx, before.id);
+  // Suspended, they are only refused; deactivated, they are gone.
+  const apiTokens = step === 'deactivate' ? await endApiTokens(trx, before.id) : 0;
+  const [eventType, displayMessage] = EVENTS[step];
+  await recordEvent(trx, {
+    eventType,
+    displayMessage,
+    request,
+    targets: [userTarget(before)],
+    before: { status },
+    after: { status: decision.to, ...(apiTokens > 0 && { apiTokensRevoked: apiTokens }) },
+  });
+  return { ...before, ...changes, lockedUntil: null };
+}
+
+async function endEverything(executor: Executor, userId: string): Promise<void> {
+  await endBrowserSessions(executor, userId);
+  await endOAuthTokens(executor, userId);
+}
+
+/** What ends with each step. With the return to ACTIVE ends whatever a request under way wrote while the user was leaving. */
+const ENDINGS: Readonly<Partial<Record<LifecycleStep, (executor: Executor, userId: string) => Promise<void>>>> = {
+  activate: endEverything,
+  deactivate: endEverything,
+  suspend: endEverything,
+  unsuspend: endEverything,
+  expire_password: endBrowserSessions,
+  reset_password: endBrowserSessions,
+};

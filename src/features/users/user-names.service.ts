@@ -1,0 +1,60 @@
+/** Which names a user may have: login and e-mail address. */
+
+import type { Executor } from '../../platform/database/database.ts';
+import { conflict } from '../../platform/errors/errors.ts';
+import { reachOf } from '../administrators/administration.policy.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { listActiveIdentityProviders } from '../identity-providers/identity-providers.store.ts';
+import { domainOf } from '../identity-providers/upstream-claims.policy.ts';
+import { findTakenNames, type User } from './users.store.ts';
+
+/**
+ * @param before undefined: the user is new
+ * @throws {ApiError} conflict
+ */
+export async function refuseNames(trx: Executor, before: User | undefined, after: User, request: RequestContext): Promise<void> {
+  await refuseTakenNames(trx, after, request);
+  await refuseVouchedNames(trx, before, after, request);
+}
+
+/**
+ * Login and e-mail address both name an account at sign-in, so none may be another account's other name. An address that several share names
+ * nobody: only who administers the whole service may bring that about.
+ * @throws {ApiError} conflict
+ */
+async function refuseTakenNames(trx: Executor, user: User, request: RequestContext): Promise<void> {
+  const taken = await findTakenNames(trx, user);
+  if (taken.has('login')) throw conflict({ field: 'profile.login', message: "is another user's e-mail address" });
+  if (taken.has('email as login')) throw conflict({ field: 'profile.email', message: "is another user's login" });
+  const mayShare = reachOf(request.roles ?? [], 'write') === 'everything';
+  if (taken.has('email') && !mayShare) throw conflict({ field: 'profile.email', message: 'another user has this e-mail address' });
+}
+
+/**
+ * A provider vouches for the addresses of its domains. An administrator of an organization may not make accounts with them, unless the provider's own
+ * users belong to that organization.
+ * @throws {ApiError} conflict
+ */
+async function refuseVouchedNames(
+  trx: Executor,
+  before: Pick<User, 'login' | 'email'> | undefined,
+  after: Pick<User, 'login' | 'email'>,
+  request: RequestContext,
+): Promise<void> {
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return;
+  const providers = await listActiveIdentityProviders(trx);
+  const foreign = providers.filter(
+    ({
+      policy: {
+        provisioning: { orgId },
+      },
+    }) => orgId === undefined || !reach.has(orgId),
+  );
+  const domains = new Set(foreign.flatMap(({ policy }) => policy.subject.emailDomains ?? []));
+  for (const name of ['login', 'email'] as const) {
+    const value = after[name];
+    if (value !== null && value !== before?.[name] && domains.has(domainOf(value)))
+      throw conflict({ field: `profile.${name}`, message: 'is in a domain that an identity provider vouches for' });
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * What is told of a user when he is made or changed. The profile: the attributes of Okta's base profile, and those of the claims `zoneinfo`, `picture`,
+ * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is demanded. The credentials: a password, or its hash.
+ */
+import { z } from 'zod';
+import { INVISIBLE, text } from '../../platform/validation/text.ts';
+import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
+
+/** null stands for an attribute that is not set: Okta's SDKs send it so. */
+const attribute = text().nullish();
+
+const url = text({ most: 2048 }).refine(
+  (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
+  'must be a URL that begins with https:// or http://',
+);
+
+/** As the claim `birthdate` is written (OpenID Connect Core section 5.1): the year may be left out as 0000, or stand alone. */
+const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$/, 'must be a date like 1815-12-10, 0000-12-10 or 1815');
+
+/** By what one signs in; it must not pass for another's: composed, as it is looked for (RFC 8265 section 3.3), and all of it to be seen. */
+const name = ({ least = 0 } = {}) =>
+  text({ least })
+    .normalize('NFC')
+    .refine((value) => !INVISIBLE.test(value), 'must not contain invisible characters, or spaces of another kind');
+
+const email = name().refine((value) => z.regexes.unicodeEmail.test(value), 'must be an e-mail address');
+
+/** What else is called so could be taken for a user. */
+export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);
+
+/** In a path a user is named by id or login: a login may not be taken for an id. */
+const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not look like an id');
+
+export const userProfile = z.strictObject({
+  login,
+  email: email.nullish(),
+  /** The claim `email_verified`. Where it is not given, an address that changes is not verified. */
+  emailVerified: z.boolean().nullish(),
+  secondEmail: email.nullish(),
+  firstName: attribute,
+  lastName: attribute,
+  middleName: attribute,
+  honorificPrefix: attribute,
+  honorificSuffix: attribute,
+  title: attribute,
+  displayName: attribute,
+  nickName: attribute,
+  profileUrl: url.nullish(),
+  picture: url.nullish(),
+  website: url.nullish(),
+  gender: attribute,
+  birthdate: birthdate.nullish(),
+  primaryPhone: attribute,
+  mobilePhone: attribute,
+  streetAddress: attribute,
+  city: attribute,
+  state: attribute,
+  zipCode: attribute,
+  countryCode: attribute,
+  postalAddress: attribute,
+  preferredLanguage: attribute,
+  locale: attribute,
+  timezone: attribute,
+  zoneinfo: attribute,
+  userType: attribute,
+  employeeNumber: attribute,
+  costCenter: attribute,
+  organization: attribute,
+  division: attribute,
+  department: attribute,
+  managerId: attribute,
+  manager: attribute,
+});
+
+export type UserProfile = z.output<typeof userProfile>;
+
+/** Some attributes; the others stay as they are. */
+export const profileChanges = userProfile.extend({ login: userProfile.shape.login.exactOptional() });
+
+export type ProfileChanges = z.output<typeof profileChanges>;
+
+/** Beside login, email and emailVerified, which are more than attributes. */
+const COLUMNS: ReadonlySet<string> = new Set(['login', 'email', 'emailVerified'] satisfies (keyof UserProfile)[]);
+export const ATTRIBUTES: readonly string[] = Object.keys(userProfile.shape).filter((name) => !COLUMNS.has(name));
+
+export const userCredentials = z.strictObject({
+  password: z
+    .strictObject({ value: z.string().min(8).max(1024).optional(), hash: importedHash.optional() })
+    .refine(({ value, hash }) => (value === undefined) !== (hash === undefined), 'must have either value or hash')
+    .optional(),
+});
+
+/** A user as he is created by the API or imported. */
+export const newUser = z
+  .strictObject({
+    profile: userProfile,
+    credentials: userCredentials.optional(),
+    orgId: text({ least: 1 }).optional(),
+    depId: text({ least: 1 }).optional(),
+  })
+  .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
+
+/** A password in clear, or as it is to be stored; neither: none is given. */
+export interface GivenPassword {
+  readonly password?: string | undefined;
+  readonly passwordHash?: string | undefined;
+}
+
+export function givenPassword(credentials: z.output<typeof userCredentials> | undefined): GivenPassword {
+  const { value, hash } = credentials?.password ?? {};
+  return { password: value, passwordHash: hash && encodeImportedHash(hash) };
+}

@@ -1,0 +1,63 @@
+/** Which user a call names, and whether its caller may see him or change him. How far an administrator reaches is decided in features/administrators/administration.policy.ts. */
+
+import type { Executor } from '../../platform/database/database.ts';
+import { forbidden, notFound } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { isPersonWithin, reachOf } from '../administrators/administration.policy.ts';
+import { findRoles } from '../administrators/roles.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { findOrgIds } from '../organizations/memberships.store.ts';
+import { findUserById, findUserByLogin, lockUser, type User } from './users.store.ts';
+
+/**
+ * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it
+ * @throws {ApiError} not found, also when the user is out of the caller's sight
+ */
+export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
+  const user = isPrintable(idOrLogin)
+    ? ((await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin)))
+    : undefined;
+  if (user === undefined) throw notFound(idOrLogin, 'User');
+  const reach = reachOf(request.roles ?? [], 'read');
+  if (reach === 'everything') return user;
+  const orgIds = await findOrgIds(executor, user.id);
+  if (!orgIds.some((orgId) => reach.has(orgId))) throw notFound(idOrLogin, 'User');
+  return user;
+}
+
+/**
+ * As `findVisibleUser`, for what tells where the user goes: nobody sees it who may only see the user as one of several organizations' members.
+ * @throws {ApiError} not found, forbidden
+ */
+export async function findCloselyVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
+  const user = await findVisibleUser(executor, idOrLogin, request);
+  if (reachOf(request.roles ?? [], 'read') !== 'everything' && !(await mayChange(executor, user.id, request))) throw forbidden();
+  return user;
+}
+
+/**
+ * Finds the user and locks his row for a change.
+ * @throws {ApiError} not found, also when the user is out of the caller's sight; forbidden when the caller may only see him
+ */
+export async function lockChangeableUser(trx: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
+  const { id } = await findVisibleUser(trx, idOrLogin, request);
+  const user = await lockUser(trx, id);
+  if (user === undefined) throw notFound(idOrLogin, 'User');
+  if (!(await mayChange(trx, id, request))) throw forbidden();
+  return user;
+}
+
+/** The request of one who has proved who he is: he himself acts. */
+export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' | 'login'>): RequestContext => ({
+  ...request,
+  actor: { id, type: 'User', displayName: login },
+});
+/** May whoever asks change this user, whom he can see? */
+export async function mayChange(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return true;
+  return isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) });
+}
+
+/** The user as audit events name him. */
+export const userTarget = ({ id, login }: Pick<User, 'id' | 'login'>) => ({ id, type: 'User', displayName: login });

@@ -1,0 +1,153 @@
+/** `users`: people, as Okta's Users API shows them. Life cycle, sessions, roles and consents have files of their own; factors are not here yet. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { text } from '../../platform/validation/text.ts';
+import { type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
+import { deleteUser } from './user-lifecycle.service.ts';
+import { ATTRIBUTES, givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
+import { changeUser, createUser, getUser, listUsers, profileOf, type User } from './users.service.ts';
+
+const link = z.object({ href: z.url(), method: z.literal('POST') });
+
+/** What Okta calls the links to the life cycle; only those that the user's status offers are there. */
+const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
+  activate: 'activate',
+  deactivate: 'deactivate',
+  suspend: 'suspend',
+  unsuspend: 'unsuspend',
+  unlock: 'unlock',
+  expire_password: 'expirePassword',
+  reset_password: 'resetPassword',
+};
+
+export const user = z.object({
+  id: z.string(),
+  status: z.enum(['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
+  created: time,
+  activated: time.nullable(),
+  statusChanged: time.nullable(),
+  lastLogin: time.nullable(),
+  lastUpdated: time,
+  passwordChanged: time.nullable(),
+  profile: z.object({
+    ...(Object.fromEntries(ATTRIBUTES.map((attribute) => [attribute, z.string().optional()])) as Record<
+      'firstName',
+      z.ZodOptional<z.ZodString>
+    >),
+    login: z.string(),
+    email: z.string().optional(),
+    emailVerified: z.boolean().optional(),
+  }),
+  // The type is Okta's: its SDKs know no other for a user who is at home in the service itself.
+  credentials: z.object({ provider: z.object({ type: z.literal('OKTA'), name: z.literal('GATEHOUSE') }) }),
+  _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),
+});
+
+export const users: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/users',
+    access: 'organizations',
+    summary: 'Create a user; with sendEmail=true he is invited by mail to choose a password, or, if he has one, to verify his address',
+    query: z.object({ activate: z.enum(['true', 'false']).default('true'), sendEmail: z.enum(['true', 'false']).default('false') }),
+    body: newUser.safeExtend({
+      groupIds: z
+        .array(text({ least: 1 }))
+        .max(20)
+        .optional(),
+    }),
+    response: user,
+    handler: async ({ services, query, body, request }) => {
+      const { profile, credentials, orgId, depId, groupIds } = body;
+      const input = { profile, ...givenPassword(credentials), orgId, depId, groupIds, activate: query.activate === 'true' };
+      const sendEmail = query.sendEmail === 'true';
+      return presentUser(await createUser(services, { ...input, sendEmail }, request), services.config.baseUrl);
+    },
+  }),
+  listing({
+    path: '/users',
+    access: 'organizations',
+    summary: 'List the users, oldest first; deactivated ones only with search or filter',
+    query: {
+      /** What login, email, firstName or lastName begins with. */
+      q: text({ least: 1 }).optional(),
+      search: z.string().optional(),
+      filter: z.string().optional(),
+    },
+    item: user,
+    handler: async ({ services, query, request }) => {
+      const { items, next } = await listUsers(services, query, request);
+      return { items: items.map((found) => presentUser(found, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Read a user, by id or login',
+    params: idParams,
+    response: user,
+    handler: async ({ services, params, request }) => presentUser(await getUser(services, params.id, request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Change some attributes of a user; null removes one',
+    params: idParams,
+    body: z.strictObject({ profile: profileChanges.optional(), credentials: userCredentials.optional() }),
+    response: user,
+    handler: async ({ services, params, body, request }) => {
+      const { profile, credentials } = body;
+      const change = { profile: profile && { merge: profile }, ...givenPassword(credentials) };
+      return presentUser(await changeUser(services, params.id, change, request), services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Replace the profile of a user',
+    params: idParams,
+    body: z.strictObject({ profile: userProfile, credentials: userCredentials.optional() }),
+    response: user,
+    handler: async ({ services, params, body, request }) => {
+      const { profile, credentials } = body;
+      const change = { profile: { replaceBy: profile }, ...givenPassword(credentials) };
+      return presentUser(await changeUser(services, params.id, change, request), services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id',
+    access: 'organizations',
+    summary: 'Deactivate a user; delete one who is deactivated',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteUser(services, params.id, request);
+      return undefined;
+    },
+  }),
+];
+
+export function presentUser(found: User, baseUrl: string): z.input<typeof user> {
+  const self = `${baseUrl}/api/v1/users/${found.id}`;
+  const status = statusAt(found, present());
+  const steps = possibleSteps({ status, hasPassword: found.passwordHash !== null });
+  const stepLinks = steps.map((step) => [STEP_LINKS[step], { href: `${self}/lifecycle/${step}`, method: 'POST' as const }]);
+  return {
+    id: found.id,
+    status,
+    created: writeTime(found.created),
+    activated: writeTimeOrNull(found.activated),
+    statusChanged: writeTimeOrNull(found.statusChanged),
+    lastLogin: writeTimeOrNull(found.lastLogin),
+    lastUpdated: writeTime(found.lastUpdated),
+    passwordChanged: writeTimeOrNull(found.passwordChanged),
+    profile: profileOf(found),
+    credentials: { provider: { type: 'OKTA', name: 'GATEHOUSE' } },
+    _links: { self: { href: self }, ...Object.fromEntries(stepLinks) },
+  };
+}

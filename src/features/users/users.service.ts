@@ -1,0 +1,303 @@
+/** What can be done with users: create, read, list, change. Their life cycle, roles, sessions and consents have files of their own. */
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Database, Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { attributeTypes } from '../../platform/database/filter.ts';
+import { parseFilter } from '../../platform/database/filter-syntax.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, forbidden, validation } from '../../platform/errors/errors.ts';
+import { isWithin, type Role, reachOf } from '../administrators/administration.policy.ts';
+import { insertRole } from '../administrators/roles.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { joinGroups } from '../groups/groups.service.ts';
+import { hasMailAddress, isMailPossible, requireMail, tellFormerAddress } from '../mail/mail.service.ts';
+import { insertMembership } from '../organizations/memberships.store.ts';
+import { type PasswordOwner, refusePoorPassword, rememberReplaced } from '../passwords/password-policy.service.ts';
+import { hashPassword } from '../passwords/passwords.service.ts';
+import { noteImported } from '../sign-in/answer-time.service.ts';
+import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
+import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
+import { mailVerification } from './email-verification.service.ts';
+import { applyStep } from './user-lifecycle.service.ts';
+import { refuseNames } from './user-names.service.ts';
+import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.service.ts';
+import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.service.ts';
+import { composedName, findUserById, insertUser, readUsers, type User, updateUser, userAttributes } from './users.store.ts';
+
+export type { User } from './users.store.ts';
+
+/** Without a password the user cannot sign in by one. */
+export interface NewUser extends GivenPassword {
+  readonly profile: UserProfile;
+  /** false: STAGED, may not sign in yet. */
+  readonly activate: boolean;
+  readonly orgId?: string | undefined;
+  /** A department of `orgId`. */
+  readonly depId?: string | undefined;
+  /** Groups to begin with. */
+  readonly groupIds?: readonly string[] | undefined;
+  /** Administrator's roles to begin with. */
+  readonly roles?: readonly Role[];
+  /** true: by mail he is invited to choose a password, or, if he has one, to verify his address. */
+  readonly sendEmail?: boolean | undefined;
+}
+
+/**
+ * Creates a user, with memberships and roles, or nothing.
+ * @throws {ApiError} conflict when the login is taken; validation when organization, department or group does not exist for the caller; forbidden
+ * when he may not give roles or groups
+ */
+export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
+  refuseOutOfReach(input, request);
+  refuseForeignHash(input, request);
+  refuseUnprovedAddress(input.profile.emailVerified === true, request);
+  // Before the transaction: a hash takes its time, and connections are few.
+  const passwordHash = await storedPassword(services, input, async () => splitProfile(input.profile));
+  const user = newUser(input, passwordHash, present());
+
+  await services.database.transaction(async (trx) => {
+    await refuseNames(trx, undefined, user, request);
+    if (!(await insertUser(trx, user))) throw loginTaken();
+    for (const role of input.roles ?? []) {
+      if ((await insertRole(trx, user.id, role, user.created)) === 'no such organization') throw orgMissing();
+    }
+    await joinOrganization(trx, user, input);
+    await recordEvent(trx, {
+      eventType: 'user.lifecycle.create',
+      displayMessage: 'Create user',
+      request,
+      targets: [userTarget(user)],
+      after: { status: user.status, profile: profileOf(user), orgId: input.orgId, depId: input.depId, roles: input.roles },
+    });
+    await joinGroups(trx, user, input.groupIds ?? [], request);
+    if (input.sendEmail === true) await welcome(trx, services, user, request);
+  });
+  if (input.passwordHash !== undefined) noteImported(services.database);
+  return user;
+}
+
+/** @throws {ApiError} not found */
+export const getUser = (services: Services, idOrLogin: string, request: RequestContext): Promise<User> =>
+  findVisibleUser(services.database.knex, idOrLogin, request);
+
+/** May whoever asks change this user, whom he can see? What he does then is decided anew. */
+export const mayChangeUser = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
+  mayChange(services.database.knex, id, request);
+
+const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
+
+export interface UserQuery {
+  /** What login, e-mail address, first or last name begins with. */
+  readonly q?: string | undefined;
+  /** Filters of RFC 7644 section 3.4.2.2; a user fits both. */
+  readonly search?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
+/**
+ * Those within the caller's sight, in the order of their creation. As in Okta, DEPROVISIONED users appear only where `search` or `filter` is given.
+ * @throws {ApiError} validation of search or filter
+ */
+export async function listUsers(services: Services, query: UserQuery & Window, request: RequestContext): Promise<Page<User>> {
+  const { q, search, filter, ...window } = query;
+  const filters = Object.entries({ search, filter }).flatMap(([field, expression]) =>
+    expression === undefined ? [] : [parseFilter(expression, TYPES, field)],
+  );
+  const reach = reachOf(request.roles ?? [], 'read');
+  const selection = {
+    beginning: q,
+    filters,
+    withoutStatus: filters.length === 0 ? ('DEPROVISIONED' as const) : undefined,
+    orgIds: reach === 'everything' ? undefined : reach,
+  };
+  return readUsers(services.database.knex, selection, userAttributes(ATTRIBUTES, present()), window);
+}
+
+/** What of a user changes. */
+export interface UserChange extends GivenPassword {
+  /** The whole profile, or some of its attributes; null removes one. */
+  readonly profile?: { readonly replaceBy: UserProfile } | { readonly merge: ProfileChanges } | undefined;
+  /** true: the new password is good for one sign-in, at which the user chooses another one. Without effect on who may not sign in now. */
+  readonly expirePassword?: boolean | undefined;
+}
+
+/**
+ * Changes profile and password together or not at all. A new password ends sessions and OAuth tokens: another may
+ * hold them. An expired one is then none any more.
+ * @throws {ApiError} not found, forbidden, conflict when the login is taken
+ */
+export async function changeUser(services: Services, idOrLogin: string, change: UserChange, request: RequestContext): Promise<User> {
+  refuseForeignHash(change, request);
+  const passwordHash = await storedPassword(services, change, async () => {
+    const owner = await findVisibleUser(services.database.knex, idOrLogin, request);
+    return { ...owner, ...withProfile(owner, change.profile) };
+  });
+  const user = await services.database.transaction(async (trx) => {
+    const before = await lockChangeableUser(trx, idOrLogin, request);
+    if (change.profile === undefined && passwordHash === null) return before;
+    const now = present();
+    const changes = { ...withProfile(before, change.profile), ...withPassword(before, passwordHash, now), lastUpdated: now };
+    const after = { ...before, ...changes };
+    const isNewlyVerified = after.emailVerified && !(before.emailVerified && after.email === before.email);
+    refuseUnprovedAddress(isNewlyVerified, request);
+    await refuseNames(trx, before, after, request);
+    if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
+    if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
+    if (after.email !== before.email) await askToVerify(trx, services, after, request);
+    const event = { request, targets: [userTarget(after)] };
+    if (change.profile !== undefined) {
+      await recordEvent(trx, {
+        ...event,
+        eventType: 'user.account.update_profile',
+        displayMessage: 'Update user profile',
+        before: { profile: profileOf(before) },
+        after: { profile: profileOf(after) },
+      });
+      await tellFormerAddress(trx, before, after.email, request);
+    }
+    if (passwordHash !== null) {
+      await rememberReplaced(trx, before);
+      await endSignIns(trx, before.id);
+      await forgetFailedAttempts(trx, before.id);
+      await recordEvent(trx, {
+        ...event,
+        eventType: 'user.account.update_password',
+        displayMessage: 'Set password of user',
+        before: { status: before.status, passwordChanged: before.passwordChanged },
+        after: { status: after.status, passwordChanged: after.passwordChanged },
+      });
+      if (change.expirePassword === true && after.status === 'ACTIVE') return applyStep(trx, after, 'expire_password', request);
+    }
+    return after;
+  });
+  if (change.passwordHash !== undefined) noteImported(services.database);
+  // What was being written meanwhile.
+  if (passwordHash !== null) await endSignIns(services.database.knex, user.id);
+  return user;
+}
+
+/** The whole profile, as the API and the audit log show it. */
+export const profileOf = ({ login, email, emailVerified, profile }: User) => ({
+  login,
+  ...(email !== null && { email, emailVerified }),
+  ...profile,
+});
+
+/** What was reached with the password before. */
+async function endSignIns(executor: Executor, userId: string): Promise<void> {
+  await endBrowserSessions(executor, userId);
+  await endOAuthTokens(executor, userId);
+}
+
+const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });
+const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
+
+/** An organization's administrator creates users in his own, without roles or groups; another organization does not exist for him. @throws {ApiError} */
+function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request: RequestContext): void {
+  const reach = reachOf(request.roles ?? [], 'write');
+  if (reach === 'everything') return;
+  if (roles.length > 0 || groupIds.length > 0) throw forbidden();
+  if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
+  if (!isWithin(reach, orgId)) throw orgMissing();
+}
+
+/** A hash can cost a second for each guess, at the expense of everybody. @throws {ApiError} forbidden to administrators of organizations */
+function refuseForeignHash({ passwordHash }: GivenPassword, request: RequestContext): void {
+  if (passwordHash !== undefined && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
+}
+
+/** Applications open accounts by a verified address, of whatever domain. @throws {ApiError} forbidden to administrators of organizations */
+function refuseUnprovedAddress(isVerified: boolean, request: RequestContext): void {
+  if (isVerified && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
+}
+
+/** @param owner as he is called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
+async function storedPassword(
+  services: Services,
+  { password, passwordHash }: GivenPassword,
+  owner: () => Promise<PasswordOwner>,
+): Promise<string | null> {
+  if (password === undefined) return passwordHash ?? null;
+  await refusePoorPassword(services, password, await owner(), 'credentials.password.value');
+  return hashPassword(password);
+}
+
+function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
+  return {
+    id: newId('usr'),
+    ...splitProfile(input.profile),
+    emailVerified: isVerified(input.profile),
+    status: input.activate ? 'ACTIVE' : 'STAGED',
+    lockedUntil: null,
+    passwordHash,
+    passwordChanged: passwordHash === null ? null : now,
+    created: now,
+    activated: input.activate ? now : null,
+    statusChanged: input.activate ? now : null,
+    lastLogin: null,
+    lastUpdated: now,
+  };
+}
+
+/** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
+function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
+  const given = Object.entries(attributes).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return {
+    login: composedName(login),
+    email: typeof email === 'string' ? composedName(email) : null,
+    profile: Object.fromEntries(given),
+  };
+}
+
+function withProfile(before: User, change: UserChange['profile']): Partial<User> {
+  if (change === undefined) return {};
+  const given = 'replaceBy' in change ? change.replaceBy : change.merge;
+  const stored = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileOf(before), ...change.merge });
+  const kept = before.emailVerified && stored.email === before.email;
+  return { ...stored, emailVerified: typeof given.emailVerified === 'boolean' ? isVerified({ ...stored, ...given }) : kept };
+}
+
+/** Without an address nothing is verified. */
+const isVerified = ({ email, emailVerified }: Partial<UserProfile>): boolean => typeof email === 'string' && emailVerified === true;
+
+function withPassword({ status, statusChanged }: User, passwordHash: string | null, now: Date): Partial<User> {
+  if (passwordHash === null) return {};
+  const fresh = status === 'PASSWORD_EXPIRED';
+  return {
+    passwordHash,
+    passwordChanged: now,
+    lockedUntil: null,
+    status: fresh ? 'ACTIVE' : status,
+    statusChanged: fresh ? now : statusChanged,
+  };
+}
+
+/**
+ * Who may not sign in yet is invited when he is activated.
+ * @throws {ApiError} wrong state where the invitation cannot be mailed
+ */
+async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
+  if (user.passwordHash !== null) return askToVerify(trx, services, user, request);
+  if (user.status !== 'ACTIVE') return;
+  requireMail(services.config, user, request);
+  await mailPasswordLink(trx, services, user, 'invitation', {});
+}
+
+/** A new address is not verified yet, unless the administrator says so; until it is, the claim `email_verified` says so. */
+async function askToVerify(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
+  if (user.emailVerified || user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
+  await mailVerification(trx, services, user, user.email, {});
+}
+
+async function joinOrganization(trx: Executor, user: User, { orgId, depId }: NewUser): Promise<void> {
+  if (orgId === undefined) return;
+  const missing = await insertMembership(trx, { orgId, userId: user.id, depId }, user.created);
+  if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
+}
+
+/** @returns the user, whatever their status; undefined: there is none */
+export const findUser = ({ knex }: Database, id: string): Promise<User | undefined> => findUserById(knex, id);

@@ -1,0 +1,217 @@
+/**
+ * Users. The only SQL on that table but for look-ups that read a user along with what is his, and for his sign-ins, those that fail and the plain ones
+ * (failed-sign-ins.ts, sign-ins.ts).
+ */
+
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { UserStatus } from './user-lifecycle.policy.ts';
+
+/** null: not set, or has not come yet. */
+export interface User {
+  readonly id: string;
+  /** Unique, whatever the case of its letters. */
+  readonly login: string;
+  readonly email: string | null;
+  readonly emailVerified: boolean;
+  /** As it is stored; see `statusAt` for who is locked out. */
+  readonly status: UserStatus;
+  /** After too many wrong passwords; may have passed. */
+  readonly lockedUntil: Date | null;
+  /** All further attributes of the profile; login and email are columns of their own. */
+  readonly profile: Readonly<Record<string, string>>;
+  readonly passwordHash: string | null;
+  readonly passwordChanged: Date | null;
+  readonly created: Date;
+  readonly activated: Date | null;
+  readonly statusChanged: Date | null;
+  readonly lastLogin: Date | null;
+  readonly lastUpdated: Date;
+}
+
+const USER: Columns<User> = {
+  id: 'id',
+  login: 'login',
+  email: 'email',
+  emailVerified: 'email_verified',
+  status: 'status',
+  lockedUntil: 'locked_until',
+  profile: 'profile',
+  passwordHash: 'password_hash',
+  passwordChanged: 'password_changed',
+  created: 'created',
+  activated: 'activated',
+  statusChanged: 'status_changed',
+  lastLogin: 'last_login',
+  lastUpdated: 'last_updated',
+};
+
+/** The same for a statement that joins other tables. */
+export const USER_AMONG_OTHERS = Object.fromEntries(Object.entries(USER).map(([field, column]) => [field, `users.${column}`]));
+
+/** @returns false when another user has that login */
+export async function insertUser(executor: Executor, user: User): Promise<boolean> {
+  const loginTaken = executor.raw('(lower(login))');
+  const inserted = await executor('users').insert(toRow(USER, user)).onConflict(loginTaken).ignore().returning('id');
+  return inserted.length === 1;
+}
+
+export async function findUserById(executor: Executor, id: string): Promise<User | undefined> {
+  return executor('users').where({ id }).first<User | undefined>(USER);
+}
+
+/** Locks the row, so that of two changes to one user the second sees the first. Needs a transaction. */
+export async function lockUser(trx: Executor, id: string): Promise<User | undefined> {
+  return trx('users').where({ id }).forUpdate().first<User | undefined>(USER);
+}
+
+/** Names are stored in the form of Unicode that keyboards compose (features/users/user-profile.service.ts), and typed in any. */
+export const composedName = (name: string): string => name.normalize('NFC');
+
+export async function findUserByLogin(executor: Executor, login: string): Promise<User | undefined> {
+  return executor('users')
+    .whereRaw('lower(login) = lower(?)', [composedName(login)])
+    .first<User | undefined>(USER);
+}
+
+/** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
+export async function findUserByUniqueEmail(executor: Executor, email: string): Promise<User | undefined> {
+  const found = await executor('users')
+    .whereRaw('lower(email) = lower(?)', [composedName(email)])
+    .limit(2)
+    .select<User[]>(USER);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/**
+ * Asked with the user locked.
+ * @param user as he was when his password was found right
+ * @returns false when his status is another one by now, or his password
+ */
+export async function isUnchanged(
+  trx: Executor,
+  { id, status, passwordChanged }: Pick<User, 'id' | 'status' | 'passwordChanged'>,
+): Promise<boolean> {
+  return (await trx('users').where({ id, status, password_changed: passwordChanged }).first('id')) !== undefined;
+}
+
+/** Notes a sign-in. @returns false when the user is not active any more */
+export async function touchLastLogin(executor: Executor, id: string, lastLogin: Date): Promise<boolean> {
+  return (await executor('users').where({ id, status: 'ACTIVE' }).update({ last_login: lastLogin })) === 1;
+}
+
+/** @returns false when there is no such user */
+export async function updatePasswordHash(executor: Executor, id: string, passwordHash: string, now: Date): Promise<boolean> {
+  return (await executor('users').where({ id }).update({ password_hash: passwordHash, password_changed: now, last_updated: now })) === 1;
+}
+
+/** Stores the same password hashed anew, if the hash is still the one that was compared: nobody's newer password is undone. */
+export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<void> {
+  await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew });
+}
+
+/** @returns false when another user has the wanted login */
+export async function updateUser(executor: Executor, id: string, changes: Partial<Omit<User, 'id' | 'created'>>): Promise<boolean> {
+  try {
+    await executor('users').where({ id }).update(toRow<User>(USER, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'users_by_login') return false;
+    throw error;
+  }
+}
+
+const TAKEN_NAMES = `
+  SELECT 'login' AS name FROM users WHERE lower(email) = lower(:login) AND id <> :id
+  UNION SELECT 'email as login' FROM users WHERE lower(login) = lower(:email) AND id <> :id
+  UNION SELECT 'email' FROM users WHERE lower(email) = lower(:email) AND id <> :id`;
+
+/** In one order, so that two transactions do not wait for each other. */
+const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
+  SELECT DISTINCT hashtextextended('user name ' || lower(name), 0) AS key FROM unnest(ARRAY[:login, :email]::text[]) AS name
+  WHERE name IS NOT NULL ORDER BY 1) AS keys`;
+
+/**
+ * Which of the names that a user signs in by belong to another one: his login as an e-mail address, his e-mail address as a login, or as one.
+ * Until the transaction ends, nobody else gets these names: two users made at once would not see each other.
+ */
+export async function findTakenNames(
+  trx: Executor,
+  { id, login, email }: Pick<User, 'id' | 'login' | 'email'>,
+): Promise<ReadonlySet<'login' | 'email as login' | 'email'>> {
+  await trx.raw(LOCK_NAMES, { login, email });
+  const { rows } = await trx.raw<{ rows: { name: 'login' | 'email as login' | 'email' }[] }>(TAKEN_NAMES, { id, login, email });
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Removes the user with all that is his: memberships, roles, API tokens, consents. */
+export async function deleteUser(executor: Executor, id: string): Promise<void> {
+  await executor('users').where({ id }).delete();
+}
+
+/** Which users a list holds; each that is given narrows it. */
+export interface UserSelection {
+  /** What login, e-mail address, first or last name begins with, whatever the case of the letters. */
+  readonly beginning?: string | undefined;
+  readonly filters: readonly Filter[];
+  readonly withoutStatus?: UserStatus | undefined;
+  /** Members of any of these. */
+  readonly orgIds?: ReadonlySet<string> | undefined;
+}
+
+const NAMES = ['login', 'email', "profile->>'firstName'", "profile->>'lastName'"];
+
+/**
+ * Where the attributes of a user are found that a filter may name.
+ * @param attributes of the profile, beside login and email
+ * @param now who is locked out at that moment has the status LOCKED_OUT
+ */
+export const userAttributes = (attributes: readonly string[], now: Date): AttributeColumns => ({
+  id: { sql: 'id', type: 'text' },
+  status: {
+    sql: `CASE WHEN status = 'ACTIVE' AND locked_until > '${now.toISOString()}'::timestamptz THEN 'LOCKED_OUT' ELSE status END`,
+    type: 'text',
+  },
+  created: { sql: 'created', type: 'time' },
+  activated: { sql: 'activated', type: 'time' },
+  statusChanged: { sql: 'status_changed', type: 'time' },
+  lastLogin: { sql: 'last_login', type: 'time' },
+  lastUpdated: { sql: 'last_updated', type: 'time' },
+  passwordChanged: { sql: 'password_changed', type: 'time' },
+  ...Object.fromEntries(attributes.map((name) => [`profile.${name}`, { sql: `profile->>'${name}'`, type: 'text' as const }])),
+  'profile.login': { sql: 'login', type: 'text' },
+  'profile.email': { sql: 'email', type: 'text' },
+  'profile.emailVerified': { sql: 'email_verified', type: 'boolean' },
+});
+
+/** @param columns what the filters were read with */
+export async function readUsers(
+  executor: Executor,
+  { beginning, filters, withoutStatus, orgIds }: UserSelection,
+  columns: AttributeColumns,
+  window: Window,
+): Promise<Page<User>> {
+  const query = executor('users');
+  if (beginning !== undefined) {
+    const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`;
+    // A union, each part by its own index: as alternatives of one condition PostgreSQL would go through all users.
+    const ids = NAMES.map((name) => `SELECT id FROM users WHERE lower(${name}) LIKE lower(?)`).join(' UNION ');
+    query.whereRaw(`id IN (${ids})`, Array(NAMES.length).fill(pattern));
+  }
+  for (const filter of filters) applyFilter(query, filter, columns);
+  if (withoutStatus !== undefined) query.whereNot({ status: withoutStatus });
+  if (orgIds !== undefined) {
+    const members = executor('memberships').whereIn('org_id', [...orgIds]);
+    query.whereExists(members.whereRaw('memberships.user_id = users.id').select(executor.raw('1')));
+  }
+  return readPage<User>(query, USER, window);
+}
+
+/** As they are listed where nothing else is asked for: without those who are deactivated. */
+export async function countUsers(executor: Executor): Promise<number> {
+  const row = await executor('users').whereNot({ status: 'DEPROVISIONED' }).count<{ count: number }[]>({ count: '*' }).first();
+  return row?.count ?? 0;
+}

@@ -1,0 +1,160 @@
+/** One of the user's own pages: who may see it, and the frame that all of them share: the menu, the way to the console and back to the application he came from. */
+
+import type Koa from 'koa';
+import { isAdministrator } from '../../features/administrators/administrators.service.ts';
+import { fullName } from '../../features/claims/claims.policy.ts';
+import { ACCOUNT, type AccountPage, addressOfPage, type Session, signInFor } from '../../features/sign-in/fresh-sign-in.hosted.ts';
+import { isTimeZone } from '../../features/users/own-profile.service.ts';
+import { findUser, type User } from '../../features/users/users.service.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { accountLabel } from '../hosted/facts.ts';
+import type { Framed, Problem } from '../hosted/framed.ts';
+import { webAddress } from '../hosted/links.ts';
+import { APPLICATION_PARAMETER, parameterOf } from '../hosted/way.ts';
+import type { AccountHouse } from './account-house.ts';
+
+/** In the order of the menu. */
+const MENU: readonly (readonly [AccountPage, MessageKey])[] = [
+  ['', 'account.applications'],
+  ['profile', 'account.profile'],
+  ['password', 'account.password'],
+  ['security', 'account.security'],
+  ['sessions', 'account.sessions'],
+  ['permissions', 'account.permissions'],
+  ['activity', 'account.activity'],
+  ['data', 'account.data'],
+];
+
+const TITLES = Object.fromEntries(MENU) as Readonly<Record<AccountPage, MessageKey>>;
+
+/** Who looks at his own pages. */
+export interface Visit {
+  readonly session: Session;
+  readonly user: User;
+}
+
+export type Show = (house: AccountHouse, ctx: Koa.Context, visit: Visit) => Promise<void>;
+
+/** Before each page: its user is signed in, else he is asked to and led back. */
+export const ownPage =
+  (page: AccountPage, show: Show) =>
+  async (house: AccountHouse, ctx: Koa.Context): Promise<void> => {
+    await noteOrigin(house, ctx);
+    const session = await house.sessions.current(ctx.req, ctx.res);
+    const user = session && (await findUser(house.services.database, session.accountId));
+    if (session === undefined || user === undefined) return seeOther(ctx, signInFor(page));
+    await show(house, ctx, { session, user });
+  };
+
+/** A change was refused, so its page is shown again. */
+export async function showAgain(house: AccountHouse, ctx: Koa.Context, page: AccountPage, session: Session, show: Show): Promise<void> {
+  const user = await findUser(house.services.database, session.accountId);
+  if (user === undefined) return seeOther(ctx, signInFor(page));
+  await show(house, ctx, { session, user });
+}
+
+/** Back to the page after a change. @param done names what it says then: the message `account.done.<done>` */
+export const doneWith = (ctx: Koa.Context, page: AccountPage, done?: string): void =>
+  seeOther(ctx, done === undefined ? addressOfPage(page) : `${addressOfPage(page)}?done=${done}`);
+
+export type { Problem };
+
+/** For what a change shows before it leads back to its page, e.g. recovery codes: in the frame of that page. */
+export const framedOn =
+  (house: AccountHouse, ctx: Koa.Context, page: AccountPage, session: Session): Framed =>
+  (view, framing, locals) =>
+    showAgain(house, ctx, page, session, (_house, _ctx, visit) => draw(house, ctx, visit, view, { page, ...framing }, locals));
+
+export interface Drawing {
+  readonly page: AccountPage;
+  /** Absent: the page's own name. */
+  readonly heading?: string;
+  readonly problems?: readonly Problem[] | undefined;
+  /** HTTP status; absent: as the problems say. */
+  readonly status?: number | undefined;
+  /** Origins of pictures. */
+  readonly images?: readonly string[];
+  readonly scripts?: readonly string[];
+}
+
+/** Answers with a page in the frame. @param locals of its view */
+export async function draw(
+  house: AccountHouse,
+  ctx: Koa.Context,
+  { user }: Visit,
+  view: string,
+  { page, heading, problems = [], status = problems.length > 0 ? 400 : 200, images = [], scripts = [] }: Drawing,
+  locals: Record<string, unknown>,
+): Promise<void> {
+  const language = pageLanguage(ctx);
+  const { text } = language;
+  const title = heading ?? text(TITLES[page]);
+  const done = parameterOf(ctx, 'done');
+  const key = `account.done.${done}`;
+  const all = {
+    ...language,
+    title: status >= 400 ? text('error.title-prefix', { title }) : title,
+    heading: title,
+    menu: MENU.map(([each, label]) => ({ href: addressOfPage(each), label: text(label), current: each === page })),
+    who: accountLabel({ login: user.login, name: fullName(user.profile) ?? '' }),
+    console: await isAdministrator(house.services, user.id),
+    playground: house.playgroundPresent(ctx.req),
+    origin: await originOf(house, ctx),
+    notice: status === 200 && isMessageKey(key) ? text(key) : undefined,
+    problems,
+    hidden: house.formTokens.field(ctx, user.id),
+    stylesheets: ['frame.css', 'account.css'],
+    scripts: ['reload-when-stale.js', ...scripts],
+    ...locals,
+  };
+  await house.pages.render(ctx, view, all, { status, frame: 'account/frame', images });
+}
+
+const COOKIE = 'gatehouse-came-from';
+
+/** Keeps for this browser session which application the user came from. */
+async function noteOrigin(house: AccountHouse, ctx: Koa.Context): Promise<void> {
+  const id = parameterOf(ctx, APPLICATION_PARAMETER);
+  if (id === undefined || (await wayBackTo(house, id)) === undefined) return;
+  const { secure } = house.config;
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: ACCOUNT, overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, ACCOUNT), encodeURIComponent(id), attributes);
+}
+
+interface Origin {
+  readonly label: string;
+  readonly href: string;
+}
+
+/** @returns the application with the address it has registered: never one out of the query. A page without the way back is better than none. */
+async function wayBackTo(house: AccountHouse, id: string): Promise<Origin | undefined> {
+  const found = id === '' ? undefined : await house.wayBack(id).catch(() => undefined);
+  const href = webAddress(found?.clientUri);
+  return found === undefined || href === undefined ? undefined : { label: found.label, href };
+}
+
+/** @returns the application that the user came from */
+const originOf = async (house: AccountHouse, ctx: Koa.Context): Promise<Origin | undefined> =>
+  (await wayBackTo(house, parameterOf(ctx, APPLICATION_PARAMETER) ?? '')) ??
+  (await wayBackTo(house, decoded(cookieIn(ctx, COOKIE, house.config.secure, ACCOUNT) ?? '')));
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return '';
+  }
+}
+
+/** How a page writes moments for its user: in his language and, where he has told it, his time zone. */
+export function times({ lang }: Language, { profile }: User) {
+  const own = profile.zoneinfo ?? profile.timezone ?? '';
+  const zone = own !== '' && isTimeZone(own) ? own : 'UTC';
+  const day = new Intl.DateTimeFormat(lang, { dateStyle: 'long', timeZone: zone });
+  const moment = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone });
+  return { zone, day: (at: Date) => day.format(at), moment: (at: Date) => moment.format(at) };
+}

@@ -1,0 +1,95 @@
+/** What forms let one choose among: organizations, departments, groups, applications. */
+
+import { getApplication, listApplications } from '../../features/applications/applications.service.ts';
+import { getGroup, listGroups } from '../../features/groups/groups.service.ts';
+import { lineAbove, withDepth } from '../../features/organizations/department-tree.console.ts';
+import { type Department, departmentTree } from '../../features/organizations/departments.service.ts';
+import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
+import { ApiError } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import type { Visit } from './page.ts';
+import type { Candidate, Candidates } from './pick.ts';
+
+/** What does not exist, or not for him who asks, is undefined. */
+async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+const searched = (words: string): string | undefined => (words === '' ? undefined : words);
+
+/** Those within reach. */
+export const organizationsIn = ({ services, request }: Pick<Visit, 'services' | 'request'>): Candidates => ({
+  async find(words, most) {
+    if (!isPrintable(words)) return [];
+    const { organizations } = await listOrganizations(services, { page: 1, limit: most, q: searched(words) }, request);
+    return organizations.map(({ id, name }) => ({ id, label: name }));
+  },
+  async byId(id) {
+    const found = isPrintable(id) ? await orNone(getOrganization(services, id, request)) : undefined;
+    return found && { id, label: found.name };
+  },
+});
+
+/** More of the way to a department would fill a line. */
+const NEAREST = 3;
+
+/** @throws {ApiError} not found */
+export const departmentsIn = async ({ services, request }: Visit, orgId: string): Promise<Candidates> =>
+  departmentsOf((await departmentTree(services, orgId, request)).departments);
+
+/** All are indented as in the tree; those that fit words are told apart by what they are in. */
+export function departmentsOf(departments: readonly Department[]): Candidates {
+  const wayTo = ({ id, name }: Department): Candidate => {
+    const above = lineAbove(departments, id)
+      .slice(-NEAREST)
+      .map((one) => one.name);
+    return { id, label: above.length === 0 ? name : `${name} – in ${above.join(' / ')}` };
+  };
+  return {
+    async find(words, most) {
+      if (words !== '') {
+        const lower = words.toLowerCase();
+        const same = departments.filter(({ name }) => name.toLowerCase() === lower);
+        const fitting = same.length > 0 ? same : departments.filter(({ name }) => name.toLowerCase().includes(lower));
+        return fitting.slice(0, most).map(wayTo);
+      }
+      return withDepth(departments.slice(0, most)).map(({ department: { id, name }, depth }) => ({
+        id,
+        label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,
+      }));
+    },
+    async byId(id) {
+      const found = departments.find((one) => one.id === id);
+      return found && { id, label: found.name };
+    },
+  };
+}
+
+export const groupsIn = ({ services }: Pick<Visit, 'services'>): Candidates => ({
+  async find(words, most) {
+    if (!isPrintable(words)) return [];
+    const { items } = await listGroups(services, { q: searched(words) }, { limit: most });
+    return items.map(({ id, name }) => ({ id, label: name }));
+  },
+  async byId(id) {
+    const found = isPrintable(id) ? await orNone(getGroup(services, id)) : undefined;
+    return found && { id, label: found.name };
+  },
+});
+
+export const applicationsIn = ({ services }: Pick<Visit, 'services'>): Candidates => ({
+  async find(words, most) {
+    if (!isPrintable(words)) return [];
+    const { items } = await listApplications(services, { q: searched(words) }, { limit: most });
+    return items.map(({ id, label }) => ({ id, label }));
+  },
+  async byId(id) {
+    const found = await orNone(getApplication(services, id));
+    return found && { id, label: found.label };
+  },
+});

@@ -1,0 +1,187 @@
+/**
+ * The admin console at `/admin`: who may come in, what he is shown, and in which frame, for all pages in one place. At every request the console
+ * asks for its own cookie, for the browser's session at the authorization server and for the user's roles, so that a logout anywhere, a
+ * deactivation or a lost role ends it at the next click; and whether it was begun with a second factor, where one is demanded by now. It needs no script.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Router, { type RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import { mayCall } from '../../features/administrators/administration.policy.ts';
+import { findPerson, type Person } from '../../features/administrators/administrators.service.ts';
+import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
+import { endOfGrace, isSecondFactorDemanded } from '../../features/second-factors/second-factor-demand.service.ts';
+import { isFresh, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { createFormTokens, refuseCrossSite } from '../../platform/http/csrf.ts';
+import { readForm } from '../../platform/http/forms.ts';
+import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { menuFor } from './navigation.ts';
+import { noticeIn, withNotice } from './notices.ts';
+import type { ConsolePage, Drawn, Typed, Visit } from './page.ts';
+import { PAGES } from './pages.ts';
+import { NOT_ALLOWED, NOT_FOUND, problemsOf, refusalOf } from './refusals.ts';
+import type { Credentials } from './relying-party.ts';
+import { consoleSessions } from './session.ts';
+import { type Prompt, signIn } from './sign-in.ts';
+import { momentOrNull } from './times.ts';
+
+export interface ConsoleDependencies {
+  readonly config: Config;
+  readonly services: Services;
+  readonly pages: Pages;
+  readonly log: Logger;
+  /** The browser's session at the authorization server. */
+  readonly sessions: {
+    current(req: IncomingMessage, res: ServerResponse): Promise<SignedIn | undefined>;
+  };
+  /** The application that the console is; undefined when it is not registered (any more). */
+  client(): Promise<Credentials | undefined>;
+  /** Is there a playground for this request, so that a page may lead to it? */
+  playgroundPresent(req: IncomingMessage): boolean;
+}
+
+const HOME = '/admin';
+const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
+
+/** @returns a middleware that answers everything under /admin and leaves the rest to the next */
+export function adminConsole({ config, services, pages, log, sessions, client, playgroundPresent }: ConsoleDependencies): Koa.Middleware {
+  const keys = services.keyring.keysOf('console');
+  const own = consoleSessions({ keys, secure: config.secure });
+  const door = signIn({ config, pages, log, keys, sessions: own, client });
+  const formTokens = createFormTokens(config, services.keyring);
+
+  /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
+  async function whoIs(ctx: Koa.Context, { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>): Promise<Person | Prompt> {
+    const session = await own.current(ctx);
+    const browser = session && (await sessions.current(ctx.req, ctx.res));
+    if (session === undefined || browser?.accountId !== session.userId) return 'login';
+    if (!isMultiFactor(browser.amr) && (await isSecondFactorDemanded(services, session.userId, {}))) return 'factor';
+    if (needsFreshSignIn && !(await isFresh({ services }, browser))) return 'again';
+    return (await findPerson(services, session.userId)) ?? 'login';
+  }
+
+  const visitOf = (ctx: RouterContext, person: Person): Visit => ({
+    services,
+    person,
+    request: {
+      actor: { id: person.id, type: 'User', displayName: person.login },
+      roles: person.roles,
+      ipAddress: clientAddress(ctx.req, config.trustProxy),
+      userAgent: ctx.get('User-Agent'),
+      requestId: requestId(ctx.req),
+      isForwarded: isForwarded(ctx.headers),
+    },
+    req: ctx.req,
+    params: ctx.params ?? {},
+    query: new URLSearchParams(ctx.search),
+  });
+
+  /** Draws a page in the console's frame. */
+  async function draw(ctx: Koa.Context, person: Person, page: Drawn, status = 200): Promise<void> {
+    const { view, title, locals, lead, crumbs = [], actions = [], tabs = [], scripts = [], images = [] } = page;
+    const frame = {
+      title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
+      heading: title,
+      lead,
+      crumbs,
+      actions,
+      tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.href === ctx.path })),
+      notice: noticeIn(new URLSearchParams(ctx.search)),
+      factorNeededFrom: momentOrNull((await endOfGrace(services, person.id)) ?? null),
+      menu: menuFor(person.roles, ctx.path),
+      isHome: ctx.path === HOME,
+      person,
+      playground: playgroundPresent(ctx.req),
+      formToken: formTokens.field(ctx),
+      action: ctx.path,
+      stylesheets: ['frame.css', 'admin.css'],
+      scripts,
+    };
+    await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images });
+  }
+
+  /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
+  const forAdministrators =
+    (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: Person) => Promise<void>) =>
+    async (ctx: RouterContext) => {
+      const person = await whoIs(ctx, page);
+      if (person === 'login') return door.begin(ctx);
+      if (typeof person === 'string') return door.begin(ctx, person);
+      if (person.roles.length === 0) return pages.render(ctx, 'admin/no-access', { title: 'Error: No access', person }, { status: 403 });
+      try {
+        await step(ctx, person);
+      } catch (error) {
+        const refused = refusalOf(error);
+        if (refused === undefined) throw error;
+        await draw(ctx, person, refused.page, refused.status);
+      }
+    };
+
+  const isFound = (ctx: RouterContext): boolean => Object.values(ctx.params as Record<string, string>).every(isPrintable);
+
+  /** Carries out what is asked of a page by an address alone. */
+  const looked = (page: ConsolePage, look: (ctx: RouterContext, visit: Visit) => Promise<void>) =>
+    forAdministrators(page, async (ctx, person) => {
+      const { access, verb = 'read' } = page;
+      if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
+      if (!mayCall(person.roles, access, verb)) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
+      await look(ctx, visitOf(ctx, person));
+    });
+
+  const shown = (page: ConsolePage) => looked(page, async (ctx, visit) => draw(ctx, visit.person, await page.show(visit, NOTHING_TYPED)));
+
+  const downloaded = (page: ConsolePage, download: NonNullable<ConsolePage['download']>) =>
+    looked(page, async (ctx, visit) => {
+      const { name, type, content } = await download(visit);
+      ctx.attachment(name);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.type = type;
+      ctx.body = content;
+    });
+
+  const received = (page: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
+    forAdministrators(page, async (ctx, person) => {
+      const form = await readForm(ctx);
+      formTokens.verify(ctx, form);
+      if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
+      if (!mayCall(person.roles, page.access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
+      const visit = visitOf(ctx, person);
+      try {
+        const outcome = await receive(visit, form);
+        if ('goTo' in outcome) seeOther(ctx, withNotice(outcome.goTo, outcome.notice));
+        else await draw(ctx, person, outcome);
+      } catch (error) {
+        const problems = problemsOf(error);
+        if (problems === undefined) throw error;
+        await draw(ctx, person, await page.show(visit, { values: form, problems }), 400);
+      }
+    });
+
+  const router = new Router({ prefix: HOME })
+    .get('/callback', (ctx) => door.finish(ctx))
+    .get('/sign-in', (ctx) => door.begin(ctx, 'login'))
+    .post('/sign-out', async (ctx) => {
+      formTokens.verify(ctx, await readForm(ctx));
+      await door.signOut(ctx);
+    });
+  for (const page of PAGES) {
+    router.get(page.path, shown(page));
+    if (page.receive !== undefined) router.post(page.path, received(page, page.receive));
+    if (page.download !== undefined) router.get(`${page.path}/download`, downloaded(page, page.download));
+  }
+  const ownForm = refuseCrossSite(config);
+  // The router itself adds to the context what its type asks for.
+  const routes = router.routes() as Koa.Middleware;
+  const unknown = forAdministrators({}, (ctx, person) => draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status));
+
+  return (ctx, next) => {
+    if (ctx.path !== HOME && !ctx.path.startsWith(`${HOME}/`)) return next();
+    return ownForm(ctx, () => routes(ctx, () => unknown(ctx as RouterContext)));
+  };
+}

@@ -1,0 +1,200 @@
+/** The forms of the console: all of them are drawn by one view, and read back, from what is said here about their fields. */
+import type { z } from 'zod';
+import { parse } from '../../platform/validation/parsing.ts';
+import type { Drawn, Problem, Typed } from './page.ts';
+
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+interface Common {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly required?: boolean;
+  /** The field's name in the answers of the services, where it has another; several where several things are told of it. */
+  readonly alias?: string | readonly string[];
+  /** Fields of the same group that follow each other stand in one frame under its name. */
+  readonly group?: string;
+}
+
+/** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`. */
+export interface LineField extends Common {
+  readonly kind?: 'line' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
+  /** What it holds at first; empty unless given. */
+  readonly value?: string | undefined;
+  /** Words that the browser offers while one types. */
+  readonly suggestions?: readonly string[];
+  /** WHATWG HTML section 4.10.18.7; `off` unless given. */
+  readonly autocomplete?: string;
+  readonly options?: never;
+}
+
+/** `long`: text of several lines. `description`: one line, but a long one, written in several. `lines`: a list, one entry a line. */
+export interface LongField extends Common {
+  readonly kind: 'long' | 'description' | 'lines';
+  readonly value?: string | undefined;
+  readonly rows?: number;
+  readonly options?: never;
+}
+
+/** One of these is chosen: out of a list that opens, or (`radios`) all in sight, with their hints. */
+export interface ChoiceField extends Common {
+  readonly kind?: 'radios';
+  readonly value?: string | undefined;
+  readonly options: readonly Option[];
+}
+
+/** Any of these, or none. */
+export interface ChecksField extends Common {
+  readonly kind: 'checks';
+  readonly values?: readonly string[] | undefined;
+  readonly options: readonly Option[];
+}
+
+/** One box, yes or no. */
+export interface CheckField extends Common {
+  readonly kind: 'check';
+  readonly checked?: boolean | undefined;
+  readonly options?: never;
+}
+
+export type Field = LineField | LongField | ChoiceField | ChecksField | CheckField;
+
+export interface Form extends Omit<Drawn, 'view' | 'locals'> {
+  /** What is to be known before one decides. */
+  readonly facts?: readonly string[];
+  readonly fields?: readonly Field[];
+  readonly hidden?: Readonly<Record<string, string>>;
+  /** What is to be typed elsewhere, each with a button that copies it. */
+  readonly copies?: readonly { readonly label: string; readonly text: string }[];
+  readonly submit: string;
+  /** A second button: the form is sent with `step` of this value, and nothing is changed yet. */
+  readonly also?: { readonly label: string; readonly step: string };
+  /** Takes something away that does not come back. */
+  readonly danger?: boolean;
+  /** Where one goes without sending it. */
+  readonly cancel: string;
+}
+
+/** Draws a form, with what was typed before and what is wrong with it. */
+export function formPage(
+  { facts = [], fields = [], hidden = {}, copies = [], also, submit, danger = false, cancel, ...page }: Form,
+  typed: Typed,
+): Drawn {
+  const { drawn, problems } = drawnFields(fields, typed);
+  const locals = {
+    facts,
+    groups: grouped(drawn),
+    hidden: Object.entries(hidden),
+    copies,
+    also,
+    submit,
+    danger,
+    cancel,
+    problems,
+  };
+  return { ...page, view: 'form', scripts: copies.length > 0 ? ['copy.js'] : [], locals };
+}
+
+/** Fields as a view draws them, each with what was typed and what is wrong with it; and all that is wrong, for the summary. */
+export function drawnFields(fields: readonly Field[], typed: Typed) {
+  const problems = typed.problems.map((problem) => ofField(problem, fields));
+  const drawn = fields.map((field) => ({
+    ...drawnField(field, typed.values),
+    problem: sentence(
+      problems
+        .filter(({ field: name }) => name === field.name)
+        .map(({ message }) => message)
+        .join('; '),
+    ),
+  }));
+  return {
+    drawn,
+    problems: problems.map(({ field, message }) => ({
+      field,
+      message: field === undefined ? message : `${labelOf(field, fields)}: ${message}`,
+    })),
+  };
+}
+
+/** The kinds whose content a page never shows again. */
+const isShown = ({ kind }: Field): boolean => kind !== 'secret';
+
+/** A field with what was typed into it, else with what it holds at first: an empty form that came back is one, too. */
+function drawnField(field: Field, values: URLSearchParams) {
+  const cameBack = values.size > 0;
+  const kind = field.kind ?? (field.options === undefined ? 'line' : 'choice');
+  if (field.kind === 'checks') return { ...field, kind, values: cameBack ? values.getAll(field.name) : (field.values ?? []) };
+  if (field.kind === 'check') return { ...field, kind, checked: cameBack ? values.has(field.name) : (field.checked ?? false) };
+  return { ...field, kind, value: isShown(field) ? (values.get(field.name) ?? field.value ?? '') : '' };
+}
+
+interface Group<T> {
+  readonly legend: string | undefined;
+  readonly fields: T[];
+}
+
+function grouped<T extends { readonly group?: string }>(fields: readonly T[]): readonly Group<T>[] {
+  const groups: Group<T>[] = [];
+  for (const field of fields) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.legend === field.group) last.fields.push(field);
+    else groups.push({ legend: field.group, fields: [field] });
+  }
+  return groups;
+}
+
+const namesOf = ({ name, alias = [] }: Field): readonly string[] => [name, ...(typeof alias === 'string' ? [alias] : alias)];
+
+/** What is wrong with a field that the form has not is told of the form; `redirect_uris.1` and `redirect_uris[1]` are of `redirect_uris`. */
+function ofField({ field, message }: Problem, fields: readonly Field[]): Problem {
+  const found =
+    field === undefined
+      ? undefined
+      : (fields.find((one) => namesOf(one).includes(field)) ??
+        fields.find((one) => namesOf(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
+  if (found === undefined) return { message: sentence(field === undefined ? message : `${field} ${message}`) };
+  const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;
+  return { field: found.name, message: entry === undefined ? message : `${message} (entry ${Number(entry) + 1})` };
+}
+
+const labelOf = (name: string, fields: readonly Field[]): string => fields.find((field) => field.name === name)?.label ?? name;
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** Reads a posted form; a field that is not there counts as empty. @throws {ApiError} validation, one problem a field */
+export const readFields = <S extends z.ZodRawShape>(schema: z.ZodObject<S>, form: URLSearchParams): z.output<z.ZodObject<S>> =>
+  parse(schema, Object.fromEntries(Object.keys(schema.shape).map((name) => [name, form.get(name) ?? ''])));
+
+/**
+ * What was typed, by the name of the field: text as a string, a number as a number (or, being none, as it was typed), an empty number or moment as
+ * undefined, lines and boxes as lists of strings, one box as a boolean. To be judged by a schema.
+ */
+export function typedValues(fields: readonly Field[], form: URLSearchParams): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(fields.map((field) => [field.name, typedValue(field, form)]));
+}
+
+function typedValue({ kind, name }: Field, form: URLSearchParams): unknown {
+  const text = form.get(name) ?? '';
+  switch (kind) {
+    case 'checks':
+      return form.getAll(name);
+    case 'check':
+      return form.has(name);
+    case 'lines':
+      return text
+        .split(/\r\n|\r|\n/)
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+    case 'description':
+      return text.replace(/\s+/g, ' ').trim();
+    case 'number':
+      return text.trim() === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : text;
+    case 'date-time':
+      return text.trim() === '' ? undefined : /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text.trim()) ? new Date(`${text.trim()}Z`) : text;
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * What a page of the console is: its address, whom it is open to, what it shows and, where it has a form, what becomes of the posted form. A form
+ * is posted to the address of its own page, so that whoever must sign in meanwhile comes back to it. How pages are drawn and refused is in
+ * console.ts.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Access, Role, Verb } from '../../features/administrators/administration.policy.ts';
+import type { Person } from '../../features/administrators/administrators.service.ts';
+import type { RequestContext } from '../../features/audit/audit-event.policy.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Notice } from './notices.ts';
+
+/** One visit of an administrator to a page. */
+export interface Visit {
+  readonly services: Services;
+  readonly person: Person;
+  /** Who asks, for the services. */
+  readonly request: RequestContext & { readonly roles: readonly Role[] };
+  readonly req: IncomingMessage;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** A step of the way to a page; the page itself has no address. */
+export interface Crumb {
+  readonly label: string;
+  readonly href?: string;
+}
+
+/** A link beside the heading. */
+export interface Action {
+  readonly label: string;
+  readonly href: string;
+  readonly main?: boolean;
+}
+
+/** A page, ready to be drawn. */
+export interface Drawn {
+  /** Below `views/admin`. */
+  readonly view: string;
+  /** Heading and title. */
+  readonly title: string;
+  readonly lead?: string;
+  /** The way to the page, without the page. */
+  readonly crumbs?: readonly Crumb[];
+  readonly actions?: readonly Action[];
+  /** The pages about the same thing; the one that is looked at is marked. */
+  readonly tabs?: readonly Action[];
+  readonly scripts?: readonly string[];
+  /** Origins of pictures from elsewhere. */
+  readonly images?: readonly string[];
+  readonly locals?: Readonly<Record<string, unknown>>;
+}
+
+/** Where to look after a form was carried out. */
+export interface GoTo {
+  readonly goTo: string;
+  readonly notice?: Notice;
+}
+
+/** Something is wrong with a posted form; without a field, with the form as a whole. */
+export interface Problem {
+  readonly field?: string;
+  readonly message: string;
+}
+
+/** What was typed before, and what is wrong with it. */
+export interface Typed {
+  readonly values: URLSearchParams;
+  readonly problems: readonly Problem[];
+}
+
+/** What a page gives to be kept: answered at its address with `/download` behind it. */
+export interface Download {
+  /** Of the file; letters, digits and `._-`. */
+  readonly name: string;
+  /** Media type. */
+  readonly type: string;
+  readonly content: string;
+}
+
+export interface ConsolePage {
+  /** Below `/admin`, with `:name` for a parameter. */
+  readonly path: string;
+  readonly access: Access;
+  /** `write` where the page is of use only to those who may change things; posting its form always is a change. */
+  readonly verb?: Verb;
+  /** Needs a sign-in not older than 15 minutes, with the second factor of who has one. */
+  readonly needsFreshSignIn?: boolean;
+  /** @throws {ApiError} */
+  show(visit: Visit, typed: Typed): Promise<Drawn>;
+  /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */
+  receive?(visit: Visit, form: URLSearchParams): Promise<Drawn | GoTo>;
+  /** Open to whom the page is open to. @throws {ApiError} */
+  download?(visit: Visit): Promise<Download>;
+}

@@ -1,0 +1,64 @@
+/** What the services refuse, in the words of the console: on the form where it can be put right, as a page of its own where it cannot. */
+
+import { LAST_SUPER_ADMIN } from '../../features/users/user-lifecycle.policy.ts';
+import { ApiError } from '../../platform/errors/errors.ts';
+import type { Drawn, Problem } from './page.ts';
+
+const CAUSE = /^([\w.-]+): ([\s\S]*)$/;
+const WRONG_STATE = 'E0000038';
+
+/** What the services say in the words of the API. */
+const PLAIN: Readonly<Record<string, string>> = {
+  'mail is not set up: ask for the link with sendEmail=false': 'No mail can be sent from here any more. Have the link shown to you.',
+  'the user has no e-mail address: ask for the link with sendEmail=false':
+    'The user has no address any more that mail can be sent to. Have the link shown to you.',
+  [LAST_SUPER_ADMIN]:
+    'This is the last super administrator who can sign in. Without one, nobody could administer the service. Give another account this role first.',
+};
+
+/** @returns what is wrong with a form; undefined when the error is about something else */
+export function problemsOf(error: unknown): readonly Problem[] | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  // `…current state: the organization has members`
+  if (error.errorCode === WRONG_STATE) {
+    const message = error.summary.slice(error.summary.indexOf(': ') + 2);
+    return [{ message: PLAIN[message] ?? message }];
+  }
+  if (error.status !== 400 && error.status !== 409) return undefined;
+  if (error.causes.length === 0) return [{ message: error.summary }];
+  return error.causes.map((cause) => {
+    const [, field, message] = CAUSE.exec(cause) ?? [];
+    return field === undefined || message === undefined ? { message: cause } : { field, message };
+  });
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly page: Drawn;
+}
+
+const refusal = (status: number, title: string, lead: string): Refusal => ({ status, page: { view: 'refusal', title, lead } });
+
+export const NOT_FOUND = refusal(404, 'There is no such page', 'Perhaps it was deleted meanwhile, or the address has a mistake in it.');
+export const NOT_ALLOWED = refusal(
+  403,
+  'You may not do this',
+  'Your role does not allow it. A super administrator can do it, or give you another role.',
+);
+
+/** @returns undefined when the error is the service's own failure */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.status === 404) return NOT_FOUND;
+  if (error.status === 403 && error.errorCode !== WRONG_STATE) return NOT_ALLOWED;
+  if (error.status === 429) return refusal(429, 'Others are searching just now', 'Try again in a moment.');
+  const problems = problemsOf(error);
+  return (
+    problems &&
+    refusal(
+      error.status,
+      'This cannot be done',
+      problems.map(({ field, message }) => (field === undefined ? message : `${field} ${message}`)).join('; '),
+    )
+  );
+}

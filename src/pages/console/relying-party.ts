@@ -1,0 +1,90 @@
+/**
+ * The console as an application of the built-in authorization server: authorization code flow with PKCE, state and nonce (OpenID Connect Core
+ * 1.0 section 3.1), the ID token's signature checked, and RP-initiated logout. What becomes of the browser is decided in sign-in.ts.
+ */
+import * as client from 'openid-client';
+import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { inProtocolTerms } from '../../platform/http/protocol-problem.ts';
+import { backChannel } from './back-channel.ts';
+
+const TIMEOUT_SECONDS = 10;
+
+/** Who signs in is all that the console wants to know; what he may do is asked of the database at each request. */
+const SCOPE = 'openid';
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** What must be remembered between the authorization request and its response. */
+export interface Secrets {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+export const newSecrets = (): Secrets => ({
+  state: client.randomState(),
+  nonce: client.randomNonce(),
+  codeVerifier: client.randomPKCECodeVerifier(),
+});
+
+export interface RelyingParty {
+  /** @param prompt `login`: the password is asked for even where somebody is signed in */
+  authorizationUrl(credentials: Credentials, secrets: Secrets, prompt?: 'login'): Promise<URL>;
+  /**
+   * @param query of the authorization response
+   * @throws {ProtocolProblem} when the server refused, or what came cannot be believed
+   */
+  redeem(credentials: Credentials, secrets: Secrets, query: string): Promise<{ readonly userId: string; readonly idToken: string }>;
+  /** Where the browser goes to sign out. @param idToken absent: the server asks before it signs out */
+  endSessionUrl(credentials: Credentials, idToken: string | undefined): URL;
+}
+
+export function relyingParty(config: Config): RelyingParty {
+  const redirectUri = `${config.baseUrl}/admin/callback`;
+  const issuer = issuerOf(config.baseUrl, BUILT_IN);
+  // Known without asking: it is the same service.
+  const server: client.ServerMetadata = {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/keys`,
+    end_session_endpoint: `${issuer}/logout`,
+    id_token_signing_alg_values_supported: ['RS256', 'ES256'],
+    authorization_response_iss_parameter_supported: true,
+  };
+
+  function configure({ clientId, clientSecret }: Credentials): client.Configuration {
+    const made = new client.Configuration(server, clientId, undefined, client.ClientSecretBasic(clientSecret));
+    made.timeout = TIMEOUT_SECONDS;
+    made[client.customFetch] = backChannel(config);
+    client.enableNonRepudiationChecks(made);
+    if (!config.secure) client.allowInsecureRequests(made);
+    return made;
+  }
+
+  return {
+    async authorizationUrl(credentials, { state, nonce, codeVerifier }, prompt) {
+      return client.buildAuthorizationUrl(configure(credentials), {
+        redirect_uri: redirectUri,
+        scope: SCOPE,
+        state,
+        nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+        ...(prompt && { prompt }),
+      });
+    },
+    redeem: (credentials, { state, nonce, codeVerifier }, query) =>
+      inProtocolTerms(async () => {
+        const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true };
+        const tokens = await client.authorizationCodeGrant(configure(credentials), new URL(redirectUri + query), checks);
+        return { userId: tokens.claims()?.sub ?? '', idToken: tokens.id_token ?? '' };
+      }),
+    endSessionUrl: (credentials, idToken) =>
+      client.buildEndSessionUrl(configure(credentials), idToken === undefined ? {} : { id_token_hint: idToken }),
+  };
+}

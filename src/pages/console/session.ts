@@ -1,0 +1,40 @@
+/**
+ * The console's own cookie: who signed in, and his ID token for the logout, sealed. By itself it opens nothing: each request also asks for the
+ * browser's session at the authorization server, and for the user's roles.
+ */
+import type Koa from 'koa';
+import { z } from 'zod';
+import { sealing } from '../../platform/crypto/sealed.ts';
+import type { Keys } from '../../platform/crypto/secrets.ts';
+
+/** Afterwards the round trip through the authorization server makes another, silently while the browser's session lasts. */
+const SECONDS = 12 * 3600;
+
+const session = z.object({ userId: z.string(), idToken: z.string() });
+export type ConsoleSession = z.infer<typeof session>;
+
+export interface ConsoleSessions {
+  begin(ctx: Koa.Context, session: ConsoleSession): Promise<void>;
+  current(ctx: Koa.Context): Promise<ConsoleSession | undefined>;
+  end(ctx: Koa.Context): void;
+}
+
+/** @param options.secure is the service reached by https? */
+export function consoleSessions({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): ConsoleSessions {
+  const name = secure ? '__Host-gatehouse-console' : 'gatehouse-console';
+  const sealed = sealing({ kind: 'console-session', schema: session, keys, seconds: SECONDS });
+  const write = (ctx: Koa.Context, value: string | null): void => {
+    // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+    ctx.cookies.secure = secure;
+    ctx.cookies.set(name, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
+  };
+
+  return {
+    begin: async (ctx, content) => write(ctx, await sealed.seal(content)),
+    async current(ctx) {
+      const value = ctx.cookies.get(name, { signed: false });
+      return value === undefined ? undefined : sealed.open(value);
+    },
+    end: (ctx) => write(ctx, null),
+  };
+}

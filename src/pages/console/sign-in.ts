@@ -1,0 +1,129 @@
+/**
+ * How the browser signs in to the console and out of it: off to the authorization server, back with a code, the console's own cookie, and on to
+ * the page that was wanted. What goes wrong on the way is a page that says so and lets one begin again: nothing here is repeated by itself.
+ */
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { TWO_FACTORS } from '../../features/second-factors/second-factor.policy.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Keys } from '../../platform/crypto/secrets.ts';
+import { ProtocolProblem } from '../../platform/http/protocol-problem.ts';
+import { seeOther } from '../../platform/http/see-other.ts';
+import { transactionCookies, transactionFields } from '../../platform/http/transactions.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import { withNotice } from './notices.ts';
+import { type Credentials, newSecrets, relyingParty } from './relying-party.ts';
+import type { ConsoleSessions } from './session.ts';
+
+/** A longer address would not fit into a cookie with the rest. */
+const LONGEST_ADDRESS = 1500;
+
+const transaction = z.object({
+  ...transactionFields,
+  /** The page that was wanted, with its query. */
+  wanted: z.string().startsWith('/admin'),
+  /** A form was posted to it, which was not carried out. */
+  formLost: z.boolean(),
+});
+
+const NOT_REGISTERED = new ProtocolProblem(
+  'not_registered',
+  'The console signs in to an application of its own, and that application was removed or deactivated. The next start of the service brings it back.',
+);
+const NO_TRANSACTION = new ProtocolProblem(
+  'no_sign_in_under_way',
+  'This sign-in was finished before, took longer than ten minutes, or was begun in another browser or under another address of this service.',
+);
+
+export interface SignInParts {
+  readonly config: Config;
+  readonly pages: Pages;
+  readonly log: Logger;
+  /** 32 bytes each. */
+  readonly keys: Keys;
+  readonly sessions: ConsoleSessions;
+  /** The application that the console is; undefined when it is not registered (any more). */
+  client(): Promise<Credentials | undefined>;
+}
+
+/** `login`: perhaps as somebody else. `again`: for a page that needs a fresh sign-in. `factor`: the second factor alone. */
+export type Prompt = 'login' | 'again' | 'factor';
+
+export interface SignIn {
+  begin(ctx: Koa.Context, prompt?: Prompt): Promise<void>;
+  /** Answers `GET /admin/callback`. */
+  finish(ctx: Koa.Context): Promise<void>;
+  /** Ends the console's session, and then the browser's. */
+  signOut(ctx: Koa.Context): Promise<void>;
+}
+
+export function signIn({ config, pages, log, keys, sessions, client }: SignInParts): SignIn {
+  const party = relyingParty(config);
+  const transactions = transactionCookies({
+    kind: 'console-transaction',
+    schema: transaction,
+    prefix: 'gatehouse_console_',
+    path: '/admin',
+    keys,
+    secure: config.secure,
+  });
+
+  async function credentials(): Promise<Credentials> {
+    const found = await client();
+    if (found === undefined) throw NOT_REGISTERED;
+    return found;
+  }
+
+  /** A problem becomes a page. */
+  const explained = (step: (ctx: Koa.Context) => Promise<void>) => async (ctx: Koa.Context) => {
+    try {
+      await step(ctx);
+    } catch (problem) {
+      if (!(problem instanceof ProtocolProblem)) throw problem;
+      const { code, description } = problem;
+      const isChoice = code === 'access_denied';
+      if (!isChoice) log.warn({ requestId: ctx.state.requestId, code, description }, 'a sign-in to the console failed');
+      const locals = {
+        title: isChoice ? 'Not signed in' : 'Error: The sign-in did not work',
+        isChoice,
+        code,
+        description,
+        home: `${config.baseUrl}/admin`,
+      };
+      await pages.render(ctx, 'admin/sign-in-problem', locals, { status: isChoice ? 403 : 400 });
+    }
+  };
+
+  return {
+    begin: (ctx, prompt) =>
+      explained(async () => {
+        const url = ctx.path + ctx.search;
+        const secrets = newSecrets();
+        const address = await party.authorizationUrl(
+          await credentials(),
+          secrets,
+          prompt === 'login' || prompt === 'again' ? 'login' : undefined,
+        );
+        // Whatever the server knows of the sign-in policy by now: an answer without the factor would only be sent back to it.
+        if (prompt === 'factor') address.searchParams.set('acr_values', TWO_FACTORS);
+        const formLost = ctx.method === 'POST';
+        const wanted = prompt === 'login' || url.length > LONGEST_ADDRESS ? '/admin' : formLost ? ctx.path : url;
+        await transactions.remember(ctx, { ...secrets, wanted, formLost });
+        seeOther(ctx, address.href);
+      })(ctx),
+
+    finish: explained(async (ctx) => {
+      const begun = await transactions.take(ctx, new URLSearchParams(ctx.search).get('state'));
+      if (begun === undefined) throw NO_TRANSACTION;
+      await sessions.begin(ctx, await party.redeem(await credentials(), begun, ctx.search));
+      seeOther(ctx, withNotice(begun.wanted, begun.formLost ? 'not-carried-out' : undefined));
+    }),
+
+    signOut: explained(async (ctx) => {
+      const session = await sessions.current(ctx);
+      sessions.end(ctx);
+      seeOther(ctx, party.endSessionUrl(await credentials(), session?.idToken).href);
+    }),
+  };
+}

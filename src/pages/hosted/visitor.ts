@@ -1,0 +1,18 @@
+/** Who makes a request: for the audit log, and for the mails that come of it. */
+import type Koa from 'koa';
+import { NOBODY, type RequestContext } from '../../features/audit/audit-event.policy.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { browserDevice } from '../../platform/http/device-cookie.ts';
+import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
+import { wishedLanguage } from '../../platform/i18n/page-language.ts';
+
+/** Who asks, before anybody is signed in. */
+export const visitor = (ctx: Koa.Context, config: Config): RequestContext => ({
+  actor: NOBODY,
+  ipAddress: clientAddress(ctx.req, config.trustProxy),
+  userAgent: ctx.get('User-Agent'),
+  requestId: requestId(ctx.req),
+  isForwarded: isForwarded(ctx.headers),
+  language: wishedLanguage(ctx).lang,
+  device: browserDevice(ctx, config),
+});

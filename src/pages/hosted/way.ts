@@ -1,0 +1,28 @@
+/**
+ * What the addresses of a sign-in carry from page to page: the application, so that a page that comes too late still knows the way back,
+ * and the language chosen on the way. Both are only ever read as ids of what is registered here, never as addresses.
+ */
+import type Koa from 'koa';
+import { LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
+
+/** The parameter that names the application by its client_id. */
+export const APPLICATION_PARAMETER = 'application';
+
+/** @returns the parameter's value where it is given once */
+export function parameterOf(ctx: Koa.Context, name: string): string | undefined {
+  const value = ctx.query[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** @param address without a query; @returns the same with what the request's own address carries */
+export function carryOn(ctx: Koa.Context, address: string): string {
+  const carried = new URLSearchParams();
+  for (const name of [APPLICATION_PARAMETER, LANGUAGE_PARAMETER]) {
+    const value = parameterOf(ctx, name);
+    if (value !== undefined) carried.set(name, value);
+  }
+  return carried.size === 0 ? address : `${address}?${carried}`;
+}
+
+/** Where a user manages second factors, passkeys and connected accounts. */
+export const SECURITY_PAGE = '/account/security';

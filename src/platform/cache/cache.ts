@@ -1,0 +1,59 @@
+/**
+ * Something that seldom changes and is asked for by nearly every request, as this process knows it: dropped when a change is told
+ * (platform/database/notifications.ts), and out of date for a few seconds at most when the telling was lost.
+ */
+
+import { soon } from '../clock/timeout.ts';
+import { timings } from '../clock/timings.ts';
+
+export class Known<T> {
+  /** Counts the changes, so that what was read before one does not count as fresh after it. */
+  #changes = 0;
+  #value: T | undefined;
+  #freshUntil = Number.NEGATIVE_INFINITY;
+  #reading: Promise<T> | undefined;
+
+  /**
+   * @param read from the database
+   * @param meanwhile holds while it cannot be read, or not soon, and nothing is known; absent: whoever asks is told of the failure
+   */
+  constructor(
+    readonly read: () => Promise<T>,
+    readonly meanwhile?: T,
+  ) {}
+
+  /** @throws what reading throws, where nothing may hold meanwhile */
+  async current(): Promise<T> {
+    if (performance.now() < this.#freshUntil && this.#value !== undefined) return this.#value;
+    this.#reading ??= this.#begin();
+    const { meanwhile } = this;
+    return meanwhile === undefined ? this.#reading : soon(this.#reading, () => this.#value ?? meanwhile);
+  }
+
+  /** It has changed, here or elsewhere: whoever asks from now on gets what was read after that. */
+  forget(): void {
+    this.#changes += 1;
+    this.#freshUntil = Number.NEGATIVE_INFINITY;
+    this.#reading = undefined;
+  }
+
+  #begin(): Promise<T> {
+    const reading = this.#load(this.#changes).finally(() => {
+      if (this.#reading === reading) this.#reading = undefined;
+    });
+    return reading;
+  }
+
+  async #load(changes: number): Promise<T> {
+    const value = await this.read().catch((error: unknown) => {
+      if (this.meanwhile === undefined) throw error;
+      return this.#value ?? this.meanwhile;
+    });
+    if (changes === this.#changes) {
+      this.#value = value;
+      // From the end on: what does not answer is waited for once in a while, not each time.
+      this.#freshUntil = performance.now() + timings.cache;
+    }
+    return value;
+  }
+}

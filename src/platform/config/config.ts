@@ -1,0 +1,189 @@
+/**
+ * The environment, parsed once: the only reader of `process.env`. Every mistake is reported together, in plain words,
+ * so that an operator corrects them in one go. What each variable means stands in the README, "Configuration".
+ */
+import { isIP } from 'node:net';
+import path from 'node:path';
+import { z } from 'zod';
+import { readSecretKeys } from '../crypto/secrets.ts';
+import { attributesIn, serversIn, WRITING } from '../database/database-url.ts';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** A switch of the environment: `true`/`on`/`1` or `false`/`off`/`0`. */
+const toggle = z
+  .enum(['true', 'on', '1', 'false', 'off', '0'], { error: 'must be true or false' })
+  .transform((value) => value === 'true' || value === 'on' || value === '1');
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
+
+const postgresUrl = z
+  .string()
+  .refine(
+    (value) => /^postgres(ql)?:\/\//.test(value) && serversIn(value).every((server) => URL.canParse(server)),
+    'must be a URL that begins with postgres://',
+  )
+  .refine(
+    (value) => !serversIn(value).every((server) => URL.canParse(server)) || WRITING.includes(attributesIn(value)),
+    `must not ask for a server that only reads: target_session_attrs may be ${WRITING.join(' or ')}`,
+  );
+
+const secretKeys = z
+  .string()
+  .transform(readSecretKeys)
+  .refine(
+    (keys) => keys !== undefined,
+    'must be 32 random bytes in base64url, 43 characters (several, separated by commas, to rotate); make one with: openssl rand -base64 32 | tr "+/" "-_" | tr -d "="',
+  );
+
+const baseUrl = z
+  .string()
+  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'must be a URL that begins with https:// or http://')
+  .refine(
+    (value) => !URL.canParse(value) || (new URL(value).pathname === '/' && !/[?#@]/.test(value)),
+    'must name scheme, host and port only, without path, query or user',
+  );
+
+/** Not a list of them, and nothing that begins another header (RFC 5322 section 3.6.2). */
+const MAIL_FROM = /^([^<>,;:"\p{C}]*|"[^<>"\p{C}]*")<[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+>$|^[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+$/u;
+
+const environment = z.object({
+  PORT: wholeNumber(1, 65535).default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  BASE_URL: baseUrl.optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATA_DIR: z.string().default('./data'),
+  SECRET_KEY: secretKeys.optional(),
+  ADMIN_USERNAME: z.string().trim().min(1, 'must not be empty').max(255, 'must be at most 255 characters').default('admin'),
+  ADMIN_PASSWORD: z.string().min(8, 'must have at least 8 characters').max(1024, 'must be at most 1024 characters').optional(),
+  ADMIN_API_TOKEN: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+    .optional(),
+  TRUST_PROXY: z
+    .string()
+    .regex(/^(off|false|\d|1[0-6])$/, 'must be off, or the number of proxies in front (1 to 16)')
+    .transform((value) => (/^\d/.test(value) ? Number(value) : 0))
+    .default(0),
+  ALLOW_INSECURE_HTTP: toggle.default(false),
+  ALLOW_PRIVATE_NETWORK: toggle.default(false),
+  WORKERS: wholeNumber(1, 256).default(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  RATE_LIMITS: toggle.default(true),
+  STRICT_ASSERTION_AUDIENCE: toggle.default(false),
+  SMTP_URL: z
+    .string()
+    .refine((value) => /^smtps?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with smtp:// or smtps://')
+    .optional(),
+  MAIL_FROM: z.string().regex(MAIL_FROM, 'must be an e-mail address, or a name and an address: Example <id@example.com>').optional(),
+  PLAYGROUND: toggle.optional(),
+});
+
+/** Everything the service may be told from outside, parsed and frozen. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** Public base of every URL the service utters, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Is the public base https? Decides cookie names and the Secure attribute. */
+  readonly secure: boolean;
+  /** Does the public base name this machine only? Gates playground and dev inbox. */
+  readonly loopback: boolean;
+  /** Absent: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** The newest first; absent: generated into `dataDir` (embedded database only). */
+  readonly secretKeys: readonly Buffer[] | undefined;
+  readonly admin: { readonly username: string; readonly password: string | undefined; readonly apiToken: string | undefined };
+  /** Number of trusted proxies in front; 0 = none. */
+  readonly trustProxy: number;
+  readonly allowInsecureHttp: boolean;
+  readonly allowPrivateNetwork: boolean;
+  readonly workers: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly rateLimits: boolean;
+  /** Must client assertions name the issuer as their audience, and not the token endpoint? */
+  readonly strictAssertionAudience: boolean;
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+  readonly playground: boolean;
+}
+
+/** All that is wrong with the environment, one sentence a variable. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+/** Is this host name or address the machine itself (RFC 6761 section 6.3, RFC 5735)? */
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (bare === 'localhost' || bare.endsWith('.localhost')) return true;
+  return isIP(bare) === 4 ? bare.startsWith('127.') : bare === '::1';
+}
+
+/**
+ * Reads the environment.
+ * @throws {ConfigurationError} listing every problem, never the value of a secret.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  // A variable set to nothing counts as not set: that is how shells and compose files leave one out.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+
+  if (given.DATABASE_URL !== undefined && given.SECRET_KEY === undefined) {
+    problems.push(
+      'SECRET_KEY is required with DATABASE_URL: every process must hold the same key. Make one with: openssl rand -base64 32 | tr "+/" "-_" | tr -d "="',
+    );
+  }
+  if (given.DATABASE_DIRECT_URL !== undefined && given.DATABASE_URL === undefined) {
+    problems.push('DATABASE_DIRECT_URL has a meaning only together with DATABASE_URL');
+  }
+  if (given.SMTP_URL !== undefined && given.MAIL_FROM === undefined) {
+    problems.push('MAIL_FROM is required with SMTP_URL: the address that mail comes from');
+  }
+  const port = parsed.success ? parsed.data.PORT : 3000;
+  const base = new URL(given.BASE_URL !== undefined && URL.canParse(given.BASE_URL) ? given.BASE_URL : `http://localhost:${port}`);
+  const loopback = isLoopbackHost(base.hostname);
+  const insecureAllowed = parsed.success && parsed.data.ALLOW_INSECURE_HTTP;
+  if (base.protocol === 'http:' && !loopback && !insecureAllowed) {
+    problems.push('BASE_URL must be https unless it is a loopback address; on a test network set ALLOW_INSECURE_HTTP=true');
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems);
+
+  const read = parsed.data;
+  return Object.freeze({
+    port: read.PORT,
+    host: read.HOST,
+    baseUrl: base.origin,
+    secure: base.protocol === 'https:',
+    loopback,
+    databaseUrl: read.DATABASE_URL,
+    databaseDirectUrl: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
+    dataDir: path.resolve(read.DATA_DIR),
+    secretKeys: read.SECRET_KEY,
+    admin: Object.freeze({ username: read.ADMIN_USERNAME, password: read.ADMIN_PASSWORD, apiToken: read.ADMIN_API_TOKEN }),
+    trustProxy: read.TRUST_PROXY,
+    allowInsecureHttp: read.ALLOW_INSECURE_HTTP,
+    allowPrivateNetwork: read.ALLOW_PRIVATE_NETWORK,
+    workers: read.WORKERS,
+    logLevel: read.LOG_LEVEL,
+    rateLimits: read.RATE_LIMITS,
+    strictAssertionAudience: read.STRICT_ASSERTION_AUDIENCE,
+    smtpUrl: read.SMTP_URL,
+    mailFrom: read.MAIL_FROM,
+    playground: read.PLAYGROUND ?? loopback,
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * What the service keeps secret and how: values it must recognise are stored as SHA-256 (RFC 6819 section 5.1.4.1.3), values it
+ * must use again (client secrets, private keys) are sealed with AES-256-GCM under SECRET_KEY, cookie keys are derived from it.
+ */
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Compares secrets in constant time, whatever their lengths. */
+export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+
+/** The form in which a bearer value (session id, API token, link; of tokens and codes see protocol/storage/row-keys.ts) is stored and looked up: SHA-256, base64url. */
+export const digest = (value: string): string => hash('sha256', value, 'base64url');
+
+/** @returns an unguessable value of 256 bits, base64url */
+export const randomToken = (): string => randomBytes(32).toString('base64url');
+
+/** @returns `length` characters of base62 without bias; 20 of them carry 119 bits */
+export function randomBase62(length: number): string {
+  let out = '';
+  while (out.length < length) {
+    // 248 is the largest multiple of 62 below 256: bytes above it would favour the first letters.
+    for (const byte of randomBytes(length)) if (byte < 248 && out.length < length) out += BASE62[byte % 62];
+  }
+  return out;
+}
+
+/** An id as the API shows it, e.g. `org_` and 20 base62 characters. */
+export const newId = (prefix: string): string => `${prefix}_${randomBase62(20)}`;
+
+/** Keys of one purpose, the newest first: that one makes, all of them recognise. */
+export type Keys = readonly [newest: Buffer, ...older: Buffer[]];
+
+/** @returns the keys of a SECRET_KEY, 32 bytes each, the newest first; undefined when it is not one */
+export function readSecretKeys(text: string): readonly Buffer[] | undefined {
+  const keys = text.split(',').map((part) => part.trim());
+  return keys.every((key) => /^[A-Za-z0-9_-]{43}=?$/.test(key)) ? keys.map((key) => Buffer.from(key, 'base64url')) : undefined;
+}
+
+/** 32 random bytes have fewer different ones less often than once in a billion times. */
+const FEWEST_DIFFERENT = 20;
+
+/** Was this key made up by a person, such as 43 times `A`, and can be guessed? */
+export const looksGuessable = (key: Buffer): boolean => new Set(key).size < FEWEST_DIFFERENT;
+
+/** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
+export class Keyring {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #secrets: readonly Buffer[];
+  readonly #newest: Buffer;
+  readonly #sealing: { id: string; key: Buffer };
+  /** Keys that sign cookies, the newest first. */
+  readonly cookieKeys: readonly string[];
+
+  /** @param secrets 32 bytes each, the newest first */
+  constructor(secrets: readonly Buffer[]) {
+    const derived = secrets.map((secret) => ({ id: keyId(secret), key: derive(secret, 'gatehouse sealing') }));
+    const [newest] = secrets;
+    const [sealing] = derived;
+    if (newest === undefined || sealing === undefined) throw new Error('a keyring needs a key');
+    this.#secrets = secrets;
+    this.#newest = newest;
+    this.#sealing = sealing;
+    this.#keys = new Map(derived.map(({ id, key }) => [id, key]));
+    this.cookieKeys = secrets.map((secret) => derive(secret, 'gatehouse cookies').toString('base64url'));
+  }
+
+  /** The id of the newest secret, under which values are sealed. */
+  get id(): string {
+    return this.#sealing.id;
+  }
+
+  /** The ids of the secrets, as sealed values name them, the newest first. */
+  get ids(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
+  /** @returns keys of 32 bytes for one purpose, derived from the secrets (HKDF, RFC 5869) */
+  keysOf(purpose: string): Keys {
+    const [, ...older] = this.#secrets;
+    return [derive(this.#newest, purpose), ...older.map((secret) => derive(secret, purpose))];
+  }
+
+  /** For what is signed and must be recognised after a rotation: the keys of one purpose by the ids of their secrets, the newest first. */
+  keysFor(purpose: string): ReadonlyMap<string, Buffer> {
+    return new Map(this.#secrets.map((secret) => [keyId(secret), derive(secret, purpose)]));
+  }
+
+  /**
+   * Encrypts a value (AES-256-GCM, a fresh nonce each time).
+   * @param context names the place the value belongs to, e.g. its row's id: a value moved to another place does not open
+   */
+  seal(plain: string, context: string): string {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#sealing.key, nonce).setAAD(Buffer.from(context));
+    const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+    return `v1.${this.#sealing.id}.${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`;
+  }
+
+  /** @throws when the value was sealed under an unknown key, for another context, or was altered */
+  open(sealed: string, context: string): string {
+    const [version, id = '', data = ''] = sealed.split('.');
+    const key = this.#keys.get(id);
+    if (version !== 'v1' || key === undefined)
+      throw new Error('a sealed value cannot be opened: SECRET_KEY does not hold the key it was sealed with');
+    const bytes = Buffer.from(data, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(-16));
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8');
+  }
+}
+
+const derive = (secret: Buffer, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'gatehouse', purpose, 32));
+const keyId = (secret: Buffer): string => derive(secret, 'gatehouse key id').toString('base64url').slice(0, 8);

@@ -1,0 +1,115 @@
+/**
+ * Statements that travel together: what several requests ask of the database in one turn of the event loop becomes one statement, for the
+ * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
+ */
+import type pg from 'pg';
+import { timings } from '../clock/timings.ts';
+import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './database-failures.ts';
+
+/** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
+const HELD_UP = 20;
+const MOST_UNDER_WAY = 4;
+
+interface Waiting<Question, Answer> {
+  readonly question: Question;
+  readonly since: number;
+  resolve(answer: Answer): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * @param ask answers the questions in their order; what it refuses for several, each is asked alone, so that no one bears another's mistake
+ * @param most questions in one statement
+ * @returns what asks one question
+ */
+export function together<Question, Answer>(
+  ask: (pool: pg.Pool, questions: readonly Question[]) => Promise<readonly Answer[]>,
+  most: number,
+): (pool: pg.Pool, question: Question) => Promise<Answer> {
+  const queues = new WeakMap<pg.Pool, (question: Question) => Promise<Answer>>();
+  return (pool, question) => {
+    let enqueue = queues.get(pool);
+    if (enqueue === undefined) {
+      enqueue = queue((questions) => ask(pool, questions), most);
+      queues.set(pool, enqueue);
+    }
+    return enqueue(question);
+  };
+}
+
+function queue<Question, Answer>(
+  ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+  most: number,
+): (question: Question) => Promise<Answer> {
+  const waiting: Waiting<Question, Answer>[] = [];
+  let underWay = 0;
+  let heldUp = 0;
+  let isDue = false;
+  let refusal: NodeJS.Timeout | undefined;
+  const isFree = (): boolean => underWay === heldUp && underWay < MOST_UNDER_WAY;
+
+  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. One timer, for whoever waits longest, looks again. */
+  function refuseLate(): void {
+    const latest = performance.now() - timings.databaseTurn;
+    const timely = waiting.findIndex(({ since }) => since > latest);
+    for (const { reject } of waiting.splice(0, timely < 0 ? waiting.length : timely)) reject(new Overloaded());
+    const [first] = waiting;
+    if (first === undefined || refusal !== undefined) return;
+    refusal = setTimeout(() => {
+      refusal = undefined;
+      refuseLate();
+    }, first.since - latest).unref();
+  }
+
+  function schedule(): void {
+    refuseLate();
+    if (isDue || waiting.length === 0 || !isFree()) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      if (isFree()) void send(waiting.splice(0, most));
+    });
+  }
+
+  async function send(batch: readonly Waiting<Question, Answer>[]): Promise<void> {
+    underWay += 1;
+    let isHeldUp = false;
+    const patience = setTimeout(() => {
+      isHeldUp = true;
+      heldUp += 1;
+      schedule();
+    }, HELD_UP);
+    try {
+      const answers = await ask(batch.map(({ question }) => question));
+      batch.forEach(({ resolve }, index) => {
+        resolve(answers[index] as Answer);
+      });
+    } catch (error) {
+      // Each of those who wait would wait as long again.
+      if (isUnanswered(error)) for (const { reject } of waiting.splice(0)) reject(error);
+      // Where the database is away it would be so for each of them, and what became of a statement whose answer was lost is not known.
+      if (batch.length === 1 || (isUnavailable(error) && !wasHeldUp(error))) for (const { reject } of batch) reject(error);
+      // At once, so that one that waits for a lock holds up none of the others.
+      else await Promise.all(batch.map(alone));
+    } finally {
+      clearTimeout(patience);
+      underWay -= 1;
+      if (isHeldUp) heldUp -= 1;
+      schedule();
+    }
+  }
+
+  async function alone({ question, resolve, reject }: Waiting<Question, Answer>): Promise<void> {
+    try {
+      resolve((await ask([question]))[0] as Answer);
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  return (question) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ question, since: performance.now(), resolve, reject });
+      schedule();
+    });
+}

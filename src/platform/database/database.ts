@@ -1,0 +1,167 @@
+/**
+ * The service's way to PostgreSQL: one pool of connections, used directly by the hot path and through knex by everything else,
+ * and the migrations. Holds no statement of its own about the service's data.
+ */
+import { readdirSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import knexFactory, { type Knex } from 'knex';
+import pg from 'pg';
+import { timings } from '../clock/timings.ts';
+import { ReadOnly } from './database-failures.ts';
+import { PreparingClient } from './prepared-statements.ts';
+import type { Connection } from './writable-server.ts';
+
+export interface Database {
+  /** For the hot path: named prepared statements. */
+  readonly pool: pg.Pool;
+  /** For management resources and migrations, over the same pool. Its `.stream()` would release a connection twice (knex 3.3.0). */
+  readonly knex: Knex;
+  /** Commits what `work` did when it resolves, undoes it when it rejects. */
+  transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /** @throws when the database cannot be reached, or takes no writes */
+  ping(): Promise<void>;
+  /** Waits for the work under way, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** What a store function takes first: the database, or the transaction it shall be part of. */
+export type Executor = Knex | Knex.Transaction;
+
+const POOL_SIZE = 10;
+/** What one process of the service holds at most: its pool, and the one that listens to notifications. */
+export const CONNECTIONS_OF_A_PROCESS = POOL_SIZE + 1;
+
+/**
+ * Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. Said, too, where there is no limit: the
+ * database, or its user, may have one.
+ * @param statementTimeout milliseconds; 0: none
+ */
+const session = (statementTimeout: number): string =>
+  `SET statement_timeout = ${statementTimeout}; SET idle_in_transaction_session_timeout = '60s'`;
+const MIGRATION_LOCK = 0x67617466;
+
+/**
+ * Makes the pool; the first connection is opened when it is needed. A lost database is found again without a restart.
+ * @param options.poolSize connections at most, at least 2
+ * @param options.patient for migrations and locks that are waited for: no limit to a statement, nor to an answer
+ * @param options.onError told of a connection that broke while nobody used it
+ */
+export async function openDatabase(options: {
+  connection: Connection;
+  poolSize?: number;
+  patient?: boolean;
+  onError(error: Error): void;
+}): Promise<Database> {
+  const pool = new pg.Pool({
+    Client: PreparingClient,
+    application_name: 'gatehouse',
+    ...options.connection,
+    max: options.poolSize ?? POOL_SIZE,
+    connectionTimeoutMillis: timings.databaseConnection,
+    ...(options.patient ? {} : { query_timeout: timings.databaseAnswer }),
+    // Prepared statements live as long as their connection.
+    idleTimeoutMillis: 300_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: numbersForBigints(),
+    onConnect: async (client) => {
+      await client.query(session(options.patient ? 0 : timings.databaseStatement));
+      if (options.connection.pooler && client instanceof PreparingClient) await client.prepareOnlyWhereNamesLast();
+    },
+  });
+  pool.on('error', options.onError);
+  // Whether it may write, a connection learns when it is opened: one that was refused would be so still when the database takes writes again.
+  pool.on('release', (_error, client) => {
+    if (client instanceof PreparingClient && client.wasReadOnly) client.end().catch(() => {});
+  });
+
+  const knex = knexFactory({
+    client: 'pg',
+    connectionPool: pool,
+    // An error would carry the statement with its values, password hashes among them, into the log.
+    compileSqlOnError: false,
+    // knex prints what it throws as well.
+    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
+  });
+  return {
+    pool,
+    knex,
+    transaction: (work) => knex.transaction(work),
+    async ping() {
+      await Promise.race([askWhetherWritable(pool), answerWithin(timings.databasePing)]);
+    },
+    async close() {
+      // First: knex, once destroyed, gives no connection back, and the pool would wait for it for ever.
+      await pool.end();
+      await knex.destroy();
+    },
+  };
+}
+
+/** @throws {ReadOnly} on a standby as well as where an operator has said so */
+async function askWhetherWritable(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  let isWritable = false;
+  try {
+    const { rows } = await client.query<{ state: string }>("SELECT current_setting('transaction_read_only') AS state");
+    isWritable = rows[0]?.state === 'off';
+  } finally {
+    client.release(!isWritable);
+  }
+  if (!isWritable) throw new ReadOnly();
+}
+
+/** @throws when the time is over */
+async function answerWithin(milliseconds: number): Promise<never> {
+  await delay(milliseconds, undefined, { ref: false });
+  throw new Error('Query read timeout');
+}
+
+/** Counters and sequence numbers as numbers; beyond 2^53, where a number would lie, as pg's string. This pool's alone. */
+function numbersForBigints(): pg.CustomTypesConfig {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : text));
+  return types;
+}
+
+/**
+ * Brings the schema to the newest version. Any number of processes may call it at once, and one may be killed midway: the lock is
+ * a connection's and goes with it, and what was half done is rolled back. It needs a session: no transaction-mode pooler between.
+ */
+export async function migrate(database: Database): Promise<void> {
+  const lock = await database.pool.connect();
+  try {
+    // Asked again and again, not waited for: a waiting statement would hold up a migration that makes an index concurrently.
+    while (!(await lock.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [MIGRATION_LOCK])).rows[0]?.held) {
+      await delay(50);
+    }
+    // knex has a lock of its own, a row that outlives its holder.
+    await database.knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
+    await database.knex.migrate.latest(MIGRATIONS);
+  } finally {
+    lock.release(true);
+  }
+}
+
+/** @returns the names of the migrations that this database has not seen yet */
+export async function pendingMigrations({ knex }: Database): Promise<readonly string[]> {
+  const [, pending] = (await knex.migrate.list(MIGRATIONS)) as [unknown, readonly string[]];
+  return pending;
+}
+
+const FOLDER = new URL('../../../migrations/', import.meta.url);
+
+const MIGRATIONS: Knex.MigratorConfig = {
+  migrationSource: {
+    // Recorded without an extension: the name is the same for the source and for what is compiled from it.
+    getMigrations: async () =>
+      readdirSync(FOLDER)
+        .filter((file) => /^\d{3}-[a-z0-9-]+\.js$/.test(file))
+        .map((file) => file.slice(0, -'.js'.length))
+        .sort(),
+    getMigrationName: (name: string) => name,
+    getMigration: (name: string): Promise<Knex.Migration> => import(new URL(`${name}.js`, FOLDER).href),
+  },
+  // Migrations only add, so an older process still starts on the schema of a newer one.
+  disableMigrationsListValidation: true,
+};

@@ -1,0 +1,109 @@
+/**
+ * Reads filters of lists: the expressions of RFC 7644 section 3.4.2.2, for attributes of one value and without value paths (`emails[…]`).
+ * What they become in SQL stands in platform/database/filter.ts.
+ */
+import { parse, type Filter as ScimFilter } from 'scim2-parse-filter';
+import { z } from 'zod';
+import { type ApiError, validation } from '../errors/errors.ts';
+import { isPrintable } from '../validation/text.ts';
+import type { AttributeType, Filter } from './filter.ts';
+
+const MOST_CHARACTERS = 2000;
+const MOST_COMPARISONS = 50;
+const DEEPEST = 50;
+
+/** A string as JSON writes it (RFC 8259 section 7). */
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+
+const moment = z.iso.datetime({ offset: true });
+
+/**
+ * @param attributes the attributes there are, and what they hold; found whatever the case of the letters
+ * @param field that the expression came in, for the cause of a refusal
+ * @throws {ApiError} validation
+ */
+export function parseFilter(expression: string, attributes: Readonly<Record<string, AttributeType>>, field: string): Filter {
+  const refuse = (message: string): ApiError => validation([{ field, message }]);
+  if (expression.length > MOST_CHARACTERS) throw refuse(`must have at most ${MOST_CHARACTERS} characters`);
+  if (!isPrintable(expression)) throw refuse('must not contain control characters');
+  const names = new Map(Object.keys(attributes).map((name) => [name.toLowerCase(), name]));
+  const { filter, strings } = read(expression, refuse);
+  let comparisons = 0;
+
+  const translate = (node: ScimFilter, depth: number): Filter => {
+    if (depth > DEEPEST) throw refuse(`must not be nested more than ${DEEPEST} deep`);
+    switch (node.op) {
+      case 'and':
+      case 'or':
+        return { op: node.op, filters: node.filters.map((part) => translate(part, depth + 1)) };
+      case 'not':
+        // The library takes `a pr not b pr` for an operation of two.
+        if (node.filter === undefined) throw refuse(NOT_A_FILTER);
+        return { op: 'not', filter: translate(node.filter, depth + 1) };
+      case '[]':
+        throw refuse('must not contain value paths like emails[type eq "work"]');
+      case 'pr':
+      case 'eq':
+      case 'ne':
+      case 'co':
+      case 'sw':
+      case 'ew':
+      case 'gt':
+      case 'ge':
+      case 'lt':
+      case 'le':
+        comparisons += 1;
+        if (comparisons > MOST_COMPARISONS) throw refuse(`must have at most ${MOST_COMPARISONS} comparisons`);
+        return leaf(node);
+      default:
+        // Words that every object knows are no operators, but the library takes them for such.
+        throw refuse(NOT_A_FILTER);
+    }
+  };
+
+  const leaf = (node: Extract<ScimFilter, { attrPath: string }> & { op: Leaf['op'] }): Filter => {
+    const attribute = names.get(node.attrPath.toLowerCase());
+    const type = attribute === undefined ? undefined : attributes[attribute];
+    if (attribute === undefined || type === undefined) throw refuse(`${node.attrPath} is not an attribute to filter by`);
+    if (node.op === 'pr') return { op: 'pr', attribute };
+    if (!FITTING[type].includes(node.op)) throw refuse(`${node.op} cannot be asked of ${attribute}`);
+    const given = 'compValue' in node ? node.compValue : null;
+    const value = typeof given === 'string' ? strings[Number(given)] : given;
+    if (type === 'boolean') {
+      if (typeof value !== 'boolean') throw refuse(`${attribute} must be compared with true or false`);
+      return { op: node.op, attribute, value };
+    }
+    if (typeof value !== 'string') throw refuse(`${attribute} must be compared with text in double quotes`);
+    if (!isPrintable(value)) throw refuse('must not contain control characters');
+    if (type === 'text') return { op: node.op, attribute, value };
+    if (!moment.safeParse(value).success) throw refuse(`${attribute} must be compared with a time like "2026-11-21T01:02:03.000Z"`);
+    return { op: node.op, attribute, value: new Date(value) };
+  };
+
+  return translate(filter, 0);
+}
+
+type Leaf = Exclude<Filter, { op: 'and' | 'or' } | { op: 'not' }>;
+
+const NOT_A_FILTER = 'is not a filter as RFC 7644 section 3.4.2.2 writes them, e.g. name sw "A" and not (name eq "Ada")';
+
+/** What may be asked of an attribute, besides whether it is there; only equality of booleans (RFC 7644, table 3). */
+const FITTING: Readonly<Record<AttributeType, readonly ScimFilter['op'][]>> = {
+  text: ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'],
+  time: ['eq', 'ne', 'gt', 'ge', 'lt', 'le'],
+  boolean: ['eq', 'ne'],
+};
+
+/**
+ * The library reads escapes in strings in a way of its own; so each string is read here and stands in the tree by its number.
+ * Whatever the library throws, an overflow of the stack included, means that this is no filter.
+ */
+function read(expression: string, refuse: (message: string) => ApiError): { filter: ScimFilter; strings: readonly string[] } {
+  const strings: string[] = [];
+  try {
+    const numbered = expression.replace(QUOTED, (literal) => `"${strings.push(JSON.parse(literal)) - 1}"`);
+    return { filter: parse(numbered), strings };
+  } catch {
+    throw refuse(NOT_A_FILTER);
+  }
+}

@@ -1,0 +1,94 @@
+/** Filters of lists (RFC 7644 section 3.4.2.2) as conditions of SQL. How an expression is read stands in platform/database/filter-syntax.ts. */
+import type { Knex } from 'knex';
+
+/** What an attribute holds: text is compared whatever the case of its letters, a time as a moment. */
+export type AttributeType = 'text' | 'time' | 'boolean';
+
+/** Each comparison fits the type of its attribute. */
+export type Filter =
+  | { readonly op: 'and' | 'or'; readonly filters: readonly Filter[] }
+  | { readonly op: 'not'; readonly filter: Filter }
+  | { readonly op: 'pr'; readonly attribute: string }
+  | {
+      readonly op: 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
+      readonly attribute: string;
+      readonly value: string | Date | boolean;
+    };
+
+/** Where an attribute is found. */
+export interface AttributeColumn {
+  /** An expression without parameters, e.g. `profile->>'firstName'`. */
+  readonly sql: string;
+  readonly type: AttributeType;
+  /** For an attribute with several values: what they are rows of, e.g. `jsonb_array_elements(target) AS element`. One that fits is enough. */
+  readonly among?: string;
+}
+
+export type AttributeColumns = Readonly<Record<string, AttributeColumn>>;
+
+/** @returns what the attributes of these columns hold, as platform/database/filter-syntax.ts asks for it */
+export const attributeTypes = (columns: AttributeColumns): Record<string, AttributeType> =>
+  Object.fromEntries(Object.entries(columns).map(([attribute, { type }]) => [attribute, type]));
+
+/** @returns the pattern of LIKE for what begins with the text */
+export const beginningWith = (text: string): string => `${literal(text)}%`;
+
+/** @returns the pattern of LIKE for what has the text in it */
+export const containing = (text: string): string => `%${literal(text)}%`;
+
+const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
+
+interface Condition {
+  readonly sql: string;
+  readonly bindings: readonly (string | Date | boolean)[];
+}
+
+/**
+ * Keeps of the query's rows those that fit. An attribute without a value equals nothing, so `ne` and `not` let it pass.
+ * @param columns of every attribute that the filter was read with
+ */
+export function applyFilter(query: Knex.QueryBuilder, filter: Filter, columns: AttributeColumns): void {
+  const { sql, bindings } = condition(filter, columns);
+  query.whereRaw(sql, bindings);
+}
+
+function condition(filter: Filter, columns: AttributeColumns): Condition {
+  if ('filters' in filter) {
+    const parts = filter.filters.map((part) => condition(part, columns));
+    const sql = parts.map((part) => part.sql).join(filter.op === 'and' ? ' AND ' : ' OR ');
+    return { sql: `(${sql})`, bindings: parts.flatMap(({ bindings }) => bindings) };
+  }
+  if (filter.op === 'not') return negation(condition(filter.filter, columns));
+
+  const column = columns[filter.attribute];
+  if (column === undefined) throw new Error(`there is no column for ${filter.attribute}`);
+  // Of several values `ne` means that none is equal, and of none it is true: it is what `eq` is not.
+  if (filter.op === 'ne') return negation(condition({ ...filter, op: 'eq' }, columns));
+  const one = filter.op === 'pr' ? presence(column) : comparison(column, filter.op, filter.value);
+  return column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
+}
+
+/** What is neither true nor false, since a value is missing, counts as false. */
+const negation = ({ sql, bindings }: Condition): Condition => ({ sql: `NOT coalesce(${sql}, false)`, bindings });
+
+const presence = ({ sql, type }: AttributeColumn): Condition => ({
+  sql: type === 'text' ? `(${sql}) <> ''` : `(${sql}) IS NOT NULL`,
+  bindings: [],
+});
+
+const OPERATORS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
+
+type Comparison = keyof typeof OPERATORS | 'co' | 'sw' | 'ew';
+
+function comparison({ sql, type }: AttributeColumn, op: Comparison, value: string | Date | boolean): Condition {
+  if (op === 'co' || op === 'sw' || op === 'ew') {
+    const pattern = op === 'co' ? containing(String(value)) : op === 'sw' ? beginningWith(String(value)) : `%${literal(String(value))}`;
+    return { sql: `lower(${sql}) LIKE lower(?)`, bindings: [pattern] };
+  }
+  const operator = OPERATORS[op];
+  if (type === 'time') return { sql: `(${sql}) ${operator} ?::timestamptz`, bindings: [value] };
+  if (type === 'boolean') return { sql: `(${sql}) ${operator} ?::boolean`, bindings: [value] };
+  // The order of letters shall not depend on how the database was set up.
+  const order = op === 'eq' ? '' : ' COLLATE "C"';
+  return { sql: `lower(${sql}) ${operator} lower(?)${order}`, bindings: [value] };
+}

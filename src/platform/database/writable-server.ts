@@ -1,0 +1,129 @@
+/**
+ * A connection to that one of several servers which takes writes (PostgreSQL manual, `target_session_attrs`): after a failover the next connection
+ * finds the standby that was promoted. Which servers there are is said in the connection's options.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { timings } from '../clock/timings.ts';
+import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './database-failures.ts';
+
+/** How the service reaches its database. */
+export interface Connection extends pg.ClientConfig {
+  /** Several servers, or one that has to take writes: a URL for each. Absent: `connectionString` or the other options name it. */
+  readonly servers?: readonly string[];
+  /** May a pooler in transaction mode stand between? */
+  readonly pooler?: boolean;
+}
+
+/** The server found last, by the list of all. It is asked first: one that comes back after it was replaced shall not be written to. */
+const preferred = new Map<string, string>();
+/** Who connects at the same moment looks once. */
+const looking = new Map<string, Promise<string>>();
+
+/** Why a server is not to be used; undefined where it takes writes. */
+type Refusal = string | undefined;
+
+async function refusalOf(server: string): Promise<Refusal> {
+  const until = performance.now() + timings.serverLook;
+  const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: timings.serverLook, application_name: 'gatehouse' });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const question = { text: 'SHOW transaction_read_only', query_timeout: Math.max(1, until - performance.now()) };
+    const { rows } = await client.query<{ transaction_read_only: string }>(question);
+    return rows[0]?.transaction_read_only === 'off' ? undefined : 'read only';
+  } catch (error) {
+    const { message, code } = error as Error & { readonly code?: string };
+    return message === '' ? String(code) : message;
+  } finally {
+    client.end().catch(() => {});
+  }
+}
+
+/** Asks a server when the one before has refused, or has been silent for its time. Where that one takes writes nobody else need be asked. */
+async function refusalAfter(before: Promise<Refusal>, wait: number, server: string): Promise<Refusal> {
+  const refusal = await Promise.race([before, delay(wait, 'silent', { ref: false })]);
+  return refusal === undefined ? undefined : refusalOf(server);
+}
+
+async function look(servers: readonly string[], list: string): Promise<string> {
+  const first = preferred.get(list);
+  const inOrder = [...servers].sort((a, b) => Number(b === first) - Number(a === first));
+  let last: Promise<Refusal> = Promise.resolve('none was asked');
+  const asked = inOrder.map((server, index) => {
+    last = refusalAfter(last, index * timings.serverHeadStart, server);
+    return { server, refusal: last };
+  });
+  const reasons: string[] = [];
+  for (const { server, refusal } of asked) {
+    const reason = await refusal;
+    if (reason === undefined) {
+      preferred.set(list, server);
+      return server;
+    }
+    reasons.push(reason);
+  }
+  throw new NoWritableServer(reasons);
+}
+
+/** @returns the first in order that takes writes, the one found last before the others, whoever answers sooner @throws {NoWritableServer} */
+function writableServer(servers: readonly string[]): Promise<string> {
+  const list = servers.join(' ');
+  const found = looking.get(list) ?? look(servers, list).finally(() => looking.delete(list));
+  looking.set(list, found);
+  return found;
+}
+
+/** A connection that looks for its server when it is opened, notes where that one takes no writes any more, and ends where it does not answer. */
+export class WritableClient extends pg.Client {
+  /** Was it refused to write? */
+  wasReadOnly = false;
+  readonly #servers: readonly string[] | undefined;
+
+  constructor(config?: Connection) {
+    super(config);
+    this.#servers = config?.servers;
+    // Whoever uses it is told by his statement, or by its end. One that breaks while nobody listens, e.g. between its opening and its first use or
+    // between two statements of a transaction, would end the process.
+    this.on('error', () => {});
+    this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
+      if (code === READ_ONLY_STATE) this.wasReadOnly = true;
+    });
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void;
+  // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads
+  override connect(callback?: any): any {
+    const servers = this.#servers;
+    const connecting = servers === undefined ? super.connect() : this.#connectToOneOf(servers);
+    if (callback === undefined) return connecting;
+    connecting.then(() => callback(null, this), callback);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
+  override query(...args: any[]): any {
+    const callback = args.at(-1);
+    const note = (error: unknown): void => {
+      // It would answer nobody else either, a rollback first of all, and they would wait as long again.
+      if (isUnanswered(error)) this.end().catch(() => {});
+    };
+    if (typeof callback === 'function') {
+      args[args.length - 1] = (error: unknown, result: unknown) => {
+        note(error);
+        callback(error, result);
+      };
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const asked = (super.query as any)(...args);
+    if (asked instanceof Promise) asked.catch(note);
+    return asked;
+  }
+
+  async #connectToOneOf(servers: readonly string[]): Promise<pg.Client> {
+    const { host, port } = new pg.Client({ connectionString: await writableServer(servers) });
+    // pg reads both when it connects, and no earlier.
+    Object.assign(this, { host, port });
+    return super.connect();
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * The files of the embedded PostgreSQL: where they lie, whose they are, and how a cluster comes into being. A cluster gets its
+ * name only when it is whole, so a start may be killed at any time and any number may run at once. Runs no server.
+ */
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { randomToken } from '../crypto/secrets.ts';
+import {
+  canEnter,
+  clusterOwner,
+  EmbeddedPostgresError,
+  hand,
+  locateBinaries,
+  runsAsRoot,
+  type SystemUser,
+  surroundings,
+} from './binaries.ts';
+
+/** The major version is part of the name: the files of one are not those of another. */
+export const CLUSTER = 'pg18';
+/** Where a database goes whose DATA_DIR the server's user cannot reach. */
+const REFUGE = '/var/lib/gatehouse';
+/** The file in DATA_DIR that names the place it went to. */
+const RECORD = 'postgres-directory';
+const SUPERUSER = 'postgres';
+const PASSAGE = runsAsRoot() ? 0o711 : 0o700;
+
+export interface Cluster {
+  /** Holds data/, password and server.log. */
+  readonly directory: string;
+  /** PostgreSQL's own data directory, without symbolic links. */
+  readonly data: string;
+  readonly log: string;
+  readonly superuser: string;
+  readonly password: string;
+  /** Who runs the server. */
+  readonly user: SystemUser;
+  readonly binaries: string;
+}
+
+/**
+ * Finds the cluster of a DATA_DIR, or makes one.
+ * @param say gets a line when the files lie elsewhere than wanted
+ * @throws {EmbeddedPostgresError} in one line
+ */
+export async function openCluster(dataDir: string, say: (line: string) => void): Promise<Cluster> {
+  const { directory, user } = findPlace(dataDir, say);
+  const binaries = locateBinaries(user);
+  if (!fs.existsSync(directory)) await createCluster(directory, binaries, user);
+  removeRemains(directory);
+  return {
+    directory,
+    data: path.join(directory, 'data'),
+    log: path.join(directory, 'server.log'),
+    superuser: SUPERUSER,
+    password: fs.readFileSync(path.join(directory, 'password'), 'utf8').trim(),
+    user,
+    binaries,
+  };
+}
+
+/** Where the files of a DATA_DIR are or shall be, and whose they are. */
+function findPlace(dataDir: string, say: (line: string) => void): { readonly directory: string; readonly user: SystemUser } {
+  makeFolder(dataDir);
+  const recorded = readRecord(dataDir);
+  const usual = path.join(dataDir, 'postgres');
+  const user = ownerOf(path.join(recorded ?? usual, CLUSTER, 'data')) ?? clusterOwner();
+  const home = recorded ?? (canEnter(dataDir, user) ? usual : takeRefuge(dataDir, usual));
+  if (home !== usual) say(`the embedded PostgreSQL keeps its data in ${home}, because the user it runs as cannot reach ${dataDir}`);
+  makeFolder(home);
+  return { directory: path.join(fs.realpathSync(home), CLUSTER), user };
+}
+
+/** @returns whether a DATA_DIR has a database, without making one */
+export const hasCluster = (dataDir: string): boolean =>
+  fs.existsSync(path.join(dataDir, RECORD)) || fs.existsSync(path.join(dataDir, 'postgres', CLUSTER));
+
+/**
+ * Makes the cluster of a DATA_DIR that has none from a copy. PostgreSQL makes it whole when it starts, and writes it to the disk before (recovery_init_sync_method).
+ * @param copy a folder as `copyCluster` leaves it
+ * @throws {EmbeddedPostgresError} in one line
+ */
+export function restoreCluster(dataDir: string, copy: string, say: (line: string) => void): void {
+  const from = path.join(copy, CLUSTER);
+  if (!fs.existsSync(path.join(from, 'data', 'PG_VERSION')))
+    throw new EmbeddedPostgresError(`${copy} is no backup of an embedded database`);
+  const { directory, user } = findPlace(dataDir, say);
+  const draft = fs.mkdtempSync(`${directory}.new-`);
+  try {
+    fs.cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
+    fs.chmodSync(draft, PASSAGE);
+    const data = path.join(draft, 'data');
+    fs.chmodSync(data, 0o700);
+    hand([data, ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => path.join(data, name))], user);
+    fs.renameSync(draft, directory);
+    persistNames(path.dirname(directory));
+  } catch (error) {
+    discard(draft);
+    throw error;
+  }
+}
+
+/** Makes a folder of the service. As root the server's user may pass through it, but not look around. */
+function makeFolder(folder: string): void {
+  if (fs.mkdirSync(folder, { recursive: true }) !== undefined) fs.chmodSync(folder, PASSAGE);
+}
+
+/** A cluster stays with the user that owns it, also when the service is started as root one day or a user `postgres` appears. */
+function ownerOf(data: string): SystemUser | undefined {
+  if (!runsAsRoot()) return undefined;
+  const stat = fs.statSync(data, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : { uid: stat.uid, gid: stat.gid };
+}
+
+function readRecord(dataDir: string): string | undefined {
+  const record = path.join(dataDir, RECORD);
+  if (!fs.existsSync(record)) return undefined;
+  const place = fs.readFileSync(record, 'utf8').trim();
+  // A new, empty database in its stead would look like a loss of all accounts.
+  if (!fs.existsSync(place)) {
+    throw new EmbeddedPostgresError(
+      `${record} says that the database lies in ${place}, which is gone: restore it, or delete the file to begin anew`,
+    );
+  }
+  return place;
+}
+
+/** Makes a place outside DATA_DIR and records it there; of several at once the first one's holds. */
+function takeRefuge(dataDir: string, usual: string): string {
+  if (fs.existsSync(path.join(usual, CLUSTER))) {
+    throw new EmbeddedPostgresError(
+      `the user that owns the database in ${usual} cannot reach it any more: let others pass (chmod o+x) on the way there`,
+    );
+  }
+  const wanted = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
+  const suffix = randomBytes(3).toString('hex');
+  // The suffix: whoever deletes DATA_DIR to begin anew does not meet the old database again.
+  const place = path.join(REFUGE, `${wanted}-${suffix}`);
+  makeFolder(REFUGE);
+  makeFolder(place);
+  const draft = path.join(dataDir, `${RECORD}.${suffix}`);
+  fs.writeFileSync(draft, `${place}\n`);
+  try {
+    fs.linkSync(draft, path.join(dataDir, RECORD));
+    return place;
+  } catch {
+    fs.rmdirSync(place);
+    return readRecord(dataDir) ?? place;
+  } finally {
+    fs.rmSync(draft);
+  }
+}
+
+async function createCluster(directory: string, binaries: string, user: SystemUser): Promise<void> {
+  const draft = fs.mkdtempSync(`${directory}.new-`);
+  const [data, password] = [path.join(draft, 'data'), path.join(draft, 'password')];
+  try {
+    fs.chmodSync(draft, PASSAGE);
+    fs.mkdirSync(data, { mode: 0o700 });
+    fs.writeFileSync(password, `${randomToken()}\n`, { mode: 0o600 });
+    hand([data, password], user);
+    await promisify(execFile)(
+      path.join(binaries, 'bin', 'initdb'),
+      // The built-in locale sorts and folds alike on every platform and never changes with the system's libraries.
+      [
+        ...['--pgdata', data, '--username', SUPERUSER, '--pwfile', password, '--auth', 'scram-sha-256'],
+        ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
+        ...['--data-checksums', '--no-instructions'],
+      ],
+      surroundings(user),
+    );
+    hand([password], { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+    fs.renameSync(draft, directory);
+    persistNames(path.dirname(directory));
+  } catch (error) {
+    discard(draft);
+    if (fs.existsSync(directory)) return; // another start was quicker
+    const detail = error instanceof Error && 'stderr' in error && String(error.stderr).trim() !== '' ? String(error.stderr) : String(error);
+    throw new EmbeddedPostgresError(
+      `the embedded PostgreSQL cannot create its data in ${directory}: ${detail.trim().replaceAll(/\s*\n\s*/g, ' | ')}`,
+    );
+  }
+}
+
+/** A name is durable only once its folder is written (fsync(2), "Notes"). */
+function persistNames(folder: string): void {
+  const handle = fs.openSync(folder, 'r');
+  fs.fsyncSync(handle);
+  fs.closeSync(handle);
+}
+
+/** What starts left behind that were killed, or were slower, while they made a cluster. */
+function removeRemains(directory: string): void {
+  for (const name of fs.readdirSync(path.dirname(directory))) {
+    if (name.startsWith(`${CLUSTER}.new-`)) discard(path.join(path.dirname(directory), name));
+  }
+}
+
+function discard(draft: string): void {
+  try {
+    fs.rmSync(draft, { recursive: true, force: true });
+  } catch {
+    // Somebody is writing or removing there at this moment: the next start cleans up.
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * The PostgreSQL that the service runs itself when no DATABASE_URL is given: started over a unix socket, adopted when it already
+ * runs, shared by all services of one DATA_DIR, stopped with the last of them, started again should it die. Files and programs
+ * are its siblings' matter.
+ *
+ * PostgreSQL itself arbitrates. Its postmaster.pid lets only one server run on the files, so of several that start at once one
+ * wins and the others join it. Each service holds a shared advisory lock while it lives, however it dies; who leaves last gets
+ * the same lock exclusively and stops the server; who arrives at that moment is refused the shared one and starts it anew.
+ */
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { EmbeddedPostgresError } from './binaries.ts';
+import { type Cluster, openCluster } from './cluster.ts';
+import { provideServiceRole } from './role.ts';
+import { isPostmasterOf, type Launched, lastWords, launch, PORT, readPostmaster, removeIfEmpty, socketFolder } from './server.ts';
+
+const PRESENCE_LOCK = 0x67617465;
+const READY_WITHIN_MS = 60_000;
+const STOPPED_WITHIN_MS = 60_000;
+/** A server that was killed leaves processes behind for a moment, during which a new one refuses to start. */
+const START_ATTEMPTS = 5;
+const WRONG_PASSWORD = '28P01';
+
+export interface EmbeddedPostgres {
+  /** The service's: its role owns the database and is no superuser. It stays valid when the server dies and is started again. */
+  readonly connection: pg.ClientConfig;
+  /** The superuser's, for backups. */
+  readonly superuser: pg.ClientConfig;
+  /** The server already ran. */
+  readonly adopted: boolean;
+  /** Where the data really lies. */
+  readonly directory: string;
+  /** Leaves the server, and stops it when no other service uses it. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts, or joins, the PostgreSQL of a DATA_DIR.
+ * @param options.say gets what an operator should know, a line at a time
+ * @param options.settings PostgreSQL's own, above the defaults; without effect on a server that already runs
+ * @throws {EmbeddedPostgresError} in one line: no binaries for the platform, no place for the data, a server that does not start
+ */
+export async function startEmbeddedPostgres(options: {
+  dataDir: string;
+  say(line: string): void;
+  settings?: Record<string, string>;
+}): Promise<EmbeddedPostgres> {
+  const { say, settings = {} } = options;
+  const cluster = await openCluster(path.resolve(options.dataDir), say);
+  let presence = await enter(cluster, settings, undefined);
+  const { adopted, sockets } = presence;
+  const superuser = connectionTo(cluster, sockets);
+  const connection = await provideServiceRole(superuser).catch(async (error: unknown) => {
+    await leave(cluster, presence);
+    throw new EmbeddedPostgresError(
+      `the embedded PostgreSQL does not accept the role of the service: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  let stopping = false;
+  let returning: Promise<void> | undefined;
+
+  const comeBack = async () => {
+    say('the connection to the embedded PostgreSQL is lost: joining or starting it again');
+    for (let wait = 100; !stopping; wait = Math.min(wait * 2, 5000)) {
+      try {
+        presence = await enter(cluster, settings, sockets);
+        watch();
+        return say('the embedded PostgreSQL is back');
+      } catch (error) {
+        say(error instanceof Error ? error.message : String(error));
+        await delay(wait);
+      }
+    }
+  };
+  const watch = () =>
+    presence.client.once('end', () => {
+      if (!stopping) returning = comeBack();
+    });
+  watch();
+
+  return {
+    connection,
+    superuser,
+    adopted,
+    directory: cluster.directory,
+    async stop() {
+      stopping = true;
+      await returning;
+      await leave(cluster, presence);
+    },
+  };
+}
+
+/** One service's stay at the server. */
+interface Presence {
+  readonly client: pg.Client;
+  readonly pid: number;
+  readonly sockets: string;
+  readonly adopted: boolean;
+}
+
+/** Joins the server, starting it first where none runs. */
+async function enter(cluster: Cluster, settings: Record<string, string>, formerSockets: string | undefined): Promise<Presence> {
+  let launched: Launched | undefined;
+  let attempts = 0;
+  for (const end = performance.now() + READY_WITHIN_MS; performance.now() < end; await delay(10)) {
+    const postmaster = readPostmaster(cluster.data);
+    if (postmaster?.alive) {
+      const client = postmaster.ready ? await joinAt(cluster, postmaster.sockets) : undefined;
+      if (client !== undefined)
+        return { client, pid: postmaster.pid, sockets: postmaster.sockets, adopted: postmaster.pid !== launched?.pid };
+    } else if (launched === undefined) {
+      launched = launch(cluster, settings, socketFolder(cluster.user, formerSockets ?? postmaster?.sockets), postmaster?.pid);
+    } else if (launched.ended !== undefined) {
+      attempts += 1;
+      if (attempts === START_ATTEMPTS) throw new EmbeddedPostgresError(`the embedded PostgreSQL does not start: ${launched.ended}`);
+      launched = undefined;
+      await delay(50 * 2 ** attempts);
+    }
+  }
+  throw new EmbeddedPostgresError(`the embedded PostgreSQL is not ready after ${READY_WITHIN_MS / 1000} s: ${lastWords(cluster.log)}`);
+}
+
+/** @returns a connection that is counted as a service; undefined when the server is not open, or about to stop */
+async function joinAt(cluster: Cluster, sockets: string): Promise<pg.Client | undefined> {
+  const client = new pg.Client({
+    ...connectionTo(cluster, sockets),
+    application_name: 'gatehouse presence',
+    connectionTimeoutMillis: 5000,
+  });
+  client.on('error', () => {}); // what matters is its end
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ admitted: boolean }>('SELECT pg_try_advisory_lock_shared($1) AS admitted', [PRESENCE_LOCK]);
+    if (rows[0]?.admitted) return client;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === WRONG_PASSWORD) {
+      throw new EmbeddedPostgresError(`the embedded PostgreSQL refuses the password kept in ${cluster.directory}`);
+    }
+  }
+  client.end().catch(() => {});
+  return undefined;
+}
+
+/** Leaves the server, and stops it when nobody else is there. */
+async function leave(cluster: Cluster, { client, pid, sockets }: Presence): Promise<void> {
+  try {
+    // First out, then alone: of two that leave at once, the second finds itself alone.
+    await client.query('SELECT pg_advisory_unlock_shared($1)', [PRESENCE_LOCK]);
+    const { rows } = await client.query<{ alone: boolean }>('SELECT pg_try_advisory_lock($1) AS alone', [PRESENCE_LOCK]);
+    if (!rows[0]?.alone) return;
+    process.kill(pid, 'SIGINT');
+    // The connection stays, and with it the lock: until the end nobody else gets in.
+    for (const end = performance.now() + STOPPED_WITHIN_MS; isPostmasterOf(pid, cluster.data) && performance.now() < end; ) await delay(10);
+    removeIfEmpty(sockets);
+  } catch {
+    // The server is gone already: there is nothing to stop.
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const connectionTo = (cluster: Cluster, sockets: string): pg.ClientConfig => ({
+  host: sockets,
+  port: PORT,
+  user: cluster.superuser,
+  password: cluster.password,
+  database: 'postgres',
+  ssl: false,
+});

@@ -1,0 +1,99 @@
+/**
+ * Refuses forms that another site posts in the user's name: by Origin and Fetch Metadata for all hosted pages, and by a token
+ * bound to the browser where no interaction and no session binds a form yet (sign-in and logout; login CSRF, OAuth 2.0
+ * Security BCP RFC 9700 section 4.7 and OpenID Connect RP-Initiated Logout 1.0 section 6).
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type Koa from 'koa';
+import type { Config } from '../config/config.ts';
+import { type Keyring, randomToken } from '../crypto/secrets.ts';
+
+/** A form was not posted from a page that this service gave to this browser. */
+export class ForgedForm extends Error {
+  override readonly name = 'ForgedForm';
+  /** `cross-site`: another site's page posted it. `token`: its token is missing, or not this browser's. */
+  constructor(readonly reason: 'cross-site' | 'token') {
+    super(`a form was refused: ${reason}`);
+  }
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Was the request made by a page of `origin`, as far as the browser tells? Browsers have sent Origin with every post since 2020;
+ * where it is missing, Fetch Metadata decides; where both are missing, the caller is no current browser and carries no one's cookies.
+ */
+export function fromOwnPage(origin: string, sent: { readonly origin: string; readonly secFetchSite: string }): boolean {
+  if (sent.origin !== '') return sent.origin === origin;
+  return ['', 'same-origin', 'none'].includes(sent.secFetchSite);
+}
+
+/** Refuses every changing request that another site's page made. @throws {ForgedForm} */
+export function refuseCrossSite(config: Config): Koa.Middleware {
+  return (ctx, next) => {
+    const sent = { origin: ctx.get('Origin'), secFetchSite: ctx.get('Sec-Fetch-Site') };
+    if (!SAFE_METHODS.has(ctx.method) && !fromOwnPage(config.baseUrl, sent)) throw new ForgedForm('cross-site');
+    return next();
+  };
+}
+
+/** A hidden field of a form. */
+export interface HiddenField {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Tokens that bind a form to the browser it was shown in: a random cookie, and its HMAC in a hidden field. */
+export interface FormTokens {
+  /**
+   * The hidden field for a form of this answer; gives the browser its cookie when it has none.
+   * @param owner the signed-in user that the form belongs to: it is nobody else's who signs in to the browser later
+   */
+  field(ctx: Koa.Context, owner?: string): HiddenField;
+  /** @throws {ForgedForm} when the posted form does not carry the token of this browser, and of this owner */
+  verify(ctx: Koa.Context, form: URLSearchParams, owner?: string): void;
+}
+
+const FIELD = 'csrf';
+const RANDOM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** @param keyring the same in all processes: a form may come back to another one */
+export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
+  const keys = keyring.keysOf('gatehouse form tokens');
+  const cookie = config.secure ? '__Host-gatehouse-form' : 'gatehouse-form';
+  const tokenOf = (key: Buffer, random: string, owner = ''): Buffer => createHmac('sha256', key).update(`${random}${owner}`).digest();
+  /** Given with this answer: a page may have several forms. */
+  const given = new WeakMap<Koa.Context, string>();
+  const browsers = (ctx: Koa.Context): string | undefined => {
+    const value = ctx.cookies.get(cookie, { signed: false });
+    return value !== undefined && RANDOM_TOKEN.test(value) ? value : undefined;
+  };
+
+  return {
+    field(ctx, owner) {
+      const random = browsers(ctx) ?? given.get(ctx) ?? randomToken();
+      given.set(ctx, random);
+      // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+      ctx.cookies.secure = config.secure;
+      // Lax, not Strict: who follows a link to the sign-in page must keep the cookie that another tab's form relies on.
+      ctx.cookies.set(cookie, random, {
+        signed: false,
+        httpOnly: true,
+        secure: config.secure,
+        sameSite: 'lax',
+        path: '/',
+        overwrite: true,
+      });
+      return { name: FIELD, value: tokenOf(keys[0], random, owner).toString('base64url') };
+    },
+    verify(ctx, form, owner) {
+      const random = browsers(ctx);
+      const posted = Buffer.from(form.get(FIELD) ?? '', 'base64url');
+      const isOurs = (key: Buffer): boolean => {
+        const expected = tokenOf(key, random ?? '', owner);
+        return posted.length === expected.length && timingSafeEqual(posted, expected);
+      };
+      if (random === undefined || !keys.some(isOurs)) throw new ForgedForm('token');
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** For whoever runs the service: is it alive, is it ready, how is it doing. `/metrics` is open to API tokens, and to this machine. */
+import type Koa from 'koa';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { metricsOfAll } from '../metrics/metrics.ts';
+import { isFromThisMachine } from './requests.ts';
+
+export interface HealthParts {
+  readonly registry: Registry;
+  /** @throws while the database is away */
+  ping(): Promise<void>;
+  /** false from the moment the service is told to stop. */
+  accepting(): boolean;
+  mayReadMetrics(authorization: string): Promise<boolean>;
+}
+
+/** Answers `GET /health/live`, `/health/ready` and `/metrics`; everything else goes on. */
+export function health({ registry, ping, accepting, mayReadMetrics }: HealthParts): Koa.Middleware {
+  collectDefaultMetrics({ register: registry });
+  const metrics = metricsOfAll(registry);
+
+  async function isReady(): Promise<boolean> {
+    try {
+      await ping();
+      return accepting();
+    } catch {
+      return false;
+    }
+  }
+
+  return async (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (ctx.path === '/health/live') ctx.body = { status: 'UP' };
+    else if (ctx.path === '/health/ready') {
+      const ready = await isReady();
+      ctx.status = ready ? 200 : 503;
+      ctx.body = { status: ready ? 'UP' : 'DOWN' };
+    } else if (ctx.path === '/metrics') {
+      if (!isFromThisMachine(ctx.req) && !(await mayReadMetrics(ctx.get('Authorization')))) {
+        ctx.status = 401;
+        ctx.set('WWW-Authenticate', 'SSWS');
+        return;
+      }
+      try {
+        ctx.body = await metrics();
+        ctx.type = registry.contentType;
+      } catch {
+        // A worker that is just dying does not answer: the next scrape gets the numbers.
+        ctx.status = 503;
+      }
+    } else return next();
+    ctx.set('Cache-Control', 'no-store');
+  };
+}

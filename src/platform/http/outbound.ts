@@ -1,0 +1,103 @@
+/**
+ * The one way out: every request that the service makes to an address somebody else has chosen (a client's `jwks_uri`, a logout URI, an identity
+ * provider) goes to public addresses only, follows no redirect, and is bounded in time and size (server-side request forgery: OWASP SSRF Prevention
+ * Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK adds private addresses, but never those by which clouds tell a machine its secrets.
+ */
+import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
+import ipaddr from 'ipaddr.js';
+import { Agent, Headers, type RequestInit, type Response, fetch as request } from 'undici';
+import { timings } from '../clock/timings.ts';
+import type { Config } from '../config/config.ts';
+
+/** The largest answer that is read, in bytes. */
+export const LARGEST_ANSWER = 256 * 1024;
+
+/** The request was not made, or was given up, for a reason of ours. */
+export class OutboundRefused extends Error {
+  override readonly name = 'OutboundRefused';
+}
+
+const GLOBAL_UNICAST = /^[23][0-9a-f]{3}:/;
+/** IPv4-compatible IPv6 addresses (RFC 4291 section 2.5.5.1, given up): the library would judge the IPv4 address, which is not what is connected to. */
+const COMPATIBLE = /^::\d+\./;
+
+/** Is this an address of the public internet (IANA special-purpose registries, RFC 6890)? @param address IPv4 or IPv6, without brackets */
+export function isPublicAddress(address: string): boolean {
+  // `process` also takes the IPv4 address out of an IPv4-mapped one; the other ways to wrap one (NAT64, 6to4, Teredo) are ranges of their own.
+  if (!ipaddr.isValid(address) || COMPATIBLE.test(address)) return false;
+  const parsed = ipaddr.process(address);
+  // Of IPv6 only 2000::/3 is given out; `unicast` is also what nobody has a use for.
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || GLOBAL_UNICAST.test(parsed.toString()));
+}
+
+/** Beside the link-local range, where most clouds have them: Azure, Alibaba Cloud, Oracle Cloud, and Amazon by IPv6. */
+const CLOUD_METADATA = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254']);
+
+/** May the service connect to this address? @param address IPv4 or IPv6, without brackets */
+export function mayConnectTo(address: string, { allowPrivateNetwork }: Pick<Config, 'allowPrivateNetwork'>): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (parsed.range() === 'linkLocal' || CLOUD_METADATA.has(parsed.toString())) return false;
+  return allowPrivateNetwork || isPublicAddress(address);
+}
+
+type Lookup = (
+  hostname: string,
+  options: LookupOptions,
+  callback: (error: Error | null, addresses: LookupAddress[] | string, family?: number) => void,
+) => void;
+
+/** Resolves a name for the connection itself, so that the address which was judged is the one that is connected to (DNS rebinding). */
+const guardedLookup =
+  (config: Pick<Config, 'allowPrivateNetwork'>): Lookup =>
+  (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => mayConnectTo(address, config))) {
+        return callback(new OutboundRefused(`${hostname} is not a public address`), []);
+      }
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * @returns a `fetch` for such requests; it rejects with OutboundRefused, as the cause or itself, where the address is not public, where a redirect
+ * comes, or where the answer is too large
+ */
+export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Outbound {
+  const agent = new Agent({
+    connect: { timeout: timings.outbound, lookup: guardedLookup(config) },
+    headersTimeout: timings.outbound,
+    bodyTimeout: timings.outbound,
+    maxHeaderSize: 16 * 1024,
+    maxResponseSize: LARGEST_ANSWER,
+    keepAliveTimeout: 1000,
+  });
+  return async (url, init = {}) => {
+    const { protocol, hostname } = new URL(url);
+    if (protocol !== 'https:' && protocol !== 'http:') throw new OutboundRefused(`${protocol} is not a scheme to ask by`);
+    // An address in the URL is not looked up; the URL parser has brought every notation of it into one form.
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new OutboundRefused(`${hostname} is not a public address`);
+
+    const timeout = AbortSignal.timeout(timings.outbound);
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    const headers = new Headers(init.headers);
+    headers.set('accept-encoding', 'identity');
+    const response = await request(url, { ...init, headers, signal, redirect: 'manual', dispatcher: agent });
+    // What is packed is bounded before it is unpacked only.
+    if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') {
+      await response.body?.cancel();
+      throw new OutboundRefused(`${new URL(url).origin} answered in an encoding`);
+    }
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel();
+      throw new OutboundRefused(`${new URL(url).origin} answered with a redirect`);
+    }
+    return response;
+  };
+}

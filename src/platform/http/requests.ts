@@ -1,0 +1,158 @@
+/**
+ * Every request from its first byte to its last: its id, its line in the log, its place in the metrics. Paths are logged without their
+ * query, for a query may carry a secret (RFC 9700 section 4.2.4), and without the token of a one-time link.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { Counter, Histogram, Registry } from 'prom-client';
+import { type Config, isLoopbackHost } from '../config/config.ts';
+
+const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const ids = new WeakMap<IncomingMessage, string>();
+
+/** The id of a request; the same that its answer carries in X-Request-Id. */
+export function requestId(req: IncomingMessage): string {
+  const known = ids.get(req);
+  if (known !== undefined) return known;
+  const given = req.headers['x-request-id'];
+  const id = typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : randomUUID();
+  ids.set(req, id);
+  return id;
+}
+
+/**
+ * The address a request comes from: the last that a trusted proxy vouches for.
+ * @param proxies number of trusted proxies in front
+ */
+export function clientAddress(req: IncomingMessage, proxies: Config['trustProxy']): string {
+  const direct = req.socket.remoteAddress ?? '';
+  if (proxies === 0) return direct;
+  const forwarded = String(req.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  // Some proxies add the port, of which each connection has another.
+  return (forwarded.at(-proxies) ?? forwarded[0] ?? direct).replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+}
+
+/** What a proxy adds to a request: Forwarded (RFC 7239 section 4), Via (RFC 9110 section 7.6.3) and their informal kin. */
+const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
+
+/** Did the request come through a proxy, so that a loopback address says nothing about who sent it? */
+export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
+
+/** Was the connection made on this machine, and by no proxy on it? Whoever is elsewhere can name this machine in `Host` as well. */
+export const isFromThisMachine = (req: IncomingMessage): boolean =>
+  !isForwarded(req.headers) && isLoopbackHost((req.socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
+
+const OAUTH_ENDPOINTS = new Set([
+  ...['authorize', 'token', 'introspect', 'revoke', 'logout', 'userinfo', 'keys'],
+  ...['openid-configuration', 'oauth-authorization-server'],
+]);
+const PAGES = new Set([
+  ...['', 'interaction', 'choose-password', 'forgot-password', 'verify-email', 'verified-email', 'account', 'dev', 'admin', 'signin'],
+  ...['playground', 'assets', 'health', 'metrics', '.well-known'],
+]);
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/**
+ * The metrics label of a path, from a closed list: the caller chooses the path, and each label stays in memory.
+ * @param apiResources second segments of the management API's paths, such as `users`
+ */
+function family(path: string, apiResources: ReadonlySet<string>): string {
+  const [, first = '', second = '', third = ''] = path.split('/');
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  if (first === 'oauth') return OAUTH_ENDPOINTS.has(last) ? `/oauth/${last}` : 'other';
+  if (first === 'api') return second === 'v1' && apiResources.has(third) ? `/api/v1/${third}` : 'other';
+  return PAGES.has(first) ? `/${first}` : 'other';
+}
+
+/** Everything after these is a secret or names a sign-in under way, in any spelling: the router is not strict either. */
+const withoutToken = (path: string): string => path.replace(/(\/(?:choose-password|verify-email|interaction))\/.*/is, '$1/...');
+
+/** Why a request was refused, in the words of its answer. */
+export interface Refusal {
+  readonly error: string;
+  readonly description: string;
+}
+
+const refusals = new WeakMap<IncomingMessage, Refusal>();
+/** Characters of a description in the log. */
+const LONGEST_REASON = 200;
+
+/** Adds the reason to the request's line of the log, where the request id finds it. */
+export const logRefusal = (req: IncomingMessage, refusal: Refusal): void => void refusals.set(req, refusal);
+
+function refusalOf(req: IncomingMessage): { readonly error?: string; readonly reason?: string } {
+  const refusal = refusals.get(req);
+  return refusal === undefined ? {} : { error: refusal.error, reason: refusal.description.slice(0, LONGEST_REASON) };
+}
+
+export interface RequestObserver {
+  readonly registry: Registry;
+  /** Call first for each request. */
+  begin(req: IncomingMessage, res: ServerResponse): void;
+  /** Counts an attempt to deliver something from the outbox. */
+  countDelivery(kind: string, outcome: string): void;
+}
+
+/** @param apiResources see {@link family} */
+export function observeRequests(
+  log: Logger,
+  { trustProxy }: Pick<Config, 'trustProxy'>,
+  apiResources: ReadonlySet<string>,
+): RequestObserver {
+  let mentionedProxy = trustProxy > 0;
+  const registry = new Registry();
+  const labels = ['method', 'family', 'status'] as const;
+  const total = new Counter({
+    name: 'gatehouse_http_requests_total',
+    help: 'Requests answered',
+    labelNames: labels,
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'gatehouse_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last byte of its answer',
+    labelNames: ['family'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [registry],
+  });
+
+  const deliveries = new Counter({
+    name: 'gatehouse_outbox_deliveries_total',
+    help: 'Attempts to tell others what happened, from the outbox',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+  });
+
+  return {
+    registry,
+    countDelivery: (kind, outcome) => deliveries.inc({ kind, outcome }),
+    begin(req, res) {
+      const begun = performance.now();
+      const id = requestId(req);
+      if (!mentionedProxy && req.headers['x-forwarded-for'] !== undefined) {
+        mentionedProxy = true;
+        log.warn(
+          'a request came with X-Forwarded-For, and TRUST_PROXY is 0: behind a proxy, all users share one limit of failures until it is set',
+        );
+      }
+      const method = req.method ?? '';
+      const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
+      res.setHeader('X-Request-Id', id);
+      res.once('close', () => {
+        const elapsed = performance.now() - begun;
+        const label = family(path, apiResources);
+        total.inc({ method: METHODS.has(method) ? method : 'other', family: label, status: res.statusCode });
+        seconds.observe({ family: label }, elapsed / 1000);
+        const ms = Math.round(elapsed * 10) / 10;
+        const line = { requestId: id, method, path: withoutToken(path), status: res.statusCode, ms, ...refusalOf(req) };
+        if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');
+        else if (res.statusCode >= 500) log.error(line, 'request');
+        else log.info(line, 'request');
+      });
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * The security headers of every answer that a browser may show: values of the OWASP Secure Headers Project, Content Security
+ * Policy level 3, RFC 6797 (HSTS). The answers of the OAuth endpoints set their own.
+ */
+
+import type Koa from 'koa';
+import helmet from 'koa-helmet';
+import type { Config } from '../config/config.ts';
+
+/** What one page may do beyond the strict policy that all share; sources of CSP level 3, section 2.3.1. */
+export interface PageSources {
+  /**
+   * Where the answer to a form of this page may lead, besides the service itself. Chromium applies `form-action` to the whole
+   * chain of redirects after a post, so a page on the way to an application names the origin of its validated redirect URI
+   * (`https://app.example`), or the scheme of a native application (`com.example.app:`).
+   */
+  readonly formAction?: readonly string[];
+  /** Origins of pictures, e.g. of an application's logo. */
+  readonly images?: readonly string[];
+}
+
+/** Nothing of this is needed on any page; `publickey-credentials-get` stays open for passkeys. */
+const PERMISSIONS_POLICY = 'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()';
+
+/**
+ * A step of an authorization request. An application may have opened it in a popup, and the popup keeps its opener only where every page and
+ * redirect on the way has the application's own policy, which is mostly none (HTML section 7.1.3). The last two are seen from an authorization
+ * server's base.
+ */
+const AUTHORIZATION_STEP = /^\/(interaction|authorize|logout)(\/|$)/;
+
+const goOn = async (): Promise<void> => undefined;
+
+/** The headers that are the same everywhere, without the content security policy. */
+function commonHeaders(config: Config): Koa.Middleware {
+  const apply = helmet({
+    contentSecurityPolicy: false,
+    crossOriginOpenerPolicy: false,
+    // `no-referrer` would make browsers post forms with `Origin: null`, and csrf.ts would refuse them.
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xFrameOptions: { action: 'deny' },
+    xPermittedCrossDomainPolicies: false,
+  });
+  return async (ctx, next) => {
+    ctx.set('Permissions-Policy', PERMISSIONS_POLICY);
+    ctx.set('Cross-Origin-Opener-Policy', AUTHORIZATION_STEP.test(ctx.path) ? 'unsafe-none' : 'same-origin-allow-popups');
+    await apply(ctx, next);
+  };
+}
+
+/** A host that the grammar of a policy has no room for, e.g. one with a semicolon, is left out, and the page stays. */
+const isHostSource = (origin: string): boolean => /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin);
+
+/** The grammar of CSP level 3 (section 2.3.1, host-source) has no IPv6 addresses, and browsers ignore them: their scheme stands in. */
+const formTarget = (origin: string): string => (origin.includes('//[') ? new URL(origin).protocol : origin);
+
+const isFormTarget = (source: string): boolean => isHostSource(source) || /^[a-z][a-z0-9+.-]*:$/i.test(source);
+
+const contentSecurityPolicy = ({ formAction = [], images = [] }: PageSources): Koa.Middleware =>
+  helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: {
+      'default-src': ["'none'"],
+      'style-src': ["'self'"],
+      'script-src': ["'self'"],
+      'img-src': ["'self'", 'data:', ...images.filter(isHostSource)],
+      'font-src': ["'none'"],
+      'form-action': ["'self'", ...formAction.map(formTarget).filter(isFormTarget)],
+      'base-uri': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    },
+  });
+
+/** For every answer that is not an OAuth endpoint's; a page replaces the content security policy by its own. */
+export function securityHeaders(config: Config): Koa.Middleware {
+  const common = commonHeaders(config);
+  const policy = contentSecurityPolicy({});
+  return (ctx, next) => common(ctx, () => policy(ctx, next));
+}
+
+/**
+ * For one page.
+ * @returns a function that sets all security headers of a page on its answer
+ * @throws when a source is not fit for a policy, e.g. contains a semicolon
+ */
+export function pageHeaders(config: Config): (ctx: Koa.Context, sources: PageSources) => Promise<void> {
+  const common = commonHeaders(config);
+  return async (ctx, sources) => {
+    await common(ctx, goOn);
+    await contentSecurityPolicy(sources)(ctx, goOn);
+  };
+}

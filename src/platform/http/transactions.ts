@@ -1,0 +1,72 @@
+/**
+ * What an application of this service must remember between its authorization request and the response (OpenID Connect Core 1.0 section
+ * 3.1.2.1: state and nonce; RFC 7636 section 4.1: the code verifier; and what it likes beside). The browser keeps it, sealed, in one cookie per
+ * state, so that two tabs do not disturb each other.
+ */
+
+import type Koa from 'koa';
+import { z } from 'zod';
+import { type SealOptions, sealing } from '../crypto/sealed.ts';
+import { prefixed } from './cookie-names.ts';
+
+/** A sign-in, or what comes of it, is carried by the browser for so long. */
+export const TRANSACTION_SECONDS = 600;
+
+/** Sign-ins begun and never finished: more than these would only make the Cookie header grow until Node refuses it. */
+const KEPT = 5;
+const STATE = /^[A-Za-z0-9_-]{43}$/;
+
+/** What every transaction holds. */
+export const transactionFields = { state: z.string().regex(STATE), nonce: z.string(), codeVerifier: z.string() };
+
+/** The sign-ins under way in one browser. */
+export interface Transactions<T> {
+  /** Gives the browser a transaction to keep, and takes the oldest away when it keeps too many. */
+  remember(ctx: Koa.Context, content: T): Promise<void>;
+  /** Takes back the transaction of a state; it is not there a second time. */
+  take(ctx: Koa.Context, state: string | null): Promise<T | undefined>;
+  /** The sign-in begun last, left where it is. */
+  latest(ctx: Koa.Context): Promise<T | undefined>;
+}
+
+export interface TransactionOptions<T> extends Omit<SealOptions<T>, 'seconds'> {
+  /** Cookies are named by it and the state: letters, digits, hyphen, underscore. */
+  readonly prefix: string;
+  /** Where the application lives. */
+  readonly path: string;
+  /** Is the service reached by https? */
+  readonly secure: boolean;
+}
+
+export function transactionCookies<T extends { readonly state: string }>(options: TransactionOptions<T>): Transactions<T> {
+  const { path, secure } = options;
+  const prefix = prefixed(options.prefix, secure, path);
+  const sealed = sealing({ ...options, seconds: TRANSACTION_SECONDS });
+  const names = new RegExp(`(?<![^;\\s])${prefix}([A-Za-z0-9_-]+)(?==)`, 'g');
+  // The value authenticates itself; a signature cookie beside it would say nothing more.
+  const attributes = { path, httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true } as const;
+  const write = (ctx: Koa.Context, name: string, value: string | null): void => {
+    ctx.cookies.secure = secure;
+    ctx.cookies.set(name, value, value === null ? attributes : { ...attributes, maxAge: TRANSACTION_SECONDS * 1000 });
+  };
+  /** Browsers send the oldest first (RFC 6265 section 5.4). */
+  const kept = (ctx: Koa.Context): string[] => [...ctx.get('cookie').matchAll(names)].map(([, state = '']) => state);
+  const read = async (ctx: Koa.Context, state: string | null | undefined): Promise<T | undefined> => {
+    const value = typeof state === 'string' && STATE.test(state) ? ctx.cookies.get(prefix + state, { signed: false }) : undefined;
+    const content = value === undefined ? undefined : await sealed.open(value);
+    return content?.state === state ? content : undefined;
+  };
+
+  return {
+    async remember(ctx, content) {
+      for (const state of kept(ctx).slice(0, -(KEPT - 1))) write(ctx, prefix + state, null);
+      write(ctx, prefix + content.state, await sealed.seal(content));
+    },
+    async take(ctx, state) {
+      const content = await read(ctx, state);
+      if (content !== undefined) write(ctx, prefix + content.state, null);
+      return content;
+    },
+    latest: (ctx) => read(ctx, kept(ctx).at(-1)),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Renders the pages of the service: `views/<name>.ejs` inside `views/layout.ejs`, with the headers that every page carries. Views
+ * escape all they print (`<%= %>`); only the layout, and a frame in it, print the finished body as it is.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ejs from 'ejs';
+import type Koa from 'koa';
+import { BRAND } from '../../../config/defaults.ts';
+import type { Config } from '../config/config.ts';
+import { requestId } from './requests.ts';
+import { type PageSources, pageHeaders } from './security-headers.ts';
+import { publicPath } from './static.ts';
+
+const VIEWS = new URL('../../../../views/', import.meta.url);
+
+export interface PageOptions extends PageSources {
+  /** HTTP status; 200 when absent. */
+  readonly status?: number;
+  /** A view around the page's own, in the place of what the layout puts around the body. */
+  readonly frame?: string;
+  /** The view's own part is the same for everybody, and drawn once. */
+  readonly fixed?: boolean;
+}
+
+/** How the service presents itself on its pages; null: no such link. */
+export interface Brand {
+  readonly name: string;
+  readonly logoUrl: string | null;
+  readonly supportUrl: string | null;
+  readonly privacyUrl: string | null;
+  readonly termsUrl: string | null;
+  /** @param own `#rrggbb`, of the application that a page is about @returns the address of a stylesheet with the colours; undefined: the pages' own */
+  stylesheet?(own: string | undefined): string | undefined;
+}
+
+export interface PagesOptions {
+  readonly config: Config;
+  /** Asked for every page, and never fails; absent: the service's own name and no links. */
+  brand?(): Promise<Brand>;
+}
+
+/** What each view finds besides its own locals. */
+interface PageLocals extends Record<string, unknown> {
+  readonly lang: string;
+}
+
+export interface Pages {
+  /**
+   * Answers with a page; in the colour of `ctx.state.brandColor` (`#rrggbb`), the application's that it is about, where it has one. Of the locals the layout itself reads: `title` (text, required), `lang` and `dir` (default: English),
+   * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public), `languages` (links to the same page in each), `text` (of a
+   * page for end users, which has the brand's logo, colours and links).
+   * @throws when there is no such view
+   */
+  render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;
+}
+
+/** All views by their names, compiled once: a view that does not compile stops the start, not a user. */
+const TEMPLATES: ReadonlyMap<string, ejs.TemplateFunction> = compileViews();
+
+function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
+  const files = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ejs'));
+  // `include('partials/…')` finds its file, once.
+  const options = { root: fileURLToPath(VIEWS), views: [fileURLToPath(VIEWS)], cache: true };
+  return new Map(
+    files.map((file) => {
+      const address = new URL(file, VIEWS);
+      const compiled = ejs.compile(readFileSync(address, 'utf8'), { ...options, filename: fileURLToPath(address) });
+      return [file.slice(0, -'.ejs'.length).replaceAll('\\', '/'), compiled];
+    }),
+  );
+}
+
+export function createPages({ config, brand = async () => BRAND }: PagesOptions): Pages {
+  const setHeaders = pageHeaders(config);
+
+  const printed = new Map<string, string>();
+  const print = (view: string, locals: Record<string, unknown>): string => {
+    const template = TEMPLATES.get(view);
+    if (template === undefined) throw new Error(`there is no view ${view}`);
+    return template(locals);
+  };
+
+  return {
+    async render(ctx, view, locals, { status = 200, frame, fixed = false, images = [], ...sources } = {}) {
+      const presented = await brand();
+      const forEndUsers = locals.text === undefined ? undefined : presented;
+      const common: PageLocals = {
+        lang: 'en',
+        dir: 'ltr',
+        requestId: requestId(ctx.req),
+        asset: publicPath,
+        brand: presented,
+        logoUrl: forEndUsers?.logoUrl ?? undefined,
+        colours: forEndUsers?.stylesheet?.(ctx.state.brandColor),
+        ...locals,
+      };
+      const page = (fixed ? printed.get(view) : undefined) ?? print(view, common);
+      if (fixed) printed.set(view, page);
+      const body = frame === undefined ? page : print(frame, { ...common, body: page });
+      const html = print('layout', { ...common, body, frame });
+      const logos = forEndUsers?.logoUrl ? [new URL(forEndUsers.logoUrl).origin] : [];
+      await setHeaders(ctx, { ...sources, images: [...images, ...logos] });
+      ctx.status = status;
+      ctx.type = 'text/html; charset=utf-8';
+      ctx.set('Content-Language', common.lang);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = html;
+    },
+  };
+}

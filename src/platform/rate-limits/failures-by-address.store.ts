@@ -1,0 +1,62 @@
+/** Failures counted by address, so that all processes see them: rate-limiter-flexible's store over the pool, one statement a look or a count. */
+import type pg from 'pg';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Executor } from '../database/database.ts';
+
+const TABLE = 'failures_by_address';
+
+/** So many failures are let pass in so many seconds from the first. */
+export interface FailureLimit {
+  /** Tells the counts of different things apart. */
+  readonly prefix: string;
+  readonly most: number;
+  readonly seconds: number;
+}
+
+/** @returns seconds until the next attempt; undefined: now */
+export async function secondsBarred(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number | undefined> {
+  const state = await limiter(pool, limit).get(key);
+  return state !== null && state.consumedPoints >= limit.most ? seconds(state) : undefined;
+}
+
+export interface CountedFailure {
+  /** Seconds until the next attempt, when it was one too many. */
+  readonly barred: number | undefined;
+  /** Seconds for which nothing is let pass from now on, when it was the last one that is; of many at once, one is. */
+  readonly bars: number | undefined;
+}
+
+/** Counts one failure; of many at once, each counts. */
+export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string): Promise<CountedFailure> {
+  try {
+    const state = await limiter(pool, limit).consume(key);
+    return { barred: undefined, bars: state.consumedPoints === limit.most ? seconds(state) : undefined };
+  } catch (over) {
+    if (over instanceof RateLimiterRes) return { barred: seconds(over), bars: undefined };
+    throw over;
+  }
+}
+
+/** @param now epoch milliseconds @returns the number of counts forgotten, at most `limit` */
+export async function deleteExpiredFailures(executor: Executor, now: number, limit: number): Promise<number> {
+  const expired = executor(TABLE).where('expire', '<=', now).limit(limit).forUpdate().skipLocked().select('key');
+  return executor(TABLE).whereIn('key', expired).delete();
+}
+
+const seconds = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
+
+/** Which count is whose, as the library names it: for a statement that looks at it along with something else. */
+export const countedUnder = ({ prefix }: FailureLimit, key: string): string => `${prefix}:${key}`;
+
+/** It holds no state: what it counts is in the table, which migrations make and the sweep of expired rows clears. */
+const limiter = (pool: pg.Pool, { prefix, most, seconds: duration }: FailureLimit): RateLimiterPostgres =>
+  new RateLimiterPostgres({
+    storeClient: pool,
+    storeType: 'pool',
+    tableName: TABLE,
+    tableCreated: true,
+    clearExpiredByTimeout: false,
+    keyPrefix: prefix,
+    points: most,
+    duration,
+  });

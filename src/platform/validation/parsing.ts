@@ -1,0 +1,41 @@
+/** Checks what is sent against a zod schema and names every mistake in plain words, one cause per field. */
+import type { z } from 'zod';
+import { type FieldProblem, validation } from '../errors/errors.ts';
+
+/** @throws {ApiError} validation */
+export function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const parsed = schema.safeParse(value, { error: inWords });
+  if (!parsed.success) throw validation(problemsOf(parsed.error));
+  return parsed.data;
+}
+
+export const problemsOf = ({ issues }: z.ZodError): FieldProblem[] => issues.flatMap(problems);
+
+function problems(issue: z.core.$ZodIssue): FieldProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ field: [...issue.path, key].join('.'), message: 'is not a field of this resource' }));
+  }
+  return [{ field: issue.path.join('.') || 'body', message: issue.message }];
+}
+
+/** What zod says, in the words of the management API. A schema's own message goes before these. */
+export function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is required';
+      return issue.expected === 'int' ? 'must be a whole number' : `must be of type ${issue.expected}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be ${issue.values.map(String).join(' or ')}`;
+    case 'too_small':
+      return issue.minimum === 1 && issue.origin !== 'number'
+        ? 'must not be empty'
+        : `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
+    case 'too_big':
+      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
+    default:
+      return undefined;
+  }
+}
+
+const measure = (origin: string): string => (origin === 'string' || origin === 'array' ? 'have' : 'be');
+const unit = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' elements' : '');

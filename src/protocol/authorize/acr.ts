@@ -1,0 +1,58 @@
+/**
+ * Authentication context classes at the authorize endpoint (`acr_values` and the essential claim `acr`, OpenID Connect Core 1.0 sections 3.1.2.1 and
+ * 5.5.1.1): what is requested, whether the session reaches it, and what tokens tell of it.
+ */
+
+import {
+  acrOf,
+  type DemandReason,
+  demandOfSecondFactor,
+  isMultiFactor,
+  type MfaSettings,
+  mfaPolicyAt,
+} from '../../features/second-factors/second-factor.policy.ts';
+import { present } from '../../platform/clock/clock.ts';
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { words } from './scope.ts';
+
+/** Why the user is asked to sign in: he is, and only a second factor is missing. */
+export const SECOND_FACTOR_NEEDED = 'second_factor_needed';
+
+interface Requests {
+  readonly acr_values?: unknown;
+  readonly claims?: unknown;
+}
+
+interface AcrClaim {
+  readonly value?: unknown;
+  readonly values?: unknown;
+}
+
+/** @returns the requested classes, the best first: those of the claims parameter, else those of `acr_values` */
+export function requestedAcr({ acr_values: values, claims }: Requests): readonly string[] {
+  const parsed = typeof claims === 'string' ? (JSON.parse(claims) as { id_token?: { acr?: AcrClaim | null } | null }) : undefined;
+  const claim = parsed?.id_token?.acr;
+  const requested = [claim?.value ?? claim?.values ?? []].flat().filter((value) => typeof value === 'string');
+  return requested.length > 0 ? requested : words(values);
+}
+
+/** @returns what demands of the signed-in user a second factor that he has not used */
+export const secondFactorCheck =
+  (settings: MfaSettings, isAdministrator: (userId: string) => Promise<boolean>) =>
+  async ({ oidc: { session, client, params } }: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
+    if (session?.accountId === undefined || client === undefined || isMultiFactor(session.amr ?? [])) return undefined;
+    const policy = mfaPolicyAt(settings, present());
+    return demandOfSecondFactor({
+      policy,
+      administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(session.accountId)),
+      applicationDemands: clientSettings(client).mfaRequired,
+      acrValues: requestedAcr(params ?? {}),
+    });
+  };
+
+/** From now on the request's tokens tell the class that its session has reached. */
+export function tellAcr({ oidc }: KoaContextWithOIDC): void {
+  const acr = acrOf(oidc.session?.amr ?? [], requestedAcr(oidc.params ?? {}));
+  Object.defineProperty(oidc, 'acr', { value: acr, configurable: true });
+}

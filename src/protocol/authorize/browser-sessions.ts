@@ -1,0 +1,114 @@
+/** The browser's session outside of an authorization request: for the sign-in page that stands by itself. The session is the one all servers share. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { findUser } from '../../features/users/users.service.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { digest, type Keyring, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { AuthorizationServers } from '../servers/authorization-servers.ts';
+import { cookies } from '../servers/cookies.ts';
+import { deviceNow, isSeenLongAgo, noteDevice, SESSION_DEVICE, type SessionDevice } from '../servers/session-device.ts';
+import { providerOf, SESSION_PROVIDER, setProvider } from '../servers/session-provider.ts';
+import { noteSessionDevice, renewSession, strengthenSession } from '../storage/protocol-state.store.ts';
+import { isActive } from '../token/account.ts';
+import { longestSession, sessionLifetime } from '../token/lifetimes.ts';
+
+export interface BrowserSessionParts {
+  readonly servers: AuthorizationServers;
+  readonly database: Database;
+  readonly config: Config;
+  readonly keyring: Keyring;
+}
+
+export interface BrowserSession {
+  /** Names the session inside the service, and opens nothing. */
+  readonly uid: string;
+  readonly accountId: string;
+  readonly login: string;
+  /** How the user was authenticated (RFC 8176). */
+  readonly amr: readonly string[];
+  /** The external identity provider by which the user signed in. */
+  readonly idp: string | undefined;
+  /** Epoch seconds. */
+  readonly signedInAt: number;
+  /** Epoch seconds; later when it is used. */
+  readonly expiresAt: number;
+}
+
+export function createBrowserSessions({ servers, database, config, keyring }: BrowserSessionParts) {
+  const { names, long } = cookies(config, keyring);
+  type Read = Awaited<ReturnType<typeof read>>;
+  const read = async (req: IncomingMessage, res: ServerResponse) => {
+    const { provider, signIn } = await servers.builtIn();
+    const ctx = provider.createContext(req, res);
+    return { provider, signIn, ctx, session: await provider.Session.get(ctx as never) };
+  };
+
+  /** @returns false when the session has ended meanwhile */
+  const renew = async (
+    ctx: Read['ctx'],
+    { jti }: Read['session'],
+    signIn: Read['signIn'],
+    { amr, idp }: { readonly amr: readonly string[]; readonly idp: string | undefined },
+    device: SessionDevice,
+  ): Promise<boolean> => {
+    const id = randomToken();
+    const loginTs = epochSeconds();
+    const lifetime = sessionLifetime(signIn, loginTs);
+    const members = { amr, loginTs, [SESSION_DEVICE]: device, ...(idp !== undefined && { [SESSION_PROVIDER]: idp }) };
+    const times = { expiresAt: loginTs + lifetime, endsAt: loginTs + longestSession(signIn) };
+    if (!(await renewSession(database.pool, digest(jti), { id: digest(id), members, ...times }))) return false;
+    ctx.cookies.set(names?.session ?? '', id, { ...long, maxAge: lifetime * 1000 });
+    return true;
+  };
+
+  return {
+    /** Who looks at a page is seen: his session notes it, at most once in some minutes. @returns undefined also when its user may not sign in any more */
+    async current(req: IncomingMessage, res: ServerResponse): Promise<BrowserSession | undefined> {
+      const { session } = await read(req, res);
+      if (session.accountId === undefined) return undefined;
+      const user = await findUser(database, session.accountId);
+      if (user === undefined || !isActive(user)) return undefined;
+      if (isSeenLongAgo(session)) await noteSessionDevice(database.pool, digest(session.jti), deviceNow(servers.parts.describe(req)));
+      const { uid, amr = [], loginTs: signedInAt = 0, exp: expiresAt = 0 } = session;
+      return { uid, accountId: user.id, login: user.login, amr, idp: providerOf(session), signedInAt, expiresAt };
+    },
+
+    /** Takes the cookie from the browser; the session that it named is ended elsewhere. */
+    async forget(req: IncomingMessage, res: ServerResponse): Promise<void> {
+      const { ctx } = await read(req, res);
+      ctx.cookies.set(names?.session ?? '', null, { ...long });
+    },
+
+    /**
+     * Begins a new session; another user's that was there ends as by a logout, so that no session is carried over a sign-in (session fixation). One of the same
+     * user goes on with its applications, under another id, as in an authorization request.
+     * @param amr how the user was authenticated (RFC 8176) @param idp by which external provider
+     */
+    async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void> {
+      const { provider, signIn, ctx, session: before } = await read(req, res);
+      if (before.accountId === accountId && (await renew(ctx, before, signIn, { amr, idp }, deviceNow(servers.parts.describe(req)))))
+        return;
+      if (before.accountId !== undefined) await servers.parts.endSession({ uid: before.uid, userId: before.accountId }, req);
+      const session = new provider.Session();
+      session.loginAccount({ accountId, amr: [...amr] });
+      setProvider(session, idp);
+      noteDevice(session, servers.parts.describe(req));
+      const lifetime = sessionLifetime(signIn, session.loginTs);
+      await session.save(lifetime);
+      ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });
+    },
+
+    /**
+     * The user of the session has proved himself by one thing more: it goes on, with its time of sign-in and its applications, under another id (session
+     * fixation). One that has ended meanwhile stays ended.
+     * @param amr all that he has proved himself by (RFC 8176)
+     */
+    async strengthen(req: IncomingMessage, res: ServerResponse, amr: readonly string[]): Promise<void> {
+      const { signIn, ctx, session } = await read(req, res);
+      const id = randomToken();
+      if (!(await strengthenSession(database.pool, digest(session.jti), { id: digest(id), amr }))) return;
+      ctx.cookies.set(names?.session ?? '', id, { ...long, maxAge: sessionLifetime(signIn, session.loginTs) * 1000 });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** The claims parameter (OpenID Connect Core section 5.5): what is asked of each claim. oidc-provider checks the frame around them, and would fail inside. */
+
+import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
+import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
+import { type ClaimsParameter, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+
+const isRequest = (value: unknown): boolean => value === null || (typeof value === 'object' && !Array.isArray(value));
+
+/**
+ * @throws {errors.InvalidRequest} a claim that is asked for by anything but null or an object
+ * @throws {errors.UnmetAuthenticationRequirements} an authentication context class is essential that is not to be had here: asking the user to sign
+ *   in again and again would not bring it (section 5.5.1.1; Error Code unmet_authentication_requirements 1.0)
+ */
+export function checkClaims({ userinfo, id_token: idToken }: ClaimsParameter): void {
+  if (![userinfo, idToken].every((claims) => Object.values(claims ?? {}).every(isRequest))) {
+    throw new errors.InvalidRequest('each claim of the claims parameter must be null or a JSON object');
+  }
+  const { essential, value, values } = idToken?.acr ?? {};
+  if (values !== undefined && !Array.isArray(values)) throw new errors.InvalidRequest('the values of the claim acr must be an array');
+  const classes = [value ?? values ?? []].flat();
+  if (essential && classes.length > 0 && !classes.some((name) => ACR_VALUES.includes(String(name)))) {
+    throw new errors.UnmetAuthenticationRequirements('the essential authentication context class cannot be reached');
+  }
+}
+
+/**
+ * The scopes of the standard claims that a request names for its ID token. Claims are released by scope: who names a claim of a scope is judged as if
+ * they had requested the scope. None where the application chose its claims, for it gets no others.
+ */
+export function scopesOfRequestedClaims({ oidc: { client, claims } }: KoaContextWithOIDC): string[] {
+  if (client === undefined || clientSettings(client).idTokenClaims !== undefined) return [];
+  return scopesOfClaims(Object.keys(claims.id_token ?? {}));
+}
+
+/** Takes the claims of scopes that the user did not allow out of the request. @returns the names of the rest */
+export function allowedClaims({ oidc: { claims } }: KoaContextWithOIDC, scopes: readonly string[]): string[] {
+  const idToken: Record<string, unknown> = claims.id_token ?? {};
+  for (const name of Object.keys(idToken)) if (scopesOfClaims([name]).some((scope) => !scopes.includes(scope))) delete idToken[name];
+  return [...new Set([...Object.keys(claims.userinfo ?? {}), ...Object.keys(idToken)])];
+}

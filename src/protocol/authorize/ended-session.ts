@@ -1,0 +1,25 @@
+/**
+ * An authorization request whose session is ended while it is answered: it gets neither code nor token, for its application would not be told of the
+ * end (OpenID Connect Back-Channel Logout 1.0 section 2.5). It is asked anew, which without a session is `login_required` or the sign-in page.
+ */
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { requestStateOf } from '../storage/request-state.ts';
+
+/** Notes that the request is answered with what its session stands for; told by oidc-provider. */
+export function answersBySession(ctx: KoaContextWithOIDC): void {
+  const request = requestStateOf(ctx);
+  if (request !== undefined) request.writes.bySession = true;
+}
+
+/** Takes the answer back and sends the browser to the same request, its parameters merged with those of a request object, which counts once. */
+export function askAgain(ctx: KoaContextWithOIDC): void {
+  const { params, provider } = ctx.oidc;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params ?? {})) {
+    if (typeof value === 'string') query.set(name, value);
+  }
+  const { pathname } = new URL(provider.urlFor('authorization'));
+  ctx.status = 303;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.redirect(`${pathname}?${query}`);
+}

@@ -1,0 +1,20 @@
+/** The form_post response mode (OAuth 2.0 Form Post Response Mode): the answer goes to the redirect URI as a form that the browser posts. */
+
+import type { ResponseMode } from '../library/undocumented.ts';
+import { applicationOrigins, originOf } from '../servers/application-origins.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { type ProtocolPages, requestedLocales } from '../servers/error-pages.ts';
+
+/** @returns the response mode; an error is delivered by the same page, for the browser shows it only in passing */
+export function formPostMode(pages: ProtocolPages): ResponseMode {
+  return async (ctx, redirectUri, fields) => {
+    const { client } = ctx.oidc;
+    await pages.formPost(ctx, {
+      action: redirectUri,
+      fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
+      applicationLabel: client === undefined ? '' : clientSettings(client).label,
+      redirectOrigins: client === undefined ? [originOf(redirectUri)] : applicationOrigins(client, redirectUri),
+      uiLocales: requestedLocales(ctx),
+    });
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * An authorization request that waits for its user: told to the hosted pages, and finished with what the user did there. The pages know
+ * nothing of oidc-provider; the interaction belongs to the browser that holds its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fullName } from '../../features/claims/claims.policy.ts';
+import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
+import type { ScopeDecision } from '../../features/consents/consent.policy.ts';
+import { recordDenial, rememberConsent } from '../../features/consents/consents.service.ts';
+import { findUser, type User } from '../../features/users/users.service.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { errors } from '../library/oidc-provider.ts';
+import { applicationOrigins } from '../servers/application-origins.ts';
+import type { AuthorizationServers } from '../servers/authorization-servers.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { answeringDeviceId } from '../servers/device.ts';
+import type { BuiltServer } from '../servers/provider.ts';
+import { providerOf } from '../servers/session-provider.ts';
+import { InteractionOver } from '../storage/model-adapter.ts';
+import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
+import { words } from './scope.ts';
+
+type Gone = 'expired' | 'other-browser' | 'session-changed';
+type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;
+type Result =
+  | {
+      readonly login: {
+        readonly accountId: string;
+        readonly amr: readonly string[];
+        readonly authenticatedAt?: Date | undefined;
+        readonly idp?: string | undefined;
+      };
+    }
+  | { readonly consent: { readonly scopes: readonly string[] } }
+  | { readonly error: 'access_denied'; readonly error_description: string };
+
+export interface InteractionParts {
+  readonly servers: AuthorizationServers;
+  readonly services: Services;
+  /** Makes the error that the hosted pages understand. */
+  gone(reason: Gone): Error;
+  /** What is known of the one who made the request, for the audit. */
+  describe(req: IncomingMessage): { readonly ipAddress?: string; readonly userAgent?: string; readonly requestId?: string };
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+export function createInteractions({ servers, services, gone, describe }: InteractionParts) {
+  /** Of requests under way, where nobody was signed in: it is not looked up again to be answered, for an answer finds nothing where it is over. */
+  const looked = new WeakMap<IncomingMessage, readonly [BuiltServer, Interaction]>();
+
+  /** @throws gone, when this browser may not carry this interaction on */
+  async function find(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<[BuiltServer, Interaction]> {
+    const built = await servers.get(serverId);
+    if (built === undefined) throw gone('expired');
+    const { provider } = built;
+    try {
+      const interaction = await provider.interactionDetails(req, res);
+      if (interaction.uid !== uid) throw gone('other-browser');
+      if (!(await isOfThisSession(provider, interaction, req, res))) throw gone('session-changed');
+      return [built, interaction];
+    } catch (error) {
+      if (!(error instanceof errors.SessionNotFound)) throw error;
+      if ((await provider.Interaction.find(uid)) === undefined) throw gone('expired');
+      const cookie = provider.createContext(req, res).cookies.get(provider.cookieName('interaction'), { signed: true });
+      throw gone(cookie === uid ? 'session-changed' : 'other-browser');
+    }
+  }
+
+  /** The library asks only whether the session that the interaction began with is still there: who has but its cookie may not consent for its user. */
+  async function isOfThisSession(
+    provider: BuiltServer['provider'],
+    { session }: Interaction,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<boolean> {
+    return session?.uid === undefined || session.uid === (await provider.Session.get(provider.createContext(req, res) as never)).uid;
+  }
+
+  async function details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string) {
+    const [built, interaction] = await find(req, res, serverId, uid);
+    const { params, prompt, session } = interaction;
+    const client = await built.provider.Client.find(String(params.client_id));
+    if (client === undefined) throw gone('expired');
+    if (session === undefined) looked.set(req, [built, interaction]);
+    const user = session?.accountId === undefined ? undefined : await findUser(services.database, session.accountId);
+    const asked = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
+    const requested = new Set(words(params.scope));
+    return {
+      uid,
+      serverId,
+      prompt: promptOf(prompt.name),
+      application: {
+        id: client.clientId,
+        label: clientSettings(client).label,
+        ...present({ clientUri: client.clientUri, logoUri: client.logoUri, policyUri: client.policyUri, tosUri: client.tosUri }),
+        ...present({ brandColor: clientSettings(client).brandColor }),
+      },
+      applicationDemands: clientSettings(client).mfaRequired,
+      ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
+      ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
+      acrValues: requestedAcr(params),
+      upstream: upstreamWishes(params, clientSettings(client).identityProviders),
+      ...(await stepUp(built, interaction, user)),
+      ...(prompt.name === 'consent'
+        ? {
+            consent: {
+              scopes: built.scopes.filter(({ name }) => asked.includes(name)),
+              wholeProfile: USERINFO_SCOPES.some((scope) => requested.has(scope)),
+            },
+          }
+        : {}),
+      redirectOrigins: applicationOrigins(client, String(params.redirect_uri)),
+    };
+  }
+
+  /** Is only a second factor asked of whoever is signed in? The time of his sign-in is the session's. */
+  async function stepUp({ provider }: BuiltServer, { prompt, session }: Interaction, user: User | undefined) {
+    const onlyFactor = prompt.reasons.length > 0 && prompt.reasons.every((reason) => reason === SECOND_FACTOR_NEEDED);
+    if (!onlyFactor || user === undefined || session?.uid === undefined) return {};
+    const stored = await provider.Session.findByUid(session.uid);
+    if (stored?.accountId !== user.id || stored.loginTs === undefined) return {};
+    const authenticatedAt = new Date(stored.loginTs * 1000);
+    return { stepUp: { user: { id: user.id, login: user.login }, amr: stored.amr ?? [], authenticatedAt, idp: providerOf(stored) } };
+  }
+
+  async function finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: Result): Promise<string> {
+    const [built, interaction] = looked.get(req) ?? (await find(req, res, serverId, uid));
+    if ('consent' in result) await remember(req, built, interaction, result.consent.scopes);
+    if ('error' in result && interaction.prompt.name === 'consent') await noteDenial(req, built, interaction);
+    if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
+    const deviceId = answeringDeviceId(built.provider.createContext(req, res), services.config);
+    interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result, deviceId) };
+    try {
+      await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
+    } catch (error) {
+      throw error instanceof InteractionOver ? gone('expired') : error;
+    }
+    return interaction.returnTo;
+  }
+
+  async function remember(req: IncomingMessage, built: BuiltServer, interaction: Interaction, scopes: readonly string[]): Promise<void> {
+    const { key, request, decisions } = await consentOf(req, built, interaction);
+    const asked = (interaction.prompt.details.scopes ?? []) as string[];
+    await rememberConsent(services, key, { asked, allowed: asked.filter((scope) => scopes.includes(scope)), decisions }, request);
+  }
+
+  async function noteDenial(req: IncomingMessage, built: BuiltServer, interaction: Interaction): Promise<void> {
+    const { key, request, decisions } = await consentOf(req, built, interaction);
+    await recordDenial(services, key, decisions, request);
+  }
+
+  /** Whose consent it is, to what, and why he was asked. */
+  async function consentOf(req: IncomingMessage, built: BuiltServer, { session, params, prompt }: Interaction) {
+    const userId = session?.accountId;
+    if (userId === undefined) throw gone('session-changed');
+    const user = await findUser(services.database, userId);
+    const request = { actor: { id: userId, type: 'User' as const, displayName: user?.login ?? userId }, ...describe(req) };
+    const key = { userId, applicationId: String(params.client_id), serverId: built.server.id };
+    return { key, request, decisions: (prompt.details.decisions ?? []) as ScopeDecision[] };
+  }
+
+  /**
+   * Another user signs in on this browser: the session of the one before ends as by a logout, and the request goes on without it. Asked of the browser, not
+   * of the interaction, which may be older than the session: a sign-in in a second tab began it.
+   */
+  async function partFromOtherAccount(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { provider }: BuiltServer,
+    interaction: Interaction,
+    accountId: string,
+  ): Promise<void> {
+    const session = await provider.Session.get(provider.createContext(req, res) as never);
+    if (session.accountId === undefined || session.accountId === accountId) return;
+    await servers.parts.endSession({ uid: session.uid, userId: session.accountId }, req);
+    delete interaction.session;
+  }
+
+  async function waiting(serverId: string, uid: string): Promise<string | undefined> {
+    const interaction = await (await servers.get(serverId))?.provider.Interaction.find(uid);
+    return interaction?.prompt.name === 'login' ? String(interaction.params.client_id) : undefined;
+  }
+
+  return { waiting, details, finish };
+}
+
+/** What the request says of external providers. */
+function upstreamWishes(params: Interaction['params'], identityProviders: readonly string[] | undefined) {
+  const maxAge = words(params.prompt).includes('login') ? 0 : params.max_age === undefined ? undefined : Number(params.max_age);
+  return {
+    ...present({ idp: text(params.idp), idpScope: text(params.idp_scope) }),
+    ...(identityProviders !== undefined && { identityProviders }),
+    ...(maxAge !== undefined && { maxAge }),
+  };
+}
+
+const promptOf = (name: string) => (name === 'consent' || name === 'assignment' ? (name as 'consent' | 'assignment') : ('login' as const));
+
+/**
+ * The result in the form that the resumed request reads.
+ * @param deviceId of the browser that signed in: the request goes on in no other one (adapter/model-adapter.ts)
+ */
+function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
+  if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
+  const { accountId, amr, authenticatedAt, idp } = result.login;
+  const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };
+  return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }), deviceId } };
+}
+
+const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };

@@ -1,0 +1,155 @@
+/**
+ * What an authorization request asks of its user in oidc-provider's terms: to sign in, to be one of the application's, to consent; and which grant
+ * the request stands on. What consent is asked for is decided by features/consents/consent.policy.ts.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../features/consents/consent.policy.ts';
+import type { ConsentKey } from '../../features/consents/consents.service.ts';
+import { keptScopes } from '../../features/policies/decisions.policy.ts';
+import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { NoteRefusal } from '../servers/refusals.ts';
+import { noteDevice, type SessionDevice } from '../servers/session-device.ts';
+import { noteProvider } from '../servers/session-provider.ts';
+import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
+import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
+import { words } from './scope.ts';
+import { nameSession } from './session-id.ts';
+
+const DECISIONS = 'gatehouseConsent';
+const asked = (decisions: readonly ScopeDecision[]): string[] => decisions.filter(({ ask }) => ask).map(({ scope }) => scope);
+
+/** The scopes that the dialog of the current request asks for; empty when it is not needed or was answered. */
+function pendingScopes(ctx: KoaContextWithOIDC): string[] {
+  return ctx.oidc.result?.consent ? [] : asked(ctx.state[DECISIONS] ?? []);
+}
+
+/** May nobody be asked (OpenID Connect Core section 3.1.2.1)? */
+const isSilent = ({ oidc: { prompts } }: KoaContextWithOIDC): boolean => prompts.has('none');
+
+export interface PromptRules {
+  readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
+  readonly loadExistingGrant: NonNullable<Configuration['loadExistingGrant']>;
+}
+
+/**
+ * @param remembered reads what the user allowed before; asked only where it can change the decision
+ * @param judge asked before consent; throws where the access policies do not allow the request
+ * @param secondFactor what demands of the signed-in user a second factor that he has not proved himself by yet
+ * @param describe where a request comes from
+ * @param isAssigned asked for applications that are open only to whom they are assigned
+ * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
+ */
+export function promptRules(
+  server: AuthorizationServer,
+  scopes: readonly Scope[],
+  remembered: (key: ConsentKey) => Promise<readonly string[]>,
+  isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+  judge: (ctx: KoaContextWithOIDC) => Promise<void>,
+  secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
+  describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
+  refused: NoteRefusal,
+): PromptRules {
+  const byName = new Map(scopes.map((scope) => [scope.name, scope]));
+  const { base, Check, Prompt } = interactionPolicy;
+  const policy = base();
+
+  // A user who was deleted or deactivated while signed in must not end in an internal error.
+  policy
+    .get('login')
+    ?.checks.add(
+      new Check('account_gone', 'the signed-in account cannot be used any more', 'login_required', (ctx) =>
+        ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
+      ),
+    );
+  // In place of the library's own two, to which a stronger class than the one asked for is not good enough.
+  for (const reason of ['essential_acrs', 'essential_acr']) policy.get('login')?.checks.remove(reason);
+  policy.get('login')?.checks.add(
+    new Check(SECOND_FACTOR_NEEDED, 'the signed-in user must use a second factor', 'login_required', async (ctx) => {
+      const demandedBy = await secondFactor(ctx);
+      if (demandedBy === undefined) return Check.NO_NEED_TO_PROMPT;
+      if (isSilent(ctx)) await refused(ctx, { kind: 'second-factor-needed', demandedBy });
+      return Check.REQUEST_PROMPT;
+    }),
+  );
+  policy.add(
+    new Prompt(
+      { name: 'assignment', requestable: false },
+      new Check('not_assigned', 'the user is not assigned to the application', 'access_denied', async (ctx) => {
+        const { client, account } = ctx.oidc;
+        if (client === undefined || account === undefined || clientSettings(client).assignment === 'EVERYONE')
+          return Check.NO_NEED_TO_PROMPT;
+        if (await isAssigned(client.clientId, account.accountId)) return Check.NO_NEED_TO_PROMPT;
+        await refused(ctx, { kind: 'not-assigned' });
+        return Check.REQUEST_PROMPT;
+      }),
+    ),
+    1,
+  );
+  policy.add(
+    new Prompt(
+      { name: 'access_policy', requestable: false },
+      new Check('not_allowed', 'no access policy allows the request', 'access_denied', async (ctx) => {
+        await judge(ctx);
+        return Check.NO_NEED_TO_PROMPT;
+      }),
+    ),
+    2,
+  );
+  const consent = policy.get('consent');
+  consent?.checks.clear();
+  consent?.checks.add(
+    new Check(
+      'consent_needed',
+      'the user has not consented to a requested scope',
+      'consent_required',
+      async (ctx) => {
+        if (pendingScopes(ctx).length === 0) return Check.NO_NEED_TO_PROMPT;
+        if (isSilent(ctx)) await refused(ctx, { kind: 'consent-required', scopes: keptScopes(ctx.state[DECISIONS] ?? []) });
+        return Check.REQUEST_PROMPT;
+      },
+      (ctx) => ({ scopes: pendingScopes(ctx), decisions: keptScopes(ctx.state[DECISIONS] ?? []) }),
+    ),
+  );
+  // Nothing that could be granted was asked for, or nothing optional ticked: oidc-provider refuses it too, but without a description.
+  consent?.checks.add(
+    new Check('nothing_granted', 'no requested scope was granted', 'access_denied', (ctx) => {
+      if (pendingScopes(ctx).length === 0 && !ctx.oidc.entities.Grant?.getOIDCScope())
+        throw new errors.AccessDenied('none of the requested scopes was granted');
+      return Check.NO_NEED_TO_PROMPT;
+    }),
+  );
+
+  return {
+    policy,
+    async loadExistingGrant(ctx) {
+      const { account, client, params, prompts, result, provider } = ctx.oidc;
+      if (account === undefined || client === undefined) return undefined;
+      nameSession(ctx.oidc, server.key);
+      noteProvider(ctx);
+      if (ctx.oidc.session !== undefined) noteDevice(ctx.oidc.session, describe(ctx.req));
+      tellAcr(ctx);
+      const named = new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)]);
+      const requested = [...named].flatMap((name) => byName.get(name) ?? []);
+      const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
+      const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };
+      const before = new Set(dependsOnRemembered(facts) ? await remembered(key) : []);
+      const decisions = decideConsent({ ...facts, remembered: before });
+      ctx.state[DECISIONS] = decisions;
+
+      const answered = new Set(words((result?.consent as { scope?: string } | undefined)?.scope));
+      const granted = decisions.filter(({ scope, ask }) => !ask || answered.has(scope)).map(({ scope }) => scope);
+      const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
+      if (granted.length > 0) grant.addOIDCScope(granted.join(' '));
+      // While the dialog is to come, nothing is issued, and the access policies judge all that is asked for.
+      const claims = allowedClaims(ctx, [...granted, ...pendingScopes(ctx)]);
+      if (claims.length > 0) grant.addOIDCClaims(claims);
+      // Gives the grant its id; nothing is stored, for each token says what it was granted.
+      await grant.save();
+      return grant;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+/**
+ * The `request` parameter: an authorization request as a JWT that its application has signed (OpenID Connect Core section 6, RFC 9101). Verified here,
+ * before oidc-provider, which would drop the query beside it: the JWT's values win, and what it does not carry counts as the query says. Encrypted and
+ * unsigned ones are refused; `request_uri` is not offered.
+ */
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  decodeProtectedHeader,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  errors as joseErrors,
+  jwtVerify,
+} from 'jose';
+import { LRUCache } from 'lru-cache';
+import { epochSeconds, present } from '../../platform/clock/clock.ts';
+import type { Outbound } from '../../platform/http/outbound.ts';
+import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
+import { PARAMETERS } from './parameters.ts';
+import { words } from './scope.ts';
+
+export type Parameters = Record<string, string | string[] | undefined>;
+
+const BY_SECRET = ['HS256', 'HS384', 'HS512'];
+const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256'];
+export const REQUEST_OBJECT_ALGS: readonly string[] = [...BY_SECRET, ...BY_KEY];
+
+/** RFC 9101 section 10.8: a JWT made for another purpose says so in its type. */
+const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
+/** How far an application's clock may be ahead, in seconds. */
+const CLOCK_SKEW = 60;
+/** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
+const LONGEST_LIFE = 86_400;
+
+export interface RequestObjectRules {
+  readonly issuer: string;
+  /** @returns undefined when there is no such application */
+  findClient(id: string): Promise<AdapterPayload | undefined>;
+  /** Marks a `jti` as processed until then (epoch seconds), at once. @returns false when it was processed before */
+  claim(clientId: string, jti: string, until: number): Promise<boolean>;
+  readonly outbound: Outbound;
+}
+
+/** Who counts wrong secrets, for the request under way. Both refuse an application that is not heard from there. */
+export interface SecretGuard {
+  before(clientId: string): void;
+  failed(clientId: string): Promise<void>;
+}
+
+export interface Merged {
+  readonly parameters: Parameters;
+  /** Why the request must be refused once it is known where to tell it. */
+  readonly refusal: errors.OIDCProviderError | undefined;
+}
+
+const refuse = (description: string, cause?: unknown) => new errors.InvalidRequestObject(description, { cause });
+
+/** @returns what verifies and merges the request objects of one authorization server */
+export function requestObjects(rules: RequestObjectRules) {
+  const remote = new LRUCache<string, JWTVerifyGetKey>({ max: 500 });
+
+  function keysOf(client: AdapterPayload, alg: string): JWTVerifyGetKey {
+    if (BY_SECRET.includes(alg)) {
+      const usesSecret = client.token_endpoint_auth_method?.startsWith('client_secret_');
+      if (!usesSecret || client.client_secret === undefined) throw refuse('the application may not sign requests with a secret');
+      const secret = new TextEncoder().encode(client.client_secret);
+      return async () => secret;
+    }
+    if (client.jwks !== undefined) return createLocalJWKSet(client.jwks as JSONWebKeySet);
+    if (client.jwks_uri === undefined) throw refuse('the application has registered no keys');
+    const known = remote.get(client.jwks_uri);
+    if (known !== undefined) return known;
+    const keys = createRemoteJWKSet(new URL(client.jwks_uri), { [customFetch]: rules.outbound as unknown as typeof fetch });
+    remote.set(client.jwks_uri, keys);
+    return keys;
+  }
+
+  async function verify(jwt: string, client: AdapterPayload, guard: SecretGuard): Promise<JWTPayload> {
+    const { alg = '', typ } = headerOf(jwt);
+    if (!REQUEST_OBJECT_ALGS.includes(alg)) throw refuse('the request object is not signed by an algorithm that is supported');
+    if (!TYPES.includes(typ)) throw refuse('the request object is a JWT of another type');
+    const keys = keysOf(client, alg);
+    const bySecret = BY_SECRET.includes(alg);
+    if (bySecret) guard.before(client.client_id ?? '');
+    const options = {
+      algorithms: [alg],
+      issuer: client.client_id ?? '',
+      audience: rules.issuer,
+      requiredClaims: ['iss', 'aud', 'iat', 'exp'],
+      currentDate: present(),
+    };
+    try {
+      return (await verifyByAny(jwt, keys, options)).payload;
+    } catch (cause) {
+      if (bySecret && cause instanceof joseErrors.JWSSignatureVerificationFailed) await guard.failed(client.client_id ?? '');
+      throw refuse('the request object has expired or is invalid', cause);
+    }
+  }
+
+  /** @throws {errors.InvalidRequestObject} */
+  async function read(jwt: string, query: Parameters, guard: SecretGuard): Promise<Parameters> {
+    const client = typeof query.client_id === 'string' ? await rules.findClient(query.client_id) : undefined;
+    if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
+    const payload = await verify(jwt, client, guard);
+    if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long');
+    if ((payload.iat ?? 0) > epochSeconds() + CLOCK_SKEW) throw refuse('the request object comes from the future');
+    const parameters = parametersOf(payload);
+    requireSame('client_id', query.client_id, parameters.client_id);
+    requireSame('response_type', query.response_type, parameters.response_type);
+    if (payload.jti !== undefined && !(await rules.claim(client.client_id, String(payload.jti), payload.exp ?? 0))) {
+      throw refuse('the request object was used before');
+    }
+    return parameters;
+  }
+
+  /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
+  return async ({ request, ...query }: Parameters, guard: SecretGuard): Promise<Merged> => {
+    if (request === undefined || request === '') return { parameters: query, refusal: undefined };
+    if (Array.isArray(request))
+      return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice') };
+    try {
+      return { parameters: { ...query, ...(await read(request, query, guard)) }, refusal: undefined };
+    } catch (error) {
+      if (!(error instanceof errors.OIDCProviderError)) throw error;
+      // Only where and how to tell the refusal is taken from what could not be trusted; the redirect URI must be registered all the same.
+      return { parameters: { ...unverified(request), ...query }, refusal: error };
+    }
+  };
+}
+
+/** An application may have several keys of a kind and name none of them in the JWT (RFC 7515 section 4.1.4). */
+async function verifyByAny(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(jwt, keys, options);
+  } catch (error) {
+    if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const verified = await jwtVerify(jwt, key, options).catch((failure: unknown) => {
+        if (!(failure instanceof joseErrors.JWSSignatureVerificationFailed)) throw failure;
+      });
+      if (verified !== undefined) return verified;
+    }
+    throw error;
+  }
+}
+
+function headerOf(jwt: string): { alg?: string; typ?: string } {
+  try {
+    return decodeProtectedHeader(jwt);
+  } catch (cause) {
+    throw refuse('the request object is no signed JWT', cause);
+  }
+}
+
+/** @throws {errors.InvalidRequestObject} a value that no parameter can have */
+function parametersOf(payload: JWTPayload): Parameters {
+  // Claims that are no parameters are ignored, whatever they are (RFC 9101 section 4).
+  const entries = Object.entries(payload).filter(([name]) => PARAMETERS.has(name));
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (name === 'request' || name === 'request_uri') throw refuse('the request object must not contain another one');
+      if (typeof value === 'string') return [name, value];
+      if (typeof value === 'number' || typeof value === 'boolean') return [name, String(value)];
+      if (name === 'claims' && typeof value === 'object') return [name, JSON.stringify(value)];
+      throw refuse(`the request object's ${name} is not a text`);
+    }),
+  );
+}
+
+/** OpenID Connect Core section 6.1. */
+function requireSame(name: string, inQuery: string | string[] | undefined, inObject: string | string[] | undefined): void {
+  if (inQuery === undefined || inObject === undefined) return;
+  if (words(inQuery).sort().join(' ') !== words(inObject).sort().join(' '))
+    throw refuse(`the request object's ${name} differs from the query's`);
+}
+
+const WAY_BACK = ['response_type', 'response_mode', 'redirect_uri', 'state', 'scope'];
+
+function unverified(jwt: string): Parameters {
+  try {
+    const payload = decodeJwt(jwt);
+    return Object.fromEntries(WAY_BACK.flatMap((name) => (typeof payload[name] === 'string' ? [[name, payload[name]]] : [])));
+  } catch {
+    return {};
+  }
+}

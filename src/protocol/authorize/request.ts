@@ -1,0 +1,155 @@
+/**
+ * An authorization request on its way into oidc-provider: defaults that the library does not give, and a memory of what it filters out
+ * before our rules see it. Applied to the plain parameters.
+ */
+import type { Context } from 'koa';
+import type { Scope } from '../../features/scopes/scopes.service.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { errors } from '../library/oidc-provider.ts';
+import { readForm } from '../servers/form.ts';
+import { deliversToken } from './nonce.ts';
+import { describable, PARAMETERS, repeated } from './parameters.ts';
+import type { Merged, Parameters } from './request-object.ts';
+import { defaultScopes, words } from './scope.ts';
+import { isReturnable } from './state.ts';
+
+export interface AsRequested {
+  readonly scope: string | undefined;
+  readonly nonce: string | undefined;
+  readonly state: string | undefined;
+  /** What is wrong with the request object, told by the first of our checks: by then the redirect URI is known to be good. */
+  readonly refusal: errors.OIDCProviderError | undefined;
+}
+
+const REQUESTED = 'gatehouseAsRequested';
+const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** What the request asked for before the library filtered it. */
+export const asRequested = (ctx: Context): AsRequested =>
+  ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined, refusal: undefined };
+
+/** The parameters with the service's defaults in place. */
+function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Parameters {
+  // RFC 6749 section 3.1: a parameter without a value is treated as if it were omitted.
+  const prepared: Parameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
+  if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
+  if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes);
+  // oidc-provider answers an unregistered mode with unsupported_response_mode in the fragment; nothing secret reaches the query.
+  if (prepared.response_mode === 'query' && deliversToken(prepared.response_type)) prepared.response_mode = 'query-not-allowed';
+  // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
+  if (!words(single(prepared.scope)).includes('openid') && !words(single(prepared.response_type)).includes('id_token'))
+    prepared.nonce = undefined;
+  // Whatever error comes first, a state that no parameter may be is not sent back.
+  if (typeof prepared.state === 'string' && !isReturnable(prepared.state)) prepared.state = undefined;
+  return prepared;
+}
+
+/** A posted request means the same as one by GET (OpenID Connect Core section 3.1.2.1). */
+async function takeParametersFromForm(ctx: Context): Promise<void> {
+  if (!ctx.is('application/x-www-form-urlencoded')) throw new errors.InvalidRequest('the parameters must be form encoded');
+  ctx.querystring = await readForm(ctx);
+  ctx.method = 'GET';
+}
+
+/** No parameter of OAuth or OpenID Connect holds a control character (RFC 6749 appendix A), and PostgreSQL cannot store the first of them. */
+function takeUnprintable(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const isBad = (name: string, value: Parameters[string]): boolean => {
+    // In JSON they can be written in other characters.
+    const isEscaped = name === 'claims' && typeof value === 'string' && /\\u00[01]/i.test(value);
+    return isEscaped || ![name, ...[value ?? []].flat()].every(isPrintable);
+  };
+  const bad = Object.entries(parameters).filter(([name, value]) => isBad(name, value));
+  if (bad.length === 0) return undefined;
+  const refusal = new errors.InvalidRequest('a parameter contains control characters');
+  // Without these two nobody knows where the refusal is to be told.
+  if (bad.some(([name]) => name === 'client_id' || name === 'redirect_uri' || !isPrintable(name))) throw refusal;
+  for (const [name] of bad) parameters[name] = undefined;
+  return refusal;
+}
+
+/** Characters. The request is stored while its user signs in, so everybody else pays for what one client sends. */
+const LONGEST: Readonly<Record<string, number>> = { login_hint: 320, state: 2048, nonce: 2048 };
+/** Bytes of all parameters together, but for the JWTs, which are not stored. */
+const LARGEST = 8192;
+const NOT_STORED = new Set(['request', 'id_token_hint']);
+/** By these the refusal finds its way back; each is bounded by what is registered, or above. */
+const KEPT = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'nonce', 'scope']);
+
+function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const long = Object.entries(LONGEST).find(([name, most]) => [parameters[name] ?? ''].flat().some(({ length }) => length > most));
+  const bytes = Object.entries(parameters)
+    .filter(([name]) => !NOT_STORED.has(name))
+    .reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength([value ?? ''].flat().join('')), 0);
+  if (long === undefined && bytes <= LARGEST) return undefined;
+  for (const name of Object.keys(parameters)) {
+    const isLong = String(parameters[name] ?? '').length > (LONGEST[name] ?? LARGEST);
+    // Kept in part: where a nonce is required, the library would call it missing before our own error is reported.
+    if (isLong && name === 'nonce') parameters[name] = String(parameters[name]).slice(0, LONGEST.nonce);
+    else if (isLong || !KEPT.has(name)) parameters[name] = undefined;
+  }
+  return new errors.InvalidRequest(
+    long === undefined
+      ? `the parameters together are longer than ${LARGEST} bytes`
+      : `the parameter ${long[0]} is longer than ${long[1]} characters`,
+  );
+}
+
+/** What OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider refuses it too, but without a description. */
+function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const { request_uri: byReference, registration } = parameters;
+  if (typeof byReference === 'string') {
+    parameters.request_uri = undefined;
+    return new errors.RequestUriNotSupported('the parameter request_uri is not supported');
+  }
+  if (typeof registration !== 'string') return undefined;
+  parameters.registration = undefined;
+  return new errors.RegistrationNotSupported('the parameter registration is not supported');
+}
+
+const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', 'wap'];
+
+/** What the library lets pass: values outside a list, and twice what it does not know. Twice what it knows it refuses by itself. */
+function takeInvalid(parameters: Parameters): errors.OIDCProviderError | undefined {
+  const twice = repeated(Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name))));
+  if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
+  const { display } = parameters;
+  if (!Array.isArray(display) && !DISPLAYS.includes(display)) {
+    parameters.display = undefined;
+    return new errors.InvalidRequest('display must be page, popup, touch or wap');
+  }
+  const types = words(single(parameters.response_type));
+  if (new Set(types).size === types.length) return undefined;
+  parameters.response_type = [...new Set(types)].join(' ');
+  return new errors.InvalidRequest('response_type has a word twice');
+}
+
+/**
+ * Prepares a request to the authorize endpoint.
+ * @param merge puts a signed request's parameters over those of the query
+ * @throws {errors.InvalidRequest} a body that is no form, or too large; control characters where the refusal cannot be told by redirect
+ */
+export async function prepareAuthorization(
+  ctx: Context,
+  scopes: readonly Scope[],
+  merge: (query: Parameters) => Promise<Merged>,
+): Promise<void> {
+  if (ctx.method === 'POST') await takeParametersFromForm(ctx);
+  const query: Parameters = { ...ctx.query };
+  const unprintable = takeUnprintable(query);
+  const { parameters, refusal: refused } = await merge(query);
+  // Each is asked, for each also takes out what the library must not see; the first is told.
+  const refusals = [
+    unprintable,
+    refused,
+    takeUnprintable(parameters),
+    takeTooLong(parameters),
+    takeNotOffered(parameters),
+    takeInvalid(parameters),
+  ];
+  const refusal = refusals.find((found) => found !== undefined);
+  const prepared = withDefaults(parameters, scopes);
+  const { nonce, state } = parameters;
+  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal } satisfies AsRequested;
+  ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;
+}

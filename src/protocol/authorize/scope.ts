@@ -1,0 +1,42 @@
+/**
+ * The scope of an authorization request (RFC 6749 section 3.3, OpenID Connect Core section 11). oidc-provider drops unknown scopes in
+ * silence and grants offline_access only after a consent prompt; here unknown ones are an error, and offline_access is a scope like others.
+ */
+
+import { authorizationScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import type { Scope } from '../../features/scopes/scopes.service.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+
+/** The words of a space-separated parameter. */
+export const words = (value: unknown): string[] => (typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : []);
+
+/** @returns the scopes granted when a request names none, undefined when the server has no default ones */
+export function defaultScopes(scopes: readonly Scope[]): string | undefined {
+  const names = scopes.filter((scope) => scope.isDefault).map((scope) => scope.name);
+  return names.length > 0 ? names.join(' ') : undefined;
+}
+
+/** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
+const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
+
+/** Short, and of the characters of a scope that a description may hold (RFC 6749 sections 3.3 and 4.1.2.1). */
+const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope);
+
+/**
+ * @param requested the parameter as it came, before oidc-provider filtered it
+ * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
+ */
+export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, scopes: readonly Scope[]): void {
+  const { params, client } = ctx.oidc;
+  if (params === undefined || client === undefined) return;
+  const refreshable = words(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
+  const { requested: asked, refused, granted } = authorizationScopes(words(requested), scopes, { refreshable });
+  if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
+  const [unknown] = refused;
+  if (unknown !== undefined) {
+    throw invalidScope(
+      `the authorization server has no scope ${isNameable(unknown) ? unknown : 'of a requested name'}: add it there, or ask for less`,
+    );
+  }
+  params.scope = granted.join(' ') || undefined;
+}

@@ -1,0 +1,53 @@
+/**
+ * The `sessionToken` parameter: a sign-in made at `POST /api/v1/authn` is carried into the browser, without a page. It counts as the fresh
+ * authentication that prompt=login asks for; its value is used up here and travels no further.
+ */
+
+import { useSessionToken } from '../../features/sessions/session-tokens.service.ts';
+import { randomToken } from '../../platform/crypto/secrets.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+import { setProvider } from '../servers/session-provider.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import { words } from './scope.ts';
+
+/**
+ * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, whoever is signed in already.
+ * @throws {errors.LoginRequired} where the request allows no page
+ */
+export async function signInBySessionToken(
+  ctx: KoaContextWithOIDC,
+  state: ServerState,
+  endSession: ProviderParts['endSession'],
+): Promise<void> {
+  const { params } = ctx.oidc;
+  const value = params?.sessionToken;
+  if (params === undefined || typeof value !== 'string') return;
+  params.sessionToken = undefined;
+  const prompts = words(params.prompt);
+  const token = await state.read((pool) => useSessionToken(pool, value));
+  if (token === undefined) {
+    if (prompts.includes('none')) throw new errors.LoginRequired('the sessionToken is unknown, was used before, or has expired');
+    params.prompt = [...new Set([...prompts, 'login'])].join(' ');
+    return;
+  }
+  params.prompt = prompts.filter((prompt) => prompt !== 'login').join(' ') || undefined;
+  await beginSession(ctx, token.userId, (session) => state.read(() => endSession(session, ctx.req)));
+  if (ctx.oidc.session !== undefined) setProvider(ctx.oidc.session, undefined);
+  ctx.oidc.session?.loginAccount({ accountId: token.userId, loginTs: token.authenticatedAt, amr: [...token.amr] });
+}
+
+/** A session that was there goes on under a new id when it is the same user's, and ends as by a logout when it is another's (session fixation). */
+async function beginSession(
+  { oidc: { session } }: KoaContextWithOIDC,
+  userId: string,
+  end: (session: { readonly uid: string; readonly userId: string }) => Promise<void>,
+): Promise<void> {
+  if (session === undefined) return;
+  if (session.accountId !== undefined && session.accountId !== userId) {
+    await end({ uid: session.uid, userId: session.accountId });
+    session.uid = randomToken();
+    session.authorizations = {};
+  }
+  session.resetIdentifier();
+}

@@ -1,0 +1,170 @@
+/**
+ * Introspection (RFC 7662) and userinfo (OpenID Connect Core section 5.3) of what is plainly right: answered from one look-up, without oidc-provider.
+ * Whatever is unusual or refused returns unanswered and goes the library's way from the start, so every refusal is made there; what was looked up
+ * here is not looked up again. The decisions (who may ask, what a token says, which claims) are those of the library's way.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'node:querystring';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import { userClaims } from '../../features/claims/claims.policy.ts';
+import { opensUserinfo } from '../../features/claims/token-claims.policy.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { repeated } from '../authorize/parameters.ts';
+import { words } from '../authorize/scope.ts';
+import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
+import type { Client, Provider } from '../library/oidc-provider.ts';
+import { profileOf } from '../servers/client-settings.ts';
+import { ROUTES } from '../servers/endpoints.ts';
+import { isPlainForm, noteForm, readText } from '../servers/form.ts';
+import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
+import { noteFailure, noteLook } from '../storage/request-state.ts';
+import { rowKey } from '../storage/row-keys.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
+import { isActive } from '../token/account.ts';
+import type { ServerClaims } from '../token/server-claims.ts';
+import { describeFound, mayAskAbout } from './introspection.ts';
+
+export interface ShortPathParts {
+  readonly provider: Provider;
+  readonly issuer: string;
+  readonly server: AuthorizationServer;
+  readonly state: ServerState;
+  readonly format: Pick<AccessTokenFormat, 'handleOf'>;
+  readonly claims: ServerClaims;
+  /** What userinfo may tell at most, in this order. */
+  readonly userinfoClaims: readonly string[];
+  readonly wrongSecrets: WrongSecrets;
+}
+
+/** @returns the answer's body; undefined: it is not for here */
+type Answer = (parts: ShortPathParts, req: IncomingMessage) => Promise<object | undefined>;
+
+/** Of all servers together: functions that each server has of its own, each would have to grow fast by itself. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  [`POST ${ROUTES.introspection}`]: introspection,
+  [`GET ${ROUTES.userinfo}`]: userinfo,
+};
+
+/** Answers a request to one of the two endpoints of a server, if it can. @returns whether it did */
+export async function answerShortly(parts: ShortPathParts, req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
+  const answer = ANSWERS[`${req.method} ${path}`];
+  // What a page of another origin may read depends on the application, and a query on what is in it.
+  if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
+  let body: object | undefined;
+  try {
+    body = await answer(parts, req);
+  } catch (failure) {
+    // The library's way tells it, in its own words. Asked again there, a database that hangs would be waited for twice.
+    noteFailure(req, failure);
+  }
+  if (body === undefined) return false;
+  const text = JSON.stringify(body);
+  res.setHeader('Vary', 'Origin');
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Content-Type', 'application/json;charset=UTF-8');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text);
+  return true;
+}
+
+/** Looks a token up, for this way and for the library's after it. */
+function look(req: IncomingMessage, state: ServerState, handle: string): Promise<FoundModel | undefined> {
+  const id = rowKey(handle);
+  const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
+  noteLook(req, id, looked);
+  return looked;
+}
+
+const BEARER = /^Bearer (\S+)$/i;
+
+async function userinfo(
+  { provider, server, state, format, claims, userinfoClaims }: ShortPathParts,
+  req: IncomingMessage,
+): ReturnType<Answer> {
+  const [, presented] = BEARER.exec(req.headers.authorization ?? '') ?? [];
+  if (presented === undefined || req.headers['content-type'] !== undefined) return undefined;
+  const found = await look(req, state, await format.handleOf(presented));
+  const { account } = found ?? {};
+  if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
+  const { aud, claims: requested, clientId, scope } = found.payload;
+  const client = await provider.Client.find(String(clientId));
+  if (client === undefined) return undefined;
+  if (aud !== undefined || requested !== undefined || !opensUserinfo(profileOf(client, server), new Set(words(scope)))) return undefined;
+  const told = await claims.forUserinfo(account, userClaims(account), String(scope));
+  return Object.fromEntries(userinfoClaims.filter((name) => name in told).map((name) => [name, told[name]]));
+}
+
+async function introspection(
+  { provider, issuer, state, format, claims, wrongSecrets }: ShortPathParts,
+  req: IncomingMessage,
+): ReturnType<Answer> {
+  const findClient = (id: string) => provider.Client.find(id);
+  const credentials = basicCredentials(req.headers.authorization);
+  if (credentials === undefined || !isPlainForm(req) || ATTESTATION.some((name) => name in req.headers)) return undefined;
+  const form = await readSmallForm(req);
+  const presented = form?.token;
+  // Nothing but a token and a hint of what it is, which the row says better.
+  if (typeof presented !== 'string' || Object.keys(form ?? {}).some((name) => name !== 'token' && name !== 'token_type_hint'))
+    return undefined;
+  if (Array.isArray(form?.token_type_hint)) return undefined;
+
+  const client = await findClient(credentials.id);
+  // Asked at the last moment: a body may come long after its head, and whoever was barred meanwhile learns nothing by it.
+  if (client === undefined || !wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
+  const handle = await format.handleOf(presented);
+  const found = await look(req, state, handle);
+  if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
+  if (!(await mayAskAbout(client, String(found.payload.clientId), findClient))) return undefined;
+  return describeFound(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
+}
+
+/** What only the library knows how to judge; the service issues none of it, but for a refresh token that was used. */
+const UNUSUAL = ['x5t#S256', 'jkt', 'attestationJkt', 'rar', 'expiresWithSession', 'format', 'nbf'];
+
+const isPlain = ({ model, payload, consumedAt, expiresAt }: FoundModel): boolean =>
+  payload.kind === model &&
+  consumedAt === undefined &&
+  Math.floor(expiresAt) > epochSeconds() &&
+  UNUSUAL.every((name) => payload[name] === undefined || payload[name] === false);
+
+/** An application alone, or an active user who granted it. */
+function hasOwner({ model, payload, account }: FoundModel): boolean {
+  if (model === 'ClientCredentials') return payload.accountId === undefined && payload.grantId === undefined;
+  return (model === 'AccessToken' || model === 'RefreshToken') && typeof payload.grantId === 'string' && isKnown(account);
+}
+
+const isKnown = (account: Account | undefined): boolean => account !== undefined && isActive(account);
+
+const LARGEST_FORM = 16 * 1024;
+
+/** Reads the form, and keeps it for the library's way. @returns undefined, with nothing read, for one without a length or with a large one */
+async function readSmallForm(req: IncomingMessage): Promise<Readonly<Record<string, string | string[] | undefined>> | undefined> {
+  const length = Number(req.headers['content-length']);
+  if (!(length > 0 && length <= LARGEST_FORM)) return undefined;
+  const text = await readText(req, LARGEST_FORM).catch(() => undefined);
+  if (text === undefined) return undefined;
+  noteForm(req, text);
+  const form = parse(text);
+  return repeated(form) === undefined ? form : undefined;
+}
+
+const BASIC = /^Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/i;
+/** An id and a secret that mean the same whether they are read as form-encoded or not (RFC 6749 section 2.3.1). */
+const PLAIN = /^([\w.~-]+):([\w.~-]+)$/;
+
+function basicCredentials(authorization = ''): { readonly id: string; readonly secret: string } | undefined {
+  const [, encoded] = BASIC.exec(authorization) ?? [];
+  const [, id, secret] = (encoded !== undefined && PLAIN.exec(Buffer.from(encoded, 'base64').toString('utf8'))) || [];
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}
+
+/** Another way to prove oneself, which the library refuses beside a secret. */
+const ATTESTATION = ['oauth-client-attestation', 'oauth-client-attestation-pop'];
+
+const BY_SECRET: readonly unknown[] = ['client_secret_basic', 'client_secret_post'];
+
+function isSecretRight(client: Client, secret: string): boolean {
+  const { compareClientSecret } = client as Client & { compareClientSecret(secret: string): boolean };
+  return BY_SECRET.includes(client.tokenEndpointAuthMethod) && compareClientSecret.call(client, secret);
+}

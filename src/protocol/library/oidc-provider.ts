@@ -1,0 +1,18 @@
+/** All that the rest of the protocol uses of oidc-provider. Nothing outside this folder imports the library itself. */
+export {
+  type AccessToken,
+  type Adapter,
+  type AdapterPayload,
+  type ClaimsParameter,
+  type Client,
+  type ClientCredentials,
+  type Configuration,
+  ExternalSigningKey,
+  errors,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+  Provider,
+  type RefreshToken,
+  type ResponseType,
+  type UnknownObject,
+} from 'oidc-provider';

@@ -1,0 +1,153 @@
+/**
+ * Run at every start: each touch of oidc-provider that is not documented API still does what it is for. Fails loudly, so that an upgrade
+ * that moves the ground is noticed before the first user does.
+ */
+import { strict as assert } from 'node:assert';
+import { createLocalJWKSet, SignJWT } from 'jose';
+import { type Client, errors, Provider } from 'oidc-provider';
+import instance from 'oidc-provider/lib/helpers/weak_cache.js';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import { CLIENT_SETTINGS, type ClientSettings } from '../servers/client-settings.ts';
+import { rowKey } from '../storage/row-keys.ts';
+import { accessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
+import { touchUndocumented } from './undocumented.ts';
+
+const ISSUER = 'https://self-test.example/oauth/v1';
+
+/** Takes what is saved and keeps nothing. */
+class Nowhere {
+  async upsert(): Promise<void> {}
+  async find(): Promise<object> {
+    return FOUND;
+  }
+}
+
+/** A client's metadata, the same object at each look-up. */
+const FOUND = { client_id: 'found', client_secret: 'secret', redirect_uris: ['https://self-test.example/callback'] };
+
+const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'ES256' } as AuthorizationServer;
+
+/** @throws {assert.AssertionError} naming the touch that lost its hold */
+export async function selfTest(): Promise<void> {
+  const asked: string[] = [];
+  const format = accessTokenFormat(
+    SERVER,
+    ISSUER,
+    createLocalJWKSet({ keys: [] }),
+    () => provider,
+    async () => ({}),
+  );
+  const provider: Provider = new Provider(ISSUER, {
+    adapter: Nowhere as never,
+    // Each named, or the library remarks on it at every start.
+    ttl: {
+      Grant: 60,
+      AuthorizationCode: 60,
+      AccessToken: 60,
+      RefreshToken: 60,
+      ClientCredentials: format.lifetime(() => {
+        asked.push('lifetime');
+        return 60;
+      }),
+    },
+    formats: { customizers: { jwt: format.customizer } },
+    jwks: { keys: [SELF_TEST_KEY] },
+    cookies: { keys: ['self-test'] },
+    extraClientMetadata: { properties: [CLIENT_SETTINGS] },
+    // Not for its own sake: it is what lets an implicit client register.
+    responseTypes: ['code', 'id_token'],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
+  });
+  assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
+  touchUndocumented(provider, {
+    signingAlgs: new Set([SELF_TEST_KEY.alg]),
+    formPost: async () => {},
+    judge: async () => void asked.push('judgement'),
+    beforeSecret: () => {},
+  });
+
+  const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
+  const ClientModel = provider.Client as unknown as new (
+    metadata: object,
+  ) => { compareClientSecret(secret: string): boolean; responseTypeAllowed(responseType: string): boolean };
+  const client = new ClientModel({
+    client_id: 'self-test',
+    client_secret: 'newest',
+    redirect_uris: ['http://localhost/callback'],
+    response_types: ['token'],
+    grant_types: ['implicit'],
+    [CLIENT_SETTINGS]: settings,
+  });
+  assert.ok(
+    instance(provider).configuration.responseTypes.includes('token'),
+    'oidc-provider: the plain token response type cannot be enabled',
+  );
+  assert.deepEqual(
+    ['newest', 'older', 'wrong'].map((secret) => client.compareClientSecret(secret)),
+    [true, true, false],
+    'oidc-provider: two client secrets cannot be valid at once',
+  );
+
+  assert.throws(() => client.responseTypeAllowed('code'), errors.UnauthorizedClient, 'oidc-provider: response types are judged elsewhere');
+
+  const found = await provider.Client.find('found');
+  Object.assign(FOUND, { client_name: 'the object decides, not what is in it' });
+  assert.ok(found !== undefined && (await provider.Client.find('found')) === found, 'oidc-provider: clients are looked up elsewhere');
+
+  const Context = (provider as unknown as { OIDCContext: new (ctx: object) => { urlFor(name: string): string } }).OIDCContext;
+  const spoofed = {
+    req: { headers: { host: 'evil.example' }, originalUrl: '/token' },
+    request: { url: '/token' },
+    href: 'https://evil.example/token',
+  };
+  assert.equal(new Context(spoofed).urlFor('token'), `${ISSUER}/token`, 'oidc-provider: URLs follow the Host header');
+
+  for (const [method, path] of [
+    ['GET', '/.well-known/openid-configuration'],
+    ['POST', '/token'],
+  ] as const) {
+    const visited = { app: provider };
+    // How far it comes without a request is all the same.
+    await instance(provider)
+      .router.match(method, path)
+      ?.route.run(visited, async () => {})
+      .catch(() => {});
+    const { value } = Object.getOwnPropertyDescriptor(visited, 'oidc') ?? {};
+    assert.ok(value instanceof Context, 'oidc-provider: the context of a request is made elsewhere');
+  }
+
+  // The lifetime is asked for before the format is chosen: that is how a token of a custom server becomes a JWT.
+  const token = new provider.ClientCredentials({ client: client as unknown as Client });
+  assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
+  assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
+
+  type Model = new (properties: object) => { readonly jti: string; save(): Promise<string> };
+  const { Grant, AuthorizationCode, AccessToken, RefreshToken } = provider as unknown as Record<string, Model>;
+  const issued = [Grant, AuthorizationCode, AccessToken, RefreshToken].flatMap((Issued) =>
+    Issued === undefined ? [] : new Issued({ client }),
+  );
+  for (const each of issued) await each.save();
+  const ids = [token, ...issued].map(({ jti }) => jti);
+  assert.ok(ids.length === 5 && ids.every((id) => rowKey(id).startsWith(id.slice(0, 7))), 'oidc-provider: ids are made elsewhere');
+
+  const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
+  const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };
+  const before = { clientId: 'self-test', idTokenSignedResponseAlg: 'RS256' };
+  const signed = await hint().setProtectedHeader({ alg: 'ES256', kid: SELF_TEST_KEY.kid }).sign(SELF_TEST_KEY);
+  await IdToken.validate(signed, before).catch(() => assert.fail('oidc-provider: hints of another algorithm are refused'));
+  const bySecret = await hint().setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from('newest'));
+  await assert.rejects(IdToken.validate(bySecret, before), 'oidc-provider: a hint that is signed by a secret is accepted');
+}
+
+/** A throw-away key: nothing that this provider signs leaves it. */
+const SELF_TEST_KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  use: 'sig',
+  alg: 'ES256',
+  kid: 'self-test',
+  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+  d: 'jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI',
+};

@@ -1,0 +1,54 @@
+/**
+ * Tells an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8). Whom to
+ * tell was noted with the end itself (protocol/storage/protocol-state.store.ts); the logout token is made when it is sent, so that it is fresh.
+ */
+import { z } from 'zod';
+import { type Carrier, Undeliverable } from '../../features/outbox/outbox.service.ts';
+import type { Outbound } from '../../platform/http/outbound.ts';
+import type { AuthorizationServers } from '../servers/authorization-servers.ts';
+import type { BuiltServer } from '../servers/provider.ts';
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+const note = z.object({ serverId: z.string(), clientId: z.string(), userId: z.string(), sid: z.string() });
+type Note = Readonly<z.infer<typeof note>>;
+type Client = NonNullable<Awaited<ReturnType<BuiltServer['provider']['Client']['find']>>>;
+
+/** Signed as the application's ID tokens are, by the key that signs now; it lives for two minutes. */
+async function logoutToken({ provider }: BuiltServer, client: Client, { userId, sid }: Note): Promise<string> {
+  const token = new provider.IdToken({}, { client });
+  token.set('sub', userId);
+  token.set('jti', crypto.randomUUID());
+  token.set('events', { [EVENT]: {} });
+  // An application whose ID tokens carry no sid would find no session by it; without one, all of the user's are meant (section 2.4).
+  if (client.includeSid()) token.set('sid', sid);
+  return token.issue({ use: 'logout' });
+}
+
+export function backchannelLogout(servers: AuthorizationServers, outbound: Outbound): Carrier {
+  return {
+    async deliver(payload) {
+      const ended = note.parse(payload);
+      const built = await servers.get(ended.serverId);
+      const client = await built?.provider.Client.find(ended.clientId);
+      if (built === undefined || client?.backchannelLogoutUri === undefined) return 'dropped';
+
+      const body = new URLSearchParams({ logout_token: await logoutToken(built, client, ended) });
+      const answer = await outbound(client.backchannelLogoutUri, { method: 'POST', body });
+      await answer.body?.cancel();
+      if (answer.status === 200 || answer.status === 204) return 'delivered';
+      const reason = `the application answered ${answer.status}`;
+      throw answer.status === 400 ? new Undeliverable(reason) : new Error(reason);
+    },
+    givenUp(payload) {
+      const { serverId, clientId } = note.parse(payload);
+      return {
+        eventType: 'app.oauth2.backchannel_logout',
+        displayMessage: 'Tell application of the end of a session',
+        targets: [
+          { id: clientId, type: 'AppInstance', displayName: clientId },
+          { id: serverId, type: 'AuthorizationServer', displayName: serverId },
+        ],
+      };
+    },
+  };
+}

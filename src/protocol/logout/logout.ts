@@ -1,0 +1,141 @@
+/**
+ * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in the order of checks that the README lists: it ends the browser session on
+ * all servers and no token. Without a hint that names the session's user it asks first, so that no foreign page can sign a user out.
+ */
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { parse } from 'node:querystring';
+import { decodeJwt } from 'jose';
+import { findByPostLogoutRedirectUri } from '../../features/applications/applications.service.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { type Keyring, sameSecret } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { type Client, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
+import { applicationOrigins } from '../servers/application-origins.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { cookies } from '../servers/cookies.ts';
+import type { ProtocolPages } from '../servers/error-pages.ts';
+import { readForm } from '../servers/form.ts';
+
+export interface LogoutParts {
+  readonly provider: Provider;
+  readonly pages: ProtocolPages;
+  readonly keyring: Keyring;
+  readonly config: Config;
+  readonly database: Database;
+  /** With its audit event. */
+  endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
+}
+
+const PARAMETERS = ['id_token_hint', 'post_logout_redirect_uri', 'state', 'client_id', 'ui_locales'] as const;
+type Parameters = Partial<Record<(typeof PARAMETERS)[number] | 'confirm', string>>;
+
+/** @throws {errors.InvalidRequest} a parameter given twice (RFC 6749 section 3.1), or with control characters, which PostgreSQL cannot all store */
+function single(source: Record<string, unknown>): Parameters {
+  const read: Parameters = {};
+  for (const name of [...PARAMETERS, 'confirm'] as const) {
+    const value = source[name];
+    if (Array.isArray(value)) throw new errors.InvalidRequest(`${name} must not be provided twice`);
+    if (typeof value === 'string' && !isPrintable(value)) throw new errors.InvalidRequest(`${name} contains control characters`);
+    if (typeof value === 'string' && value !== '') read[name] = value;
+  }
+  return read;
+}
+
+interface Hint {
+  readonly client: Client;
+  readonly subject: string;
+}
+
+/** @throws {errors.InvalidRequest} when it is no ID token of this server; an expired one is good enough */
+async function readHint(provider: Provider, hint: string): Promise<Hint> {
+  try {
+    const { aud } = decodeJwt(hint);
+    const client = typeof aud === 'string' ? await provider.Client.find(aud) : undefined;
+    if (client === undefined) throw new Error('unknown audience');
+    const { payload } = (await provider.IdToken.validate(hint, client)) as unknown as { payload: { sub: string } };
+    return { client, subject: payload.sub };
+  } catch (error) {
+    if (error instanceof errors.OIDCProviderError && error.statusCode >= 500) throw error;
+    throw new errors.InvalidRequest('the id_token_hint is not an ID token of this authorization server');
+  }
+}
+
+/** @throws {errors.InvalidClient} when it is named and unknown */
+async function namedClient(provider: Provider, id: string | undefined): Promise<Client | undefined> {
+  if (id === undefined) return undefined;
+  const client = await provider.Client.find(id);
+  if (client === undefined) throw new errors.InvalidClient('the application is not known');
+  return client;
+}
+
+/**
+ * Step 2: the address must be registered, by the named application or, where none is named, by any.
+ * @returns the application that registered it; undefined where no address is asked for
+ */
+async function checkRedirect(
+  { post_logout_redirect_uri: uri }: Parameters,
+  named: Client | undefined,
+  parts: LogoutParts,
+): Promise<Client | undefined> {
+  if (uri === undefined) return undefined;
+  const client = named ?? (await registrantOf(uri, parts));
+  if (!client?.postLogoutRedirectUriAllowed(uri)) throw new errors.InvalidRequest('the post_logout_redirect_uri is not registered');
+  return client;
+}
+
+async function registrantOf(uri: string, { provider, database }: LogoutParts): Promise<Client | undefined> {
+  const id = await findByPostLogoutRedirectUri(database, uri);
+  return id === undefined ? undefined : provider.Client.find(id);
+}
+
+function destination(uri: string | undefined, state: string | undefined, config: Config): string {
+  if (uri === undefined) return `${config.baseUrl}/signin?signed-out`;
+  // As it is registered, to the letter; only the state is added.
+  return state === undefined ? uri : `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
+}
+
+/** Proof that the form of the confirmation page came from this browser's session. */
+const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] =>
+  keyring.keysOf('logout confirmation').map((key) => createHmac('sha256', key).update(sessionUid).digest('base64url'));
+
+/** Answers `GET` and `POST {oauth_base}/logout`. */
+export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
+  const { provider, pages, keyring, config, endSession } = parts;
+  ctx.set('Cache-Control', 'no-store');
+  // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
+  const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readForm(ctx)) } : ctx.query);
+  const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
+  const named = hint?.client ?? (await namedClient(provider, parameters.client_id));
+  if (hint !== undefined && parameters.client_id !== undefined && parameters.client_id !== hint.client.clientId) {
+    throw new errors.InvalidRequest('client_id and id_token_hint name different applications');
+  }
+  const { post_logout_redirect_uri: uri } = parameters;
+  const registrant = await checkRedirect(parameters, named, parts);
+  const go = () => {
+    ctx.status = 302;
+    ctx.redirect(destination(uri, parameters.state, config));
+  };
+
+  const session = await provider.Session.get(ctx);
+  if (session.accountId === undefined) return go();
+  const proofs = confirmations(keyring, session.uid);
+  const { confirm } = parameters;
+  const confirmed = ctx.method === 'POST' && confirm !== undefined && proofs.some((proof) => sameSecret(confirm, proof));
+  if (hint?.subject !== session.accountId && !confirmed) {
+    const kept = Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== 'confirm'));
+    return pages.logout(ctx, {
+      action: `${provider.urlFor('end_session')}?${new URLSearchParams(kept)}`,
+      proof: { name: 'confirm', value: proofs[0] ?? '' },
+      applicationLabel: named === undefined ? undefined : clientSettings(named).label,
+      accountId: session.accountId,
+      redirectOrigins: uri === undefined || registrant === undefined ? [] : applicationOrigins(registrant, uri),
+      uiLocales: parameters.ui_locales,
+    });
+  }
+  await endSession({ uid: session.uid, userId: session.accountId }, ctx.req);
+  const { names, long } = cookies(config, keyring);
+  ctx.cookies.set(names?.session ?? '', null, { ...long });
+  return go();
+}

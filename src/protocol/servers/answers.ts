@@ -1,0 +1,105 @@
+/**
+ * The last word on an answer of the OAuth endpoints: JSON in exactly the form that is promised, the challenge of RFC 6749 section 5.2 and
+ * RFC 6750 section 3, and the request's writes committed before anything leaves.
+ */
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { errors } from '../library/oidc-provider.ts';
+import { type RequestState, requestStateOf } from '../storage/request-state.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import { explainGrantError } from '../token/grant-errors.ts';
+import { GRANT_TYPES, ROUTES } from './endpoints.ts';
+import { sayWhenToComeAgain } from './errors.ts';
+
+/** RFC 7235 quoted-string: what could end it early is left out. */
+const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
+
+interface ErrorBody {
+  error?: string;
+  error_description?: string;
+}
+
+/** An OAuth error as it is sent; anything that is not one is a server_error without details. */
+function errorBody(error: unknown): { status: number; body: ErrorBody } {
+  if (error instanceof errors.OIDCProviderError && error.expose) {
+    return {
+      status: error.statusCode,
+      body: { error: error.error, ...(error.error_description ? { error_description: error.error_description } : {}) },
+    };
+  }
+  return {
+    status: 500,
+    body: { error: 'server_error', error_description: 'something went wrong here; it was recorded under the request id' },
+  };
+}
+
+/**
+ * Commits what the request wrote. An answer that is an error writes no tokens and uses no code, but ends what it found stolen.
+ * @throws as ServerState.commit
+ */
+export async function commitWrites(ctx: KoaContextWithOIDC, server: ServerState): Promise<void> {
+  const request = requestStateOf(ctx);
+  if (request === undefined) return;
+  if (ctx.status >= 400) discardTokens(request);
+  // By an answer alone an application has a part in the session: who was refused, by the user or by a rule, is not told of him when it ends.
+  if (!request.writes.bySession) request.writes.sessionClients = [];
+  await server.commit(request);
+}
+
+function discardTokens({ writes }: RequestState): void {
+  writes.inserts = writes.inserts.filter(({ model }) => model === 'Session' || model === 'Interaction');
+  writes.uses = [];
+  writes.extensions = [];
+}
+
+/** Answers a program with an error that oidc-provider did not answer itself. */
+export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
+  explainGrantError(ctx, error);
+  const { status, body } = errorBody(error);
+  sayWhenToComeAgain(ctx, status, error);
+  ctx.status = status;
+  ctx.body = body;
+}
+
+/** Brings the answer of a program endpoint into the promised form. */
+export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
+  ctx.set('Cache-Control', 'no-store');
+  // RFC 6749 section 5.1; HTTP needs it no more.
+  if (ctx.path === ROUTES.token) ctx.set('Pragma', 'no-cache');
+  // Some refusals oidc-provider has answered itself.
+  sayWhenToComeAgain(ctx, ctx.status);
+  const body = ctx.body;
+  if (typeof body !== 'object' || body === null) {
+    // No content has no type: libraries take any but JSON for a wrong answer.
+    ctx.remove('Content-Type');
+    return;
+  }
+  const answer = body as ErrorBody & { scope?: string };
+  // The scope that an error is about stands in its description, if anywhere.
+  if (answer.error !== undefined) delete answer.scope;
+  if (ctx.path === ROUTES.token) {
+    correctGrantTypeError(ctx, answer);
+    if (ctx.status === 200) answer.scope ??= '';
+  }
+  if (ctx.path === ROUTES.userinfo) {
+    if (ctx.status === 403) ctx.set('Expires', '0');
+    if (answer.error !== undefined) {
+      ctx.set('WWW-Authenticate', `Bearer error=${quoted(answer.error)}, error_description=${quoted(answer.error_description)}`);
+    }
+  } else if (answer.error === 'invalid_client' && ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
+    ctx.set('WWW-Authenticate', `Basic realm=${quoted(ctx.oidc.issuer)}, error="invalid_client"`);
+  }
+  ctx.set('Content-Type', 'application/json;charset=UTF-8');
+}
+
+/** oidc-provider says invalid_request where RFC 6749 section 5.2 says unauthorized_client. */
+function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void {
+  // Absent where the request was refused before the library's own route was entered: a body that is too large, or was cut off.
+  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
+  const grantType = oidc?.params?.grant_type;
+  const client = oidc?.client;
+  if (answer.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
+  if (GRANT_TYPES.has(grantType) && !client.grantTypeAllowed(grantType)) {
+    answer.error = 'unauthorized_client';
+    answer.error_description = 'the application may not use this grant type';
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * The authorization servers of the service: found by path, built when first asked for, rebuilt on every change, the least recently used
+ * dropped. A change reaches this process at once and the others by notification; a time limit covers a lost notification.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { loadServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
+import { readSettings } from '../../features/settings/settings.service.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import { isUnavailable } from '../../platform/database/database-failures.ts';
+import type { Change } from '../../platform/database/notifications.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { answerShortly } from '../introspection/short-path.ts';
+import { findServerRevisions } from '../storage/server-revisions.store.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { isProgramEndpoint, methodsOf, OAUTH_METADATA, withoutAlias } from './endpoints.ts';
+import { TemporarilyUnavailable } from './errors.ts';
+import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
+
+/** The part of its time in the cache after which a server in use is asked about together with another, whose time has come. */
+const NEARLY_DUE = 0.9;
+const MOST_KEPT = 500;
+const BASE = '/oauth/v1';
+
+/** Where a request is bound. */
+export type Destination =
+  | {
+      readonly kind: 'endpoint';
+      readonly serverId: string;
+      readonly base: string;
+      readonly path: string;
+      /** Where there is no such server: an alias of the built-in one. */
+      readonly otherwise?: EndpointDestination;
+    }
+  | { readonly kind: 'elsewhere' };
+type EndpointDestination = Extract<Destination, { kind: 'endpoint' }>;
+
+/** @param path the request's path, without query */
+export function destinationOf(path: string): Destination {
+  // RFC 8414 section 3.1: the well-known segment stands before the issuer's path.
+  if (path.startsWith(`${OAUTH_METADATA}${BASE}`)) {
+    const base = path.slice(OAUTH_METADATA.length);
+    const id = base === BASE ? BUILT_IN : /^\/oauth\/v1\/([a-z0-9][a-z0-9_-]*)$/.exec(base)?.[1];
+    return id === undefined ? { kind: 'elsewhere' } : { kind: 'endpoint', serverId: id, base, path: OAUTH_METADATA };
+  }
+  if (!path.startsWith(`${BASE}/`)) return { kind: 'elsewhere' };
+  const own = path.slice(BASE.length);
+  if (methodsOf(own) !== undefined) return { kind: 'endpoint', serverId: BUILT_IN, base: BASE, path: own };
+  const aliased = withoutAlias(own);
+  const builtIn: EndpointDestination | undefined =
+    aliased === own ? undefined : { kind: 'endpoint', serverId: BUILT_IN, base: BASE, path: aliased };
+  const [, id, below = ''] = /^\/([a-z0-9][a-z0-9_-]*)(\/.*)$/.exec(own) ?? [];
+  const endpoint = withoutAlias(below);
+  if (id === undefined || id === BUILT_IN || methodsOf(endpoint) === undefined) return { kind: 'elsewhere' };
+  return { kind: 'endpoint', serverId: id, base: `${BASE}/${id}`, path: endpoint, ...(builtIn && { otherwise: builtIn }) };
+}
+
+interface Kept {
+  readonly built: BuiltServer;
+  /** What the server was built from; a look-up that finds the same keeps it. */
+  readonly fingerprint: string;
+  /** The database's mark of the same, from before it was looked up. */
+  revision: string;
+  checkedAt: number;
+  usedAt: number;
+}
+
+/** A question to the database which servers have changed. */
+interface Look {
+  readonly ids: ReadonlySet<string>;
+  /** As of the moment when it was asked. */
+  readonly checkedAt: () => number;
+  readonly revisions: Promise<ReadonlyMap<string, string>>;
+}
+
+export class AuthorizationServers {
+  /** Counts the changes, so that a load begun before one does not count as fresh after it. */
+  #changes = 0;
+  readonly #kept = new LRUCache<string, Kept>({ max: MOST_KEPT });
+  readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
+  #look: Look | undefined;
+
+  constructor(readonly parts: ProviderParts) {}
+
+  /**
+   * @returns undefined when there is no active server of this id
+   * @throws {TemporarilyUnavailable} when it must be looked up and the database is away
+   */
+  async get(id: string): Promise<BuiltServer | undefined> {
+    if (!isPrintable(id)) return undefined;
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) {
+      kept.usedAt = performance.now();
+      if (kept.usedAt - kept.checkedAt < timings.cache) return kept.built;
+    }
+    return this.#building.get(id) ?? this.#begin(id);
+  }
+
+  async builtIn(): Promise<BuiltServer> {
+    const built = await this.get(BUILT_IN);
+    if (built === undefined) throw new Error('the built-in authorization server is missing');
+    return built;
+  }
+
+  /** Takes note of a change made here or elsewhere. */
+  changed(change: Change | 'everything'): void {
+    const { clients } = this.parts;
+    this.#changes += 1;
+    // A load under way may have read what was before: whoever asks from now on begins another.
+    this.#building.clear();
+    this.#look = undefined;
+    if (change === 'everything') clients.forgetAll();
+    if (change === 'everything' || change.kind === 'settings') {
+      this.#kept.forEach((kept) => {
+        kept.checkedAt = Number.NEGATIVE_INFINITY;
+      });
+    } else if (change.kind === 'server') {
+      const kept = this.#kept.get(change.id);
+      if (kept !== undefined) kept.checkedAt = Number.NEGATIVE_INFINITY;
+    } else if (change.kind === 'application') clients.forget(change.id);
+  }
+
+  /**
+   * Answers a request bound for an endpoint.
+   * @returns false when nothing was answered, because there is no such server
+   */
+  async answer(req: IncomingMessage, res: ServerResponse, destination: EndpointDestination): Promise<boolean> {
+    const built = await this.get(destination.serverId);
+    if (built === undefined && destination.otherwise !== undefined) return this.answer(req, res, destination.otherwise);
+    if (built === undefined) return refuseProgram(res, destination.path);
+    const methods = methodsOf(destination.path) ?? [];
+    if (!methods.includes(req.method ?? '')) {
+      refuseMethod(res, methods);
+      return true;
+    }
+    if (req.method === 'OPTIONS' && !isPreflight(req)) {
+      tellMethods(res, methods);
+      return true;
+    }
+    if (await answerShortly(built.shortPath, req, res, destination.path)) return true;
+    const url = req.url ?? '/';
+    const query = url.indexOf('?');
+    // oidc-provider finds its mount path here, as express would leave it.
+    Object.assign(req, { originalUrl: url, baseUrl: destination.base });
+    req.url = destination.path + (query < 0 ? '' : url.slice(query));
+    await built.callback(req, res);
+    return true;
+  }
+
+  #begin(id: string): Promise<BuiltServer | undefined> {
+    const building = this.#load(id).finally(() => {
+      if (this.#building.get(id) === building) this.#building.delete(id);
+    });
+    this.#building.set(id, building);
+    return building;
+  }
+
+  async #load(id: string): Promise<BuiltServer | undefined> {
+    const unavailable = (error: unknown): never => {
+      throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
+    };
+    const { revisions, checkedAt } = this.#lookAt(id);
+    const revision = (await revisions.catch(unavailable)).get(id);
+    const unchanged = this.#kept.get(id);
+    if (unchanged !== undefined && unchanged.revision === revision) return unchanged.built;
+    const found = revision === undefined ? undefined : await this.#find(id).catch(unavailable);
+    if (revision === undefined || found === undefined) {
+      this.#kept.delete(id);
+      return undefined;
+    }
+    const fingerprint = JSON.stringify(found);
+    const kept = this.#kept.get(id);
+    if (kept?.fingerprint === fingerprint) {
+      Object.assign(kept, { revision, checkedAt: checkedAt() });
+      return kept.built;
+    }
+    const built = buildServer(found, this.parts);
+    this.#kept.set(id, { built, fingerprint, revision, checkedAt: checkedAt(), usedAt: performance.now() });
+    return built;
+  }
+
+  /**
+   * Asks about all servers in use at once whose time has come or nearly so: hundreds of them, each by itself every few seconds, would cost more than what
+   * they answer; and so would all of them whenever one is asked for that was not in use.
+   */
+  #lookAt(id: string): Look {
+    if (this.#look?.ids.has(id)) return this.#look;
+    const changes = this.#changes;
+    const begun = performance.now();
+    const ids = new Set([id]);
+    // Anybody may ask for a server that there is not: that is one look-up, and nobody else's.
+    const isKept = this.#kept.peek(id) !== undefined;
+    if (isKept) {
+      this.#kept.forEach(({ usedAt, checkedAt }, other) => {
+        if (begun - usedAt < timings.cache && begun - checkedAt > NEARLY_DUE * timings.cache) ids.add(other);
+      });
+    }
+    const checkedAt = () => (changes === this.#changes ? begun : Number.NEGATIVE_INFINITY);
+    const ask = async () => {
+      try {
+        const revisions = await findServerRevisions(this.parts.database.pool, [...ids]);
+        for (const [other, revision] of revisions) {
+          const kept = this.#kept.peek(other);
+          if (kept?.revision === revision) kept.checkedAt = checkedAt();
+        }
+        return revisions;
+      } finally {
+        if (this.#look === look) this.#look = undefined;
+      }
+    };
+    const look: Look = { ids, checkedAt, revisions: ask() };
+    if (isKept) this.#look = look;
+    return look;
+  }
+
+  async #find(id: string): Promise<ServerFoundation | undefined> {
+    const { database } = this.parts;
+    const parts = await loadServer(database, id);
+    if (parts === undefined || parts.server.status !== 'ACTIVE') return undefined;
+    return { ...parts, signIn: await readSettings({ database }, 'sign-in') };
+  }
+}
+
+/** A program gets JSON; everyone else the page for unknown addresses. @returns whether it was answered */
+function refuseProgram(res: ServerResponse, path: string): boolean {
+  if (!isProgramEndpoint(path)) return false;
+  res.writeHead(404, { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
+  res.end(JSON.stringify({ error: 'invalid_request', error_description: 'there is no such authorization server' }));
+  return true;
+}
+
+/** Is it the CORS protocol's question (Fetch standard, section 3.2.2)? oidc-provider answers that one, and no other OPTIONS. */
+const isPreflight = ({ headers }: IncomingMessage): boolean =>
+  headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+
+/** RFC 9110 section 9.3.7. */
+function tellMethods(res: ServerResponse, methods: readonly string[]): void {
+  res.writeHead(204, { Allow: methods.join(', '), 'Cache-Control': 'no-store' }).end();
+}
+
+/** RFC 9110 section 15.5.6. */
+function refuseMethod(res: ServerResponse, methods: readonly string[]): void {
+  res.writeHead(405, { Allow: methods.join(', '), 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
+  res.end(JSON.stringify({ error: 'invalid_request', error_description: 'the endpoint does not take this method' }));
+}

@@ -1,0 +1,42 @@
+/** What an application sets beyond the registered client metadata (RFC 7591); it rides on oidc-provider's client as one property. */
+
+import type { Profile } from '../../features/applications/application-settings.policy.ts';
+
+/** The name of the property among the client's metadata. */
+export const CLIENT_SETTINGS = 'gatehouse';
+
+export interface ClientSettings {
+  readonly label: string;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly consentMethod: 'TRUSTED' | 'REQUIRED';
+  /** ASSIGNED: open only to users that it is assigned to, themselves or by a group. */
+  readonly assignment: 'EVERYONE' | 'ASSIGNED';
+  readonly pkceRequired: boolean;
+  readonly allowedOrigins: readonly string[];
+  /** undefined: the claims of the granted scopes. */
+  readonly idTokenClaims: readonly string[] | undefined;
+  /** undefined: the authorization server's. */
+  readonly profile: Profile | undefined;
+  /** The external providers that its sign-in page offers; undefined: all. */
+  readonly identityProviders: readonly string[] | undefined;
+  /** Of its pages. */
+  readonly brandColor: string | undefined;
+  readonly introspectAny: boolean;
+  /** All its users must sign in with a second factor. */
+  readonly mfaRequired: boolean;
+  readonly rotateRefreshTokens: boolean;
+  /** Seconds. */
+  readonly refreshTokenLeeway: number;
+  /** Further secrets that are valid beside the newest one, for rotation. */
+  readonly olderSecrets: readonly string[];
+}
+
+/** The settings of one of oidc-provider's clients. */
+export function clientSettings(client: object): ClientSettings {
+  return (client as Record<typeof CLIENT_SETTINGS, ClientSettings>)[CLIENT_SETTINGS];
+}
+
+/** Whose rules count for a client's requests. @param client absent: not known yet */
+export const profileOf = (client: object | undefined, server: { readonly profile: Profile }): Profile =>
+  (client && clientSettings(client).profile) ?? server.profile;

@@ -1,0 +1,36 @@
+/**
+ * Which pages of other origins may read the answers of token, introspect, revoke and userinfo (Fetch standard, section 3.2, CORS protocol): those
+ * of the application's `allowed_origins`. No cookie counts at these endpoints, so none may be sent. Discovery and keys are public: oidc-provider
+ * lets every origin read them.
+ */
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from './client-settings.ts';
+
+/** What a page may read besides the body: why it was refused, when to come again, and under which id to ask about it. */
+const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
+const OF_PREFLIGHTS = ['Access-Control-Allow-Methods', 'Access-Control-Allow-Headers', 'Access-Control-Max-Age'];
+
+/**
+ * The last word on the CORS headers of an answer, errors included; what oidc-provider set before it knew the client gives way.
+ * @param isRegistered asked where no client is known: a preflight names none, and an error may come before its name
+ */
+export async function shareWithOrigin(ctx: KoaContextWithOIDC, isRegistered: (origin: string) => Promise<boolean>): Promise<void> {
+  ctx.vary('Origin');
+  const origin = ctx.get('Origin');
+  if (origin !== '' && (await mayRead(ctx, origin, isRegistered))) {
+    ctx.set('Access-Control-Allow-Origin', origin);
+    if (ctx.method !== 'OPTIONS') ctx.set('Access-Control-Expose-Headers', EXPOSED);
+    return;
+  }
+  for (const header of ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers', ...OF_PREFLIGHTS]) ctx.remove(header);
+}
+
+async function mayRead(ctx: KoaContextWithOIDC, origin: string, isRegistered: (origin: string) => Promise<boolean>): Promise<boolean> {
+  // Absent where the request was refused before the library's own route was entered.
+  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
+  const client = oidc?.client;
+  if (client !== undefined) return clientSettings(client).allowedOrigins.includes(origin);
+  // The answer stands already: a database that is away withholds it from the page, and changes nothing else.
+  // One that hangs would hold this answer up as long again.
+  return ctx.status !== 503 && isRegistered(origin).catch(() => false);
+}

@@ -1,0 +1,52 @@
+/** What every authorization server of the process is built with. */
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
+import type { Credentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Outbound } from '../../platform/http/outbound.ts';
+import type { UnansweredRequests } from '../authorize/unanswered.ts';
+import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
+import type { ClientDirectory } from '../storage/client-adapter.ts';
+import type { ProtocolPages } from './error-pages.ts';
+
+/** Whose request was rejected, and where. */
+export type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
+
+export interface ProviderParts {
+  readonly config: Config;
+  readonly keyring: Keyring;
+  readonly database: Database;
+  readonly clients: ClientDirectory;
+  readonly pages: ProtocolPages;
+  readonly log: Logger;
+  /** For addresses that applications have registered. */
+  readonly outbound: Outbound;
+  readonly wrongSecrets: WrongSecrets;
+  readonly unanswered: UnansweredRequests;
+  /** Checks user name and password. @throws {TooManyFailures} */
+  authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
+  /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
+  noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
+  /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
+  needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  /** Notes a refusal in the audit log, with what decided. */
+  refuse(refusal: RefusedRequest, req: IncomingMessage): Promise<void>;
+  /**
+   * Notes why a request is answered with an error: in the request's line of the log, and of a known application in the audit log.
+   * @param rejected absent: the application is not known
+   */
+  reject(
+    reason: { readonly error: string; readonly description: string },
+    rejected: Rejected | undefined,
+    req: IncomingMessage,
+  ): Promise<void>;
+  /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
+  endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
+  /** Where a request comes from. */
+  describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string };
+  /** The id that the outside knows a request by. */
+  requestId(req: IncomingMessage): string;
+}

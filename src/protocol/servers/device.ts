@@ -1,0 +1,35 @@
+/**
+ * The browser that a refresh token was obtained in, as introspection tells it (`device_id`): made of the device cookie, which never leaves itself.
+ * The code keeps it from the authorization request to its exchange, a refresh token for its successors; without a browser each grant has one of its own.
+ */
+import type { Context } from 'koa';
+import type { Config } from '../../platform/config/config.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import { browserDevice, deviceOf, keepDevice, newDevice } from '../../platform/http/device-cookie.ts';
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { requestStateOf } from '../storage/request-state.ts';
+
+const deviceIdOf = (device: string): string => digest(`device_id ${device}`).slice(0, 22);
+
+/** The id of the browser that answers an interaction; one that has no cookie yet is given it with that answer. */
+export const answeringDeviceId = (ctx: Context, config: Config): string => deviceIdOf(browserDevice(ctx, config));
+
+/** The id of no browser that is known. */
+export const freshDeviceId = (): string => deviceIdOf(newDevice());
+
+/**
+ * Takes note of the browser of an authorization request.
+ * @returns to be called once it is answered: a browser without the cookie is given one, if it was given a code
+ */
+export function noteDevice(ctx: KoaContextWithOIDC, config: Config): () => void {
+  const known = deviceOf(ctx, config);
+  const device = known ?? newDevice();
+  const request = requestStateOf(ctx);
+  if (request !== undefined) request.deviceId = deviceIdOf(device);
+  // What another site posts comes without cookies (SameSite=Lax): one that is there must not be replaced.
+  const isLacking = known === undefined && ctx.method === 'GET';
+  return () => {
+    const isGranted = request?.writes.inserts.some(({ model }) => model === 'AuthorizationCode');
+    if (isLacking && isGranted) keepDevice(ctx, config, device);
+  };
+}

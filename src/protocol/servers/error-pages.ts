@@ -1,0 +1,81 @@
+/** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
+
+import { soon } from '../../platform/clock/timeout.ts';
+import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { type WayBack, wayBackTo } from '../logout/way-back.ts';
+import { sayWhenToComeAgain } from './errors.ts';
+
+export interface ProtocolPages {
+  error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
+  /** Asks before signing out. */
+  logout(ctx: KoaContextWithOIDC, page: LogoutPage): Promise<void>;
+  /** Carries an authorization response to the application by POST. */
+  formPost(ctx: KoaContextWithOIDC, page: FormPostPage): Promise<void>;
+}
+
+export interface FormPostPage {
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly applicationLabel: string;
+  readonly redirectOrigins: readonly string[];
+  readonly uiLocales: string | undefined;
+}
+
+export interface ProtocolErrorPage {
+  readonly status: number;
+  readonly code: string;
+  readonly description: string;
+  /** The application that sent the user here, once it is known. */
+  readonly application: WayBack | undefined;
+  readonly uiLocales: string | undefined;
+}
+
+export interface LogoutPage {
+  readonly action: string;
+  readonly proof: { readonly name: string; readonly value: string };
+  readonly applicationLabel: string | undefined;
+  readonly accountId: string;
+  /** Empty when the browser stays with the service. */
+  readonly redirectOrigins: readonly string[];
+  readonly uiLocales: string | undefined;
+}
+
+/** Absent where the library's own route was not entered: at logout, or when the request was refused before it. */
+const libraryContext = (ctx: KoaContextWithOIDC): KoaContextWithOIDC['oidc'] | undefined => ctx.oidc;
+
+const single = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** The languages that the application asks for (OpenID Connect Core section 3.1.2.1): in the request, or in the one that is resumed. */
+export const requestedLocales = (ctx: KoaContextWithOIDC): string | undefined =>
+  single(libraryContext(ctx)?.params?.ui_locales) ?? single(ctx.query.ui_locales);
+
+/** The application of the request; of a sign-in that is over, the one that the address of its last step names. */
+async function applicationOf(ctx: KoaContextWithOIDC): Promise<Client | undefined> {
+  const oidc = libraryContext(ctx);
+  const named = single(ctx.query.application);
+  return oidc?.client ?? (oidc?.route === 'resume' && named !== undefined ? oidc.provider.Client.find(named) : undefined);
+}
+
+/** An error, and what it is told for. */
+interface ShownError extends Pick<ProtocolErrorPage, 'status' | 'code' | 'description'> {
+  readonly cause: unknown;
+}
+
+/** Shows the error page, with the way back to the application where one is known, and says when to come again where that helps. */
+export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, { cause, ...error }: ShownError): Promise<void> {
+  const client = await soon(
+    applicationOf(ctx).catch(() => undefined),
+    () => undefined,
+  );
+  const application = client && wayBackTo(client, ctx.oidc.issuer);
+  sayWhenToComeAgain(ctx, error.status, cause);
+  await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
+}
+
+/** Shows an error of the protocol, as the library reports it. */
+export async function showProtocolError(pages: ProtocolPages, ctx: KoaContextWithOIDC, error: ShownError): Promise<void> {
+  const { cause } = error;
+  // The step after the sign-in, taken twice or too late. Elsewhere in the library's routes there is no such error.
+  const over = cause instanceof errors.SessionNotFound;
+  await showError(pages, ctx, over ? { status: 410, code: 'interaction_expired', description: '', cause } : error);
+}

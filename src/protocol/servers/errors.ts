@@ -1,0 +1,41 @@
+/** The OAuth errors that oidc-provider does not have. They travel like its own: RFC 6749 sections 4.1.2.1 and 5.2. */
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+
+/** The database cannot be reached: 503, told to the client, and by redirect at the authorize endpoint. */
+export class TemporarilyUnavailable extends errors.OIDCProviderError {
+  // oidc-provider hides errors of status 500 and above as server_error unless they say otherwise.
+  override readonly expose = true;
+  override readonly allow_redirect = true;
+
+  constructor(cause?: unknown) {
+    super(503, 'temporarily_unavailable');
+    this.error_description = 'the service is temporarily unavailable, try again in a moment';
+    this.cause = cause;
+  }
+}
+
+/** Too many attempts from this address have failed: 429 (RFC 6585 section 4). */
+export class TooManyFailuresHere extends errors.OIDCProviderError {
+  /** @param retryAfter seconds */
+  constructor(readonly retryAfter: number) {
+    super(429, 'temporarily_unavailable');
+    this.error_description = 'too many attempts from this address have failed, try again later';
+  }
+}
+
+/** The password grant cannot ask for the user's second factor, and says so: `invalid_grant` (RFC 6749 section 5.2). */
+export class SecondFactorNeeded extends errors.OIDCProviderError {
+  constructor() {
+    super(400, 'invalid_grant');
+    this.error_description = 'the user must sign in with a second factor, which this grant cannot ask for';
+  }
+}
+
+/** Seconds after which a service whose database was away may be asked again. */
+const AWAY_FOR = 5;
+
+/** Says when a refused request may be sent again (RFC 9110 section 10.2.3), where that is known. */
+export function sayWhenToComeAgain(ctx: Pick<KoaContextWithOIDC, 'set'>, status: number, cause?: unknown): void {
+  const seconds = cause instanceof TooManyFailuresHere ? cause.retryAfter : status === 503 ? AWAY_FOR : undefined;
+  if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
+}

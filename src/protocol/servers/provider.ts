@@ -1,0 +1,248 @@
+/**
+ * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. Every setting unlike the library's default stands in deviations.ts with its reason.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.service.ts';
+import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
+import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
+import { USER_CLAIMS } from '../../features/claims/claims.policy.ts';
+import { announcedClaims } from '../../features/claims/custom-claims.policy.ts';
+import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
+import type { SignInSettings } from '../../features/settings/settings.service.ts';
+import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
+import { secondFactorCheck } from '../authorize/acr.ts';
+import { checkClaims } from '../authorize/claims.ts';
+import { answersBySession } from '../authorize/ended-session.ts';
+import { formPostMode } from '../authorize/form-post.ts';
+import { checkIdp, checkIdpScope } from '../authorize/idp.ts';
+import { checkNonce } from '../authorize/nonce.ts';
+import { promptRules } from '../authorize/prompts.ts';
+import { asRequested } from '../authorize/request.ts';
+import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
+import { checkScope, words } from '../authorize/scope.ts';
+import { signInBySessionToken } from '../authorize/session-token.ts';
+import { checkState } from '../authorize/state.ts';
+import { checkAssertion } from '../client-authentication/client-assertion.ts';
+import { mayIntrospect } from '../introspection/introspection.ts';
+import type { ShortPathParts } from '../introspection/short-path.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from '../library/oidc-provider.ts';
+import { sharePrototypes } from '../library/request-prototypes.ts';
+import { touchUndocumented } from '../library/undocumented.ts';
+import { ClientAdapter } from '../storage/client-adapter.ts';
+import { createDirectory } from '../storage/directory.ts';
+import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.ts';
+import { ReplayAdapter } from '../storage/replay-adapter.ts';
+import { ServerState } from '../storage/server-state.ts';
+import { SessionAdapter } from '../storage/session-adapter.ts';
+import { accessRules } from '../token/access.ts';
+import { accessTokenFormat } from '../token/access-token-format.ts';
+import { claimsByScope, findAccount, userinfoJudge } from '../token/account.ts';
+import { clientCredentialsScope } from '../token/client-credentials-scope.ts';
+import { explainGrantError } from '../token/grant-errors.ts';
+import { lifetimes, longestSession } from '../token/lifetimes.ts';
+import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
+import { rotateRefreshToken } from '../token/refresh-rotation.ts';
+import { serverClaims } from '../token/server-claims.ts';
+import { CLIENT_SETTINGS, clientSettings, profileOf } from './client-settings.ts';
+import { cookies } from './cookies.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { GRANT_TYPES, ROUTES } from './endpoints.ts';
+import { showProtocolError } from './error-pages.ts';
+import { verificationKeys } from './keys.ts';
+import { noteRefusals, rememberError } from './refusals.ts';
+import { SigningKeyInProcess } from './signing-key.ts';
+import { stepsAround } from './steps.ts';
+
+/** What a server is built from. */
+export interface ServerFoundation extends AuthorizationServerParts {
+  readonly signIn: SignInSettings;
+}
+
+export interface BuiltServer extends ServerFoundation {
+  readonly issuer: string;
+  readonly provider: Provider;
+  readonly state: ServerState;
+  readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+  /** By which what is plainly right is answered without oidc-provider. */
+  readonly shortPath: ShortPathParts;
+}
+
+export function buildServer(parts: ServerFoundation, deps: ProviderParts): BuiltServer {
+  const { server, scopes, signIn } = parts;
+  const { config, keyring, database } = deps;
+  const issuer = issuerOf(config.baseUrl, server.id);
+  const assertionAudiences = config.strictAssertionAudience ? [issuer] : [issuer, `${issuer}/token`];
+  const state = new ServerState(database.pool, server.key, issuer);
+  const keys = openSigningKeys(parts.keys, server.signingAlg, keyring).map((jwk) => new SigningKeyInProcess(jwk));
+  const directory = createDirectory(state, database, server.id);
+  const keyOf = verificationKeys(parts.keys, directory.signingKey);
+  const claims = serverClaims({
+    serverId: server.id,
+    claims: parts.claims,
+    log: deps.log,
+    readAccount: directory.user,
+    readBelongings: directory.belongings,
+  });
+  const format = accessTokenFormat(server, issuer, keyOf, () => provider, claims.forAccessToken);
+  const { denied, refused } = noteRefusals(server, state, deps.refuse);
+  const access = accessRules(parts.policies, server, directory.groupIds, directory.isAssigned, denied);
+  const consent = promptRules(
+    server,
+    scopes,
+    directory.rememberedScopes,
+    directory.isAssigned,
+    access.judgeRequest,
+    secondFactorCheck(signIn, directory.isAdministrator),
+    deps.describe,
+    refused,
+  );
+  const announced = announcedClaims(parts.claims);
+  const accounts = findAccount(directory.user, claims);
+  const judgeAtUserinfo = userinfoJudge(server);
+  const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
+  const ttl = lifetimes(server, access, signIn);
+  const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
+
+  const configuration: Configuration = {
+    adapter: (name) => {
+      if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
+      if (name === 'Grant') return new GrantAdapter(state);
+      if (name === 'ReplayDetection') return new ReplayAdapter(state);
+      if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
+      if (isStored(name)) return new ModelAdapter(name, state, judgeAtUserinfo);
+      throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
+    },
+    fetch: deps.outbound as unknown as NonNullable<Configuration['fetch']>,
+    jwks: { keys },
+    routes: ROUTES,
+    scopes: [...scopeNames],
+    acrValues: [...ACR_VALUES],
+    claims: claimsByScope(announced),
+    responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
+    clientDefaults: { id_token_signed_response_alg: server.signingAlg },
+    extraClientMetadata: { properties: [CLIENT_SETTINGS] },
+    cookies: cookies(config, keyring),
+    clockTolerance: 0,
+    conformIdTokenClaims: false,
+    enableHttpPostMethods: false,
+    allowOmittingSingleRegisteredRedirectUri: false,
+    ttl: {
+      ...ttl,
+      Interaction(ctx, { session }) {
+        if (session?.accountId !== undefined) return LIFETIMES.interaction;
+        deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
+        return LIFETIMES.unansweredInteraction;
+      },
+      AccessToken: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
+      ClientCredentials: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
+    },
+    formats: { customizers: { jwt: format.customizer } },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: mayIntrospect },
+      revocation: {
+        enabled: true,
+        // Only the client's own token, and only the one named; false keeps oidc-provider from ending the whole grant.
+        async allowedPolicy(_ctx, client, token) {
+          if (token.clientId === client.clientId) await token.destroy();
+          return false;
+        },
+      },
+      userinfo: { enabled: true },
+      externalSigningSupport: { enabled: true, ack: 'experimental-01' },
+      rpInitiatedLogout: { enabled: true },
+      // Announced, and `sid` given; told of is the end of a session from the outbox (backchannel-logout.ts), not by the library.
+      backchannelLogout: { enabled: true },
+      claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
+      resourceIndicators: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      dPoP: { enabled: false },
+    },
+    interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
+    loadExistingGrant: consent.loadExistingGrant,
+    findAccount: accounts,
+    discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
+    extraParams: {
+      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, profileOf(ctx.oidc.client, server))),
+      nonce: (ctx) =>
+        onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, profileOf(ctx.oidc.client, server))),
+      scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
+      idp: (ctx) => onAuthorize(ctx, () => checkIdp(ctx, directory.identityProvider)),
+      idp_scope: (ctx) => onAuthorize(ctx, () => checkIdpScope(ctx)),
+      // The last: what is wrong with a request uses no token up.
+      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state, deps.endSession)),
+    },
+    issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
+    rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, access),
+    // A token outlives the session it was issued in; logout ends no token.
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: () => true,
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, { typ }) => checkAssertion(assertionAudiences, aud, typ),
+    pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
+    // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
+    clientBasedCORS: () => true,
+    renderError: (ctx, out, cause) =>
+      showProtocolError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '', cause }),
+  };
+
+  const provider = new Provider(issuer, configuration);
+  sharePrototypes(provider, config.secure);
+  touchUndocumented(provider, {
+    signingAlgs: offer.signingAlgs,
+    formPost: formPostMode(deps.pages),
+    async judge(token) {
+      if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
+      // A scope that was deleted since is granted no more.
+      if (token.kind === 'AccessToken')
+        token.scope =
+          words(token.scope)
+            .filter((name) => scopeNames.has(name))
+            .join(' ') || undefined;
+      await access.judgeToken(token);
+    },
+    beforeSecret(clientId) {
+      if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
+    },
+  });
+  const grant = passwordGrant({ provider, scopes, isAssigned: directory.isAssigned, findAccount: accounts, denied, ...deps });
+  provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
+  provider.on('authorization.error', rememberError);
+  provider.on('grant.error', (ctx, error) => {
+    explainGrantError(ctx, error);
+    Object.assign(ctx.body as object, { error_description: error.error_description });
+  });
+  provider.on('authorization.success', (ctx, response = {}) => {
+    answersBySession(ctx);
+    // The library leaves it out beside an ID token; clients that follow RFC 9207 section 2.4 look for it in every response.
+    response.iss = issuer;
+  });
+  provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
+
+  provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, ...deps }));
+  const { wrongSecrets } = deps;
+  const userinfoClaims = [...USER_CLAIMS, ...announced];
+  const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets };
+  return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
+}
+
+/**
+ * Where the hosted pages ask the user. The application goes along, for the way back when the interaction is no more; so does the language
+ * that the user chose in the step before.
+ */
+function interactionAddress(serverId: string, { uid, params }: { uid: string; params: UnknownObject }, ctx: KoaContextWithOIDC): string {
+  const carried = new URLSearchParams({ application: String(params.client_id) });
+  const { language } = ctx.query;
+  if (ctx.oidc.route === 'resume' && typeof language === 'string') carried.set('language', language);
+  return `/interaction/${serverId}/${uid}?${carried}`;
+}
+
+/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on the authorize endpoint only. */
+function onAuthorize<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
+  if (ctx.oidc.route !== 'authorization') return undefined;
+  const { refusal } = asRequested(ctx);
+  if (refusal !== undefined) throw refusal;
+  return check();
+}

@@ -1,0 +1,127 @@
+/** What the authorization server refuses to a user who has signed in, or to an application that has proved itself, is noted in the audit log with what decided. */
+import type { IncomingMessage } from 'node:http';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
+import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../../features/policies/decisions.policy.ts';
+import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import { words } from '../authorize/scope.ts';
+import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { ROUTES } from './endpoints.ts';
+
+export interface Judged {
+  readonly clientId: string;
+  readonly userId: string | undefined;
+  readonly grantType: AccessGrantType;
+  readonly scopes: readonly string[];
+}
+
+/** Of a token, or of the grant that an authorization request asks for. */
+export type Denial = Judged &
+  (
+    | ({ readonly kind: 'access-policy' } & Pick<AccessRefused, 'steps' | 'left'>)
+    | { readonly kind: 'not-assigned' }
+    | { readonly kind: 'second-factor-needed' }
+  );
+export type NoteDenial = (denial: Denial) => Promise<void>;
+
+/** Of an authorization request by its signed-in user. */
+export type NoteRefusal = (
+  ctx: KoaContextWithOIDC,
+  refusal:
+    | { readonly kind: 'not-assigned' }
+    | { readonly kind: 'second-factor-needed'; readonly demandedBy?: DemandReason }
+    | { readonly kind: 'consent-required'; readonly scopes: readonly KeptScope[] },
+) => Promise<void>;
+
+export interface Refusals {
+  readonly denied: NoteDenial;
+  readonly refused: NoteRefusal;
+}
+
+/** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
+export function grantTypesOf(responseType: unknown): AccessGrantType[] {
+  const types = words(responseType);
+  return [
+    ...(types.includes('code') ? ['authorization_code' as const] : []),
+    ...(types.some((type) => type !== 'code') ? ['implicit' as const] : []),
+  ];
+}
+
+export function noteRefusals({ id, name }: AuthorizationServer, state: ServerState, refuse: ProviderParts['refuse']): Refusals {
+  async function note(ctx: KoaContextWithOIDC, { clientId, userId, grantType, scopes }: Judged, why: Why): Promise<void> {
+    const { prompt } = ctx.oidc.params ?? {};
+    const request = {
+      clientId,
+      serverId: id,
+      grantType,
+      scopes: scopes.slice(0, MOST_SCOPES),
+      ...(typeof prompt === 'string' && { prompt }),
+    };
+    const endpoint = ctx.path === ROUTES.token ? 'token' : 'authorize';
+    noted.add(ctx.req);
+    await state.read(() => refuse({ endpoint, userId, server: { id, name }, decision: { ...why, request } as RequestRefused }, ctx.req));
+  }
+
+  return {
+    async denied({ clientId, userId, grantType, scopes, ...why }) {
+      const { ctx } = Provider;
+      if (ctx !== undefined) await note(ctx, { clientId, userId, grantType, scopes }, why);
+    },
+    async refused(ctx, why) {
+      const { client, params, session, account } = ctx.oidc;
+      if (client === undefined) return;
+      const userId = session?.accountId ?? account?.accountId;
+      const grantType = grantTypesOf(params?.response_type)[0] ?? 'authorization_code';
+      await note(ctx, { clientId: client.clientId, userId, grantType, scopes: words(params?.scope) }, why);
+    },
+  };
+}
+
+/** What an application has to reckon with, or what is noted with what decided. */
+const ROUTINE = new Set([
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'access_denied',
+  'temporarily_unavailable',
+  'server_error',
+]);
+
+const noted = new WeakSet<IncomingMessage>();
+
+/** What the user did wrong is an event of the user's. */
+export const noteElsewhere = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
+
+interface AnsweredError {
+  readonly error: string;
+  readonly error_description?: string | undefined;
+}
+
+const answered = new WeakMap<IncomingMessage, AnsweredError>();
+
+/** Remembers the error that the library answers an authorization request with: it says so where nothing can be waited for. */
+export const rememberError = ({ req }: KoaContextWithOIDC, error: AnsweredError): void => void answered.set(req, error);
+
+/** Notes why a request is answered with an error: in the log, and in the audit log unless what decided is there already. @param given absent: the remembered one, if any */
+export async function noteError(
+  { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },
+  ctx: KoaContextWithOIDC,
+  given: AnsweredError | undefined = answered.get(ctx.req),
+): Promise<void> {
+  if (given === undefined) return;
+  const { error, error_description: description = '' } = given;
+  // Absent where the request was refused before the library's own route was entered.
+  const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
+  const clientId = oidc?.client?.clientId;
+  const endpoint = ctx.path === ROUTES.authorization ? 'authorize' : 'token';
+  // Of the other endpoints only that the application did not prove itself.
+  const isTold =
+    !noted.has(ctx.req) && !ROUTINE.has(error) && (endpoint === 'authorize' || ctx.path === ROUTES.token || error === 'invalid_client');
+  const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name } } as const) : undefined;
+  await reject({ error, description }, rejected, ctx.req);
+}
+
+type WithoutRequest<D> = D extends RequestRefused ? Omit<D, 'request'> : never;
+type Why = WithoutRequest<RequestRefused>;

@@ -1,0 +1,150 @@
+/**
+ * oidc-provider's clients, made from applications. A process keeps them for a few seconds; a change drops them at once (NOTIFY). An inactive
+ * application is no client. Clients are created by the management API alone.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import { secretContext } from '../../features/applications/applications.service.ts';
+import { findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import type { AdapterPayload, ResponseType } from '../library/oidc-provider.ts';
+import { CLIENT_SETTINGS, type ClientSettings } from '../servers/client-settings.ts';
+import { NoAdapter } from './no-adapter.ts';
+import type { ServerState } from './server-state.ts';
+
+const MOST_KEPT = 5000;
+
+/** All clients of the service, shared by the servers of this process. */
+export class ClientDirectory {
+  /** Counts the changes, so that a load begun before one is not kept after it. */
+  #changes = 0;
+  readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>({ max: MOST_KEPT });
+
+  constructor(
+    readonly database: Database,
+    readonly keyring: Keyring,
+  ) {}
+
+  /** @returns the client's metadata, undefined when there is no active application of this id */
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    if (!isPrintable(id)) return undefined;
+    const kept = this.#kept.get(id);
+    const checkedAt = performance.now();
+    if (kept !== undefined && checkedAt - kept.checkedAt < timings.cache) return kept.metadata;
+    const changes = this.#changes;
+    const found = await this.#load(id);
+    // What has not changed stays the same object: every server has made its own of it.
+    const metadata = isDeepStrictEqual(found, kept?.metadata) ? kept?.metadata : found;
+    // Unknown ids are not kept: an attacker could fill the cache with them.
+    if (metadata === undefined) this.#kept.delete(id);
+    else if (changes === this.#changes) this.#kept.set(id, { metadata, checkedAt });
+    return metadata;
+  }
+
+  forget(id: string): void {
+    this.#changes += 1;
+    this.#kept.delete(id);
+  }
+
+  forgetAll(): void {
+    this.#changes += 1;
+    this.#kept.clear();
+  }
+
+  async #load(id: string): Promise<AdapterPayload | undefined> {
+    const found = await findApplicationWithSecrets(this.database.knex, id);
+    if (found === undefined || found.application.status !== 'ACTIVE') return undefined;
+    const { application } = found;
+    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) => this.keyring.open(sealed, secretContext(secretId)));
+    const settings = application.settings;
+    const own: ClientSettings = {
+      label: application.label,
+      createdAt: Math.floor(application.created.getTime() / 1000),
+      consentMethod: settings.consent_method,
+      assignment: settings.assignment,
+      pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
+      allowedOrigins: settings.allowed_origins,
+      idTokenClaims: settings.id_token_claims,
+      profile: settings.profile ?? undefined,
+      identityProviders: settings.identity_providers,
+      brandColor: settings.brand_color,
+      introspectAny: settings.introspect_any,
+      mfaRequired: settings.mfa_required ?? false,
+      // A public client that was registered as STATIC before this was refused rotates all the same.
+      rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
+      refreshTokenLeeway: settings.refresh_token.leeway,
+      olderSecrets: older,
+    };
+    return {
+      client_id: application.id,
+      client_name: application.label,
+      ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest }),
+      token_endpoint_auth_method: settings.token_endpoint_auth_method,
+      // RFC 7591 knows no more than these two; `browser` and `service` only choose defaults.
+      application_type: settings.application_type === 'native' ? 'native' : 'web',
+      redirect_uris: settings.redirect_uris,
+      post_logout_redirect_uris: settings.post_logout_redirect_uris,
+      response_types: [...settings.response_types] as ResponseType[],
+      grant_types: settings.grant_types,
+      ...optional({
+        jwks: settings.jwks,
+        jwks_uri: settings.jwks_uri,
+        client_uri: settings.client_uri,
+        logo_uri: settings.logo_uri,
+        tos_uri: settings.tos_uri,
+        policy_uri: settings.policy_uri,
+        initiate_login_uri: settings.initiate_login_uri,
+        backchannel_logout_uri: settings.backchannel_logout_uri,
+        backchannel_logout_session_required: settings.backchannel_logout_session_required,
+        id_token_signed_response_alg: settings.id_token_signed_response_alg,
+      }),
+      [CLIENT_SETTINGS]: own,
+    };
+  }
+}
+
+const optional = (values: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+/** What a server offers its clients. */
+export interface ServerOffer {
+  readonly signingAlgs: ReadonlySet<string>;
+  readonly grantTypes: ReadonlySet<string>;
+}
+
+/**
+ * The clients as one server sees them: oidc-provider refuses a client whole that registers what the server lacks, so an algorithm that it does
+ * not sign with gives way to its own, and a grant type that it does not know is left out.
+ */
+export class ClientAdapter extends NoAdapter {
+  /** What was made of the metadata, as long as the directory holds the same. */
+  readonly #seen = new WeakMap<AdapterPayload, AdapterPayload>();
+
+  constructor(
+    readonly server: ServerState,
+    readonly directory: ClientDirectory,
+    readonly offer: ServerOffer,
+  ) {
+    super();
+  }
+
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const metadata = await this.server.read(() => this.directory.find(id));
+    if (metadata === undefined) return undefined;
+    const seen = this.#seen.get(metadata) ?? this.#present(metadata);
+    this.#seen.set(metadata, seen);
+    return seen;
+  }
+
+  #present(metadata: AdapterPayload): AdapterPayload {
+    const { id_token_signed_response_alg: alg, grant_types: grantTypes = [], ...rest } = metadata;
+    return {
+      ...rest,
+      grant_types: grantTypes.filter((type) => this.offer.grantTypes.has(type)),
+      ...(alg !== undefined && this.offer.signingAlgs.has(alg) ? { id_token_signed_response_alg: alg } : {}),
+    };
+  }
+}

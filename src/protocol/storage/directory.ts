@@ -1,0 +1,30 @@
+/**
+ * What the protocol reads of the features: users, roles, groups, assignments, consents, identity providers and keys. Every look-up answers
+ * "temporarily unavailable" when the database is away.
+ */
+import { findRoles } from '../../features/administrators/roles.store.ts';
+import { isAssigned } from '../../features/applications/application-assignments.store.ts';
+import { findSigningKey } from '../../features/authorization-servers/signing-keys.store.ts';
+import { readBelongings } from '../../features/claims/claims.store.ts';
+import { type ConsentKey, rememberedScopes } from '../../features/consents/consents.store.ts';
+import { listGroupIds } from '../../features/groups/groups.store.ts';
+import { findIdentityProvider } from '../../features/identity-providers/identity-providers.store.ts';
+import { findUserById } from '../../features/users/users.store.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import type { ServerState } from './server-state.ts';
+
+export type Directory = ReturnType<typeof createDirectory>;
+
+export const createDirectory = (state: ServerState, { knex }: Database, serverId: string) => ({
+  user: (id: string) => state.read(() => findUserById(knex, id)),
+  isAdministrator: async (userId: string) => (await state.read(() => findRoles(knex, userId))).length > 0,
+  groupIds: (userId: string) => state.read(() => listGroupIds(knex, userId)),
+  /** Organizations, departments and groups of a user, for claims. */
+  belongings: (userId: string) => state.read(() => readBelongings(knex, userId)),
+  isAssigned: (applicationId: string, userId: string) => state.read(() => isAssigned(knex, applicationId, userId)),
+  rememberedScopes: (key: ConsentKey) => state.read(() => rememberedScopes(knex, key)),
+  identityProvider: (id: string) => state.read(() => findIdentityProvider(knex, id)),
+  /** @param kid as a token names it */
+  signingKey: async (kid: string) => (isPrintable(kid) ? state.read(() => findSigningKey(knex, serverId, kid)) : undefined),
+});

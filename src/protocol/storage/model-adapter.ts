@@ -1,0 +1,167 @@
+/**
+ * oidc-provider's Adapter over the store. Ids are stored as digests (row-keys.ts) and no stored payload holds a usable value; a consume is one conditional
+ * update in the same statement as the tokens it yields; grants are derived from their tokens and never stored.
+ * Sessions have an adapter of their own (session-adapter.ts), clients too (clients.ts).
+ */
+
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { type AdapterPayload, Provider } from '../library/oidc-provider.ts';
+import { freshDeviceId } from '../servers/device.ts';
+import { type JudgeAtUserinfo, scopeAtUserinfo } from '../token/account.ts';
+import { NoAdapter } from './no-adapter.ts';
+import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from './protocol-state.store.ts';
+import { hasUnusedSuccessor } from './refresh-leeway.store.ts';
+import { currentRequest, type RequestState } from './request-state.ts';
+import { rowKey } from './row-keys.ts';
+import type { ServerState } from './server-state.ts';
+import { withoutUsableValues } from './stored-payload.ts';
+
+const CONSUMABLE: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
+const BEARERS: ReadonlySet<ModelName> = new Set(['AccessToken', 'ClientCredentials']);
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** An answer came to an interaction that is no more. */
+export class InteractionOver extends Error {
+  override readonly name = 'InteractionOver';
+}
+
+export class ModelAdapter extends NoAdapter {
+  constructor(
+    readonly model: ModelName,
+    readonly server: ServerState,
+    readonly judgeAtUserinfo?: JudgeAtUserinfo,
+  ) {
+    super();
+  }
+
+  /**
+   * An interaction is his who has signed in by it: whatever ends his sessions ends this sign-in.
+   * @throws {InteractionOver} when it is to be answered and is no more: it must not come back
+   */
+  override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+    const row = {
+      model: this.model,
+      id: rowKey(id),
+      serverKey: this.server.key,
+      payload: withoutUsableValues(payload),
+      accountId: text(payload.accountId) ?? text(payload.result?.login?.accountId),
+      clientId: text(payload.clientId),
+      grantId: text(payload.grantId),
+      uid: undefined,
+      expiresAt: payload.exp ?? epochSeconds() + expiresIn,
+    };
+    if (this.model === 'Interaction' && payload.result !== undefined) {
+      if (!(await this.server.read((pool) => answerInteraction(pool, row, epochSeconds())))) throw new InteractionOver();
+      return;
+    }
+    await this.server.write((request) => {
+      Object.assign(row.payload, this.#device(request), this.#predecessor(request));
+      request.writes.insert(row);
+    });
+  }
+
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const request = currentRequest();
+    const key = rowKey(id);
+    const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
+    request?.models.set(key, pending);
+    const found = await pending;
+    if (found !== undefined && BEARERS.has(found.model) && this.#isAtUserinfo) await this.judgeAtUserinfo?.(found);
+    if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
+    if (request !== undefined) remember(request, found);
+    return this.#present(id, found, await this.#isConsumed(key, found));
+  }
+
+  /** A refresh token that was used counts as consumed once its leeway is over, or its successor was used or revoked. */
+  async #isConsumed(id: string, { payload, consumedAt }: FoundModel): Promise<boolean> {
+    if (consumedAt === undefined || this.model !== 'RefreshToken') return consumedAt !== undefined;
+    const [now, grantId] = [epochSeconds(), text(payload.grantId)];
+    if (grantId === undefined || consumedAt + this.server.refreshTokenLeeway(payload.clientId) <= now) return true;
+    return !(await this.server.read((pool) =>
+      hasUnusedSuccessor(pool, { model: this.model, id, serverKey: this.server.key }, grantId, now),
+    ));
+  }
+
+  /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
+  override async consume(id: string): Promise<void> {
+    const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(Provider.ctx?.oidc.client?.clientId) : 0;
+    await this.server.write((request) => request.writes.uses.push({ leeway, ...this.#key(id) }));
+  }
+
+  override async destroy(id: string): Promise<void> {
+    await this.server.write((request) => request.writes.delete(this.#key(id)));
+  }
+
+  override async revokeByGrantId(grantId: string): Promise<void> {
+    await this.server.write((request) => request.endedGrants.add(grantId));
+  }
+
+  /** What a code or refresh token keeps of its browser. */
+  #device(request: RequestState): { readonly deviceId?: string } {
+    if (!CONSUMABLE.has(this.model)) return {};
+    request.deviceId ??= freshDeviceId();
+    return { deviceId: request.deviceId };
+  }
+
+  get #isAtUserinfo(): boolean {
+    return this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo';
+  }
+
+  #key(id: string): StoredKey {
+    return { model: this.model, id: rowKey(id), serverKey: this.server.key };
+  }
+
+  /** What a refresh token keeps of the one that it was given for (protocol/storage/refresh-leeway.store.ts). */
+  #predecessor({ writes }: RequestState): { readonly predecessor?: string } {
+    const use = this.model === 'RefreshToken' ? writes.uses.find(({ model }) => model === 'RefreshToken') : undefined;
+    return use === undefined ? {} : { predecessor: use.id };
+  }
+
+  #present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
+    const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
+    if (this.#isAtUserinfo) payload.scope = scopeAtUserinfo(payload.scope ?? '');
+    if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
+    if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
+    return payload;
+  }
+}
+
+/**
+ * Was a sign-in answered in another browser than the one that goes on with it? Whoever plants the cookie of his own interaction in somebody's browser, as a
+ * page of a sibling domain can, would else be signed in as who signs in there (session fixation).
+ */
+function isOfAnotherBrowser({ model, payload }: FoundModel, request: RequestState | undefined): boolean {
+  const { login } = (payload.result ?? {}) as { readonly login?: { readonly deviceId?: unknown } };
+  return model === 'Interaction' && request !== undefined && login?.deviceId !== undefined && login.deviceId !== request.deviceId;
+}
+
+/** Keeps what the token says about its user and its grant for the library's next questions. */
+function remember(request: RequestState, { payload, account, expiresAt }: FoundModel): void {
+  if (account !== undefined) request.accounts.set(account.id, account);
+  const { grantId, accountId, clientId, scope, claims } = payload;
+  request.deviceId = text(payload.deviceId) ?? request.deviceId;
+  if (typeof grantId !== 'string' || typeof accountId !== 'string' || typeof clientId !== 'string') return;
+  const requested = Object.values((claims ?? {}) as Record<string, Record<string, unknown>>).flatMap((names) => Object.keys(names));
+  request.grants.set(grantId, { accountId, clientId, scope: text(scope) ?? '', claims: requested, exp: Math.floor(expiresAt) });
+}
+
+/** Grants: answered from the token that was read in the same request. Saving one writes nothing. */
+export class GrantAdapter extends NoAdapter {
+  constructor(readonly server: ServerState) {
+    super();
+  }
+
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const grant = currentRequest()?.grants.get(id);
+    if (grant === undefined) return undefined;
+    const { accountId, clientId, scope, claims, exp } = grant;
+    return { kind: 'Grant', jti: id, accountId, clientId, exp, openid: { scope, claims: [...claims] } };
+  }
+
+  override async destroy(id: string): Promise<void> {
+    await this.server.write((request) => request.endedGrants.add(id));
+  }
+}
+
+/** Is this a model that has a row of its own? */
+export const isStored = (name: string): name is ModelName => name in MODELS;

@@ -1,0 +1,327 @@
+/**
+ * The hot path's reads and endings: what oidc-provider keeps (sessions, codes, tokens, interactions), one row each, under a digest of
+ * its id. Reads bring the account along. Named prepared statements through pg, never knex; expiry is compared with the caller's clock.
+ * What a request writes is in protocol-writes.ts.
+ */
+import type pg from 'pg';
+import { together } from '../../platform/database/batch.ts';
+import { isBrokenConnection } from '../../platform/database/database-failures.ts';
+
+/** Numbers in the column `model`. Never reuse one. */
+export const MODELS = {
+  Session: 1,
+  AuthorizationCode: 2,
+  AccessToken: 3,
+  RefreshToken: 4,
+  ClientCredentials: 5,
+  Interaction: 6,
+  ReplayDetection: 7,
+  SessionToken: 8,
+} as const;
+export type ModelName = keyof typeof MODELS;
+
+/** `server_key` of what all authorization servers share. */
+export const ALL_SERVERS = 0;
+
+export interface StoredKey {
+  readonly model: ModelName;
+  /** SHA-256 of the value, base64url; before it the minute in which it was issued, if the value tells (protocol/storage/row-keys.ts). */
+  readonly id: string;
+  readonly serverKey: number;
+}
+
+export interface StoredModel extends StoredKey {
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly accountId: string | undefined;
+  readonly clientId: string | undefined;
+  readonly grantId: string | undefined;
+  readonly uid: string | undefined;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+/** What a token or a session needs to know of its user. */
+export interface Account {
+  readonly id: string;
+  readonly login: string;
+  readonly email: string | null;
+  readonly emailVerified: boolean;
+  readonly status: string;
+  readonly profile: Readonly<Record<string, unknown>>;
+  readonly lastUpdated: Date;
+}
+
+export interface FoundModel {
+  readonly model: ModelName;
+  readonly payload: Record<string, unknown>;
+  /** Epoch seconds of the first use. */
+  readonly consumedAt: number | undefined;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  readonly account: Account | undefined;
+}
+
+export interface FoundSession {
+  readonly payload: Record<string, unknown>;
+  readonly expiresAt: number;
+  readonly account: Account | undefined;
+  /** What the session authorized at the one server, by client_id. */
+  readonly clients: Record<string, Record<string, unknown>>;
+}
+
+const NAME_OF = new Map<number, ModelName>(Object.entries(MODELS).map(([name, number]) => [number, name as ModelName]));
+const ACCOUNT = 'u.id, u.login, u.email, u.email_verified, u.status, u.profile, u.last_updated';
+/**
+ * By the primary key whatever PostgreSQL believes of the tables: of one that it knows little of it would rather read all users for one row. And it has to
+ * be told to compare as that index does: `account_id` has the collation "C" here, `users.id` the database's.
+ */
+const withAccount = (row: string): string =>
+  `LEFT JOIN LATERAL (SELECT id, login, email, email_verified, status, profile, last_updated FROM users WHERE id = ${row}.account_id COLLATE "default" LIMIT 1) u ON true`;
+
+interface ModelRow {
+  readonly model: number;
+  readonly payload: Record<string, unknown>;
+  readonly consumed: number | null;
+  readonly expires: number;
+  readonly id: string | null;
+  readonly login: string;
+  readonly email: string | null;
+  readonly email_verified: boolean;
+  readonly status: string;
+  readonly profile: Record<string, unknown>;
+  readonly last_updated: Date;
+}
+
+function accountOf(row: ModelRow): Account | undefined {
+  if (row.id === null) return undefined;
+  const { id, login, email, status, profile } = row;
+  return { id, login, email, emailVerified: row.email_verified, status, profile, lastUpdated: row.last_updated };
+}
+
+/**
+ * What is looked up at the same moment. With a limit that it cannot know beforehand PostgreSQL reckons with one row, keeps its plan and need not plan anew
+ * each time, which takes three times as long as the look-up.
+ */
+const asking = (value: string): string =>
+  `(SELECT * FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS each (${value}, server_key, moment, place) LIMIT $4::integer) asked`;
+
+/** By one statement: each in a subquery of its own, so that each goes by the primary key. */
+const FIND = {
+  name: 'find-models',
+  text: `SELECT asked.place::integer, found.*
+    FROM ${asking('id')}
+    CROSS JOIN LATERAL (
+      SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT}
+        FROM oidc_payload p ${withAccount('p')}
+        WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`,
+};
+
+/** One look-up of a hashed value. */
+interface Look {
+  readonly value: string;
+  readonly serverKey: number;
+  readonly now: number;
+}
+
+const MOST_TOGETHER = 100;
+const columnsOf = (looks: readonly Look[]) => [
+  looks.map(({ value }) => value),
+  looks.map(({ serverKey }) => serverKey),
+  looks.map(({ now }) => now),
+  looks.length,
+];
+
+/** A look-up changes nothing, so that it is asked again where only its connection broke, which many may wait at. */
+async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig): Promise<readonly Row[]> {
+  try {
+    return (await pool.query<Row>(query)).rows;
+  } catch (error) {
+    if (!isBrokenConnection(error)) throw error;
+    return (await pool.query<Row>(query)).rows;
+  }
+}
+
+const findModels = together(async (pool, looks: readonly Look[]) => {
+  const rows = await ask<ModelRow & { readonly place: number }>(pool, { values: columnsOf(looks), ...FIND });
+  const found: (FoundModel | undefined)[] = looks.map(() => undefined);
+  for (const row of rows) {
+    const model = NAME_OF.get(row.model);
+    if (model === undefined) continue;
+    const { payload, consumed, expires } = row;
+    found[row.place - 1] = { model, payload, consumedAt: consumed ?? undefined, expiresAt: expires, account: accountOf(row) };
+  }
+  return found;
+}, MOST_TOGETHER);
+
+/** Looks a value up whatever its model is: an access token and a refresh token are told apart by the row, not by asking twice. */
+export const findModel = (pool: pg.Pool, id: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
+  findModels(pool, { value: id, serverKey, now });
+
+const findSessionsBy = (column: 'id' | 'uid') => {
+  const text = `SELECT asked.place::integer, found.*
+    FROM ${asking('value')}
+    CROSS JOIN LATERAL (
+      SELECT s.payload, extract(epoch FROM s.expires_at)::float8 AS expires, ${ACCOUNT},
+          (SELECT jsonb_object_agg(c.client_id, c.authorization_state) FROM browser_session_clients c
+            WHERE c.session_uid = s.uid AND c.server_key = asked.server_key) AS clients
+        FROM oidc_payload s ${withAccount('s')}
+        WHERE s.${column} = asked.value AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS}
+          AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
+  return together(async (pool, looks: readonly Look[]) => {
+    const query = { name: `find-sessions-by-${column}`, text, values: columnsOf(looks) };
+    const rows = await ask<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(pool, query);
+    const found: (FoundSession | undefined)[] = looks.map(() => undefined);
+    for (const row of rows)
+      found[row.place - 1] = { payload: row.payload, expiresAt: row.expires, account: accountOf(row), clients: row.clients ?? {} };
+    return found;
+  }, MOST_TOGETHER);
+};
+const findSessionsById = findSessionsBy('id');
+const findSessionsByUid = findSessionsBy('uid');
+
+/** @param by the hashed id of the cookie's value, or the session's uid */
+export async function findSession(
+  pool: pg.Pool,
+  by: { readonly id: string } | { readonly uid: string },
+  serverKey: number,
+  now: number,
+): Promise<FoundSession | undefined> {
+  return 'id' in by ? findSessionsById(pool, { value: by.id, serverKey, now }) : findSessionsByUid(pool, { value: by.uid, serverKey, now });
+}
+
+/**
+ * Ends a family of tokens: everything that came from one authorization (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2). Repeats until
+ * nothing is left, for a successor that was being written meanwhile becomes visible only to the next statement.
+ */
+export async function deleteGrant(pool: pg.Pool, grantId: string): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query({
+      name: 'delete-grant',
+      text: 'DELETE FROM oidc_payload WHERE grant_id = $1',
+      values: [grantId],
+    });
+    if (rowCount === 0) return;
+  }
+}
+
+/** `outbox.kind` of the news for an application that a session has ended (OpenID Connect Back-Channel Logout 1.0). */
+export const BACKCHANNEL_LOGOUT = 'backchannel-logout';
+
+/**
+ * Locks browser sessions that are about to be ended, in a statement before: what a request was writing about them is then written and seen, and no
+ * other writes about them any more. Sessions are locked before their clients, there as here.
+ * @param condition which sessions, in SQL
+ */
+export const lockingSessions = (condition: string): string =>
+  `SELECT uid FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition} ORDER BY uid FOR UPDATE`;
+
+/**
+ * Ends browser sessions on all servers, and notes in the same statement which applications are to be told of it: those that want to be, at each
+ * server where they had a part in the session. Of two who end one session only one notes it. They must have been locked in the same transaction.
+ * @param condition which sessions, in SQL
+ * @param now the placeholder of the present moment
+ */
+export const endingSessions = (condition: string, now: string): string => `WITH
+  sessions AS (SELECT uid, account_id FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition}),
+  clients AS (DELETE FROM browser_session_clients WHERE session_uid IN (SELECT uid FROM sessions)
+    RETURNING session_uid, server_key, client_id, authorization_state->>'sid' AS sid),
+  ended AS (DELETE FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid IN (SELECT uid FROM sessions)),
+  present AS (SELECT ${now}::timestamptz AS moment)
+  INSERT INTO outbox (kind, ordering_key, payload, created, due)
+    SELECT '${BACKCHANNEL_LOGOUT}', c.client_id,
+      jsonb_build_object('serverId', v.id, 'clientId', c.client_id, 'userId', s.account_id, 'sid', c.sid), moment, moment
+    FROM present, clients c
+      JOIN sessions s ON s.uid = c.session_uid
+      JOIN authorization_servers v ON v.key = c.server_key
+      JOIN applications a ON a.id = c.client_id COLLATE "default"
+    WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
+
+const ANSWER = {
+  name: 'answer-interaction',
+  text: `UPDATE oidc_payload SET payload = $3::jsonb, account_id = coalesce($4::text, account_id)
+    WHERE id = $1 AND server_key = $2 AND model = ${MODELS.Interaction} AND expires_at > to_timestamp($5::float8)`,
+};
+
+/** Notes what became of an interaction; when it ends stays as it was. @returns false when it is over */
+export async function answerInteraction(
+  pool: pg.Pool,
+  { id, serverKey, payload, accountId }: Pick<StoredModel, 'id' | 'serverKey' | 'payload' | 'accountId'>,
+  now: number,
+): Promise<boolean> {
+  return (await pool.query({ values: [id, serverKey, JSON.stringify(payload), accountId ?? null, now], ...ANSWER })).rowCount === 1;
+}
+
+const STRENGTHEN = {
+  name: 'strengthen-session',
+  text: `UPDATE oidc_payload SET id = $2, payload = payload || jsonb_build_object('amr', $3::jsonb)
+    WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session}`,
+};
+
+/**
+ * Notes how else the user of a session has proved himself, and gives it another id; all else of it stays.
+ * @param id the hashed id of the cookie's value, as it is @param change.id as it shall be @param change.amr RFC 8176
+ * @returns false when it was ended meanwhile, or has another id by now
+ */
+export async function strengthenSession(
+  pool: pg.Pool,
+  id: string,
+  change: { readonly id: string; readonly amr: readonly string[] },
+): Promise<boolean> {
+  return (await pool.query({ values: [id, change.id, JSON.stringify(change.amr)], ...STRENGTHEN })).rowCount === 1;
+}
+
+const RENEW = {
+  name: 'renew-session',
+  text: `WITH renewed AS (
+      UPDATE oidc_payload SET id = $2, payload = (payload - 'idp') || $3::jsonb, expires_at = to_timestamp($4::float8), exp_hour = $5
+      WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} RETURNING uid),
+    clients AS (UPDATE browser_session_clients SET exp_hour = $6 WHERE session_uid IN (SELECT uid FROM renewed))
+    SELECT uid FROM renewed`,
+};
+
+/** A sign-in made anew; times in epoch seconds. */
+interface Renewal {
+  /** The hashed id, as it shall be. */
+  readonly id: string;
+  /** Of the session, in place of what it has: how, when and where its user has signed in. */
+  readonly members: object;
+  readonly expiresAt: number;
+  /** When it ends at the latest. */
+  readonly endsAt: number;
+}
+
+/**
+ * The user of a session has signed in anew: it goes on with its applications, as a new one in all else.
+ * @param id the hashed id of the cookie's value, as it is
+ * @returns false when it was ended meanwhile, or has another id by now
+ */
+export async function renewSession(pool: pg.Pool, id: string, { id: newId, members, expiresAt, endsAt }: Renewal): Promise<boolean> {
+  const values = [id, newId, JSON.stringify(members), expiresAt, Math.ceil(expiresAt / 3600), Math.ceil(endsAt / 3600)];
+  return (await pool.query({ values, ...RENEW })).rowCount === 1;
+}
+
+const NOTE_DEVICE = {
+  name: 'note-session-device',
+  text: `UPDATE oidc_payload SET payload = payload || jsonb_build_object('device', $2::jsonb)
+    WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session}`,
+};
+
+/** Notes where a session was last seen; one that was ended meanwhile stays ended. @param id the hashed id of the cookie's value */
+export async function noteSessionDevice(pool: pg.Pool, id: string, device: object): Promise<void> {
+  await pool.query({ values: [id, JSON.stringify(device)], ...NOTE_DEVICE });
+}
+
+/**
+ * Removes what expired, the oldest first, in one bounded batch.
+ * @returns the number of rows removed; less than `limit` when nothing older is left
+ */
+export async function deleteExpired(pool: pg.Pool, now: number, limit: number): Promise<number> {
+  // Planned each time, as prepared.ts says.
+  const batch = (table: string, key: string) => ({
+    text: `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE exp_hour < $1 ORDER BY exp_hour LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    values: [Math.floor(now / 3600), limit],
+  });
+  const models = await pool.query(batch('oidc_payload', 'id, model, server_key'));
+  const clients = await pool.query(batch('browser_session_clients', 'session_uid, server_key, client_id'));
+  return Math.max(models.rowCount ?? 0, clients.rowCount ?? 0);
+}

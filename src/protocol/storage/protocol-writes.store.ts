@@ -1,0 +1,197 @@
+/**
+ * The hot path's writes: all that one request writes becomes one statement, one round trip and one commit. Named prepared statements
+ * through pg, never knex; expiry is compared with the caller's clock.
+ */
+import type pg from 'pg';
+import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
+import { endSuccessor } from './refresh-leeway.store.ts';
+import { hour, inserting, isUnused, listed, type Use, writeShared } from './shared-writes.store.ts';
+
+/** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
+export interface Extension extends StoredKey {
+  readonly expiresAt: number;
+}
+
+/** A session that was found and is saved again, perhaps under a new id. */
+export interface SessionSave extends StoredModel {
+  /** The hashed id that it was found under. */
+  readonly foundId: string;
+}
+
+export interface SessionClient {
+  readonly sessionUid: string;
+  readonly serverKey: number;
+  readonly clientId: string;
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+}
+
+/** All that one request writes. */
+export interface WriteSet {
+  readonly inserts: readonly StoredModel[];
+  /** Updates only: a session that was ended meanwhile is not brought back, nor is an id that was replaced meanwhile. */
+  readonly sessions: readonly SessionSave[];
+  readonly uses: readonly Use[];
+  readonly extensions: readonly Extension[];
+  readonly deletes: readonly StoredKey[];
+  readonly sessionClients: readonly SessionClient[];
+  /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
+  readonly bySession: boolean;
+}
+
+/** A code or refresh token was used before, has expired or is gone: nothing was written. */
+export class AlreadyUsed extends Error {
+  override readonly name = 'AlreadyUsed';
+}
+
+/** The session that a request answered for was ended meanwhile: nothing was written. */
+export class SessionEnded extends Error {
+  override readonly name = 'SessionEnded';
+}
+
+/**
+ * Carries out everything a request writes as one statement, one round trip and one commit. The statement's shape depends on how many
+ * of each there are, and so does its prepared name.
+ * @throws {AlreadyUsed} when a use or an extension found nothing to use; then nothing was written
+ * @throws {SessionEnded} when the session was ended that the request answers for; then nothing was written
+ */
+export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
+  try {
+    const { inserts, uses } = set;
+    if (!isShareable(set)) await writeAlone(pool, set, now);
+    else if (!(await writeShared(pool, { inserts, use: uses[0], now }))) throw new AlreadyUsed();
+  } catch (error) {
+    const again = set.uses.find(({ leeway }) => leeway > 0);
+    if (!(error instanceof AlreadyUsed) || again === undefined) throw error;
+    await writeAgain(pool, set, again, now);
+  }
+}
+
+/** Writes what a further use within the leeway yields, in place of what the first one was given. @throws {AlreadyUsed} */
+async function writeAgain(pool: pg.Pool, set: WriteSet, again: Use, now: number): Promise<void> {
+  const client = await pool.connect();
+  let broken: unknown;
+  try {
+    await client.query('BEGIN');
+    if (!(await endSuccessor(client, again, now))) throw new AlreadyUsed();
+    await writeAlone(client, { ...set, uses: set.uses.filter((use) => use !== again) }, now);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch((failure: unknown) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken !== undefined);
+  }
+}
+
+async function writeAlone(connection: Pick<pg.Pool, 'query'>, set: WriteSet, now: number): Promise<void> {
+  const statement = compose(set, now);
+  if (statement === undefined) return;
+  const { rows } = await connection.query<{ conditions: number; held: number }>(statement);
+  if (set.bySession && rows[0]?.held !== set.sessions.length) throw new SessionEnded();
+  if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
+}
+
+/** New rows, at most one use, and nothing else: that may share its statement and its commit with what other requests write. */
+const isShareable = ({ inserts, sessions, uses, extensions, deletes, sessionClients }: WriteSet): boolean =>
+  inserts.length + uses.length > 0 && uses.length < 2 && [sessions, extensions, deletes, sessionClients].every((list) => list.length === 0);
+
+function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
+  const values: unknown[] = [];
+  const parts: string[] = [];
+  const put = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const time = (epoch: number): string => `to_timestamp(${put(epoch, 'float8')})`;
+  const where = (key: StoredKey): string =>
+    `id = ${put(key.id, 'text')} AND model = ${put(MODELS[key.model], 'smallint')} AND server_key = ${put(key.serverKey, 'integer')}`;
+
+  const conditions: string[] = [];
+  for (const use of set.uses) {
+    const name = `condition${conditions.push('use')}`;
+    parts.push(
+      `${name} AS (UPDATE oidc_payload SET consumed_at = ${time(now)} WHERE ${where(use)} AND ${isUnused(put(now, 'float8'))} RETURNING 1)`,
+    );
+  }
+  for (const extension of set.extensions) {
+    const name = `condition${conditions.push('extension')}`;
+    parts.push(
+      `${name} AS (UPDATE oidc_payload SET expires_at = ${time(extension.expiresAt)}, exp_hour = ${put(hour(extension.expiresAt), 'integer')}
+        WHERE ${where(extension)} AND expires_at > ${time(now)} RETURNING 1)`,
+    );
+  }
+  // A session is locked before anything else of it is written, as by a logout: either that one sees what is written here, or this one sees its end.
+  set.sessions.forEach(({ uid }, index) => {
+    parts.push(
+      `held${index} AS MATERIALIZED (SELECT 1 FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid = ${put(uid ?? null, 'text')} FOR UPDATE)`,
+    );
+  });
+  const met = countOf('condition', conditions.length, 1);
+  const held = countOf('held', set.sessions.length);
+  const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
+  const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
+  const whileAnswering = set.bySession ? whileHeld : [];
+
+  if (set.inserts.length > 0) {
+    const rows = put(JSON.stringify(set.inserts.map((row) => listed(row))), 'text');
+    parts.push(`inserted AS (${inserting(rows, [...whileMet, ...whileAnswering].join(' AND ') || 'true')})`);
+  }
+  set.sessions.forEach((row, index) => {
+    parts.push(
+      `session${index} AS (UPDATE oidc_payload SET id = ${put(row.id, 'text')}, payload = ${put(JSON.stringify(row.payload), 'jsonb')},
+        account_id = ${put(row.accountId ?? null, 'text')}, expires_at = ${time(row.expiresAt)}, exp_hour = ${put(hour(row.expiresAt), 'integer')}
+        WHERE server_key = ${ALL_SERVERS} AND uid = ${put(row.uid ?? null, 'text')} AND (id = ${put(row.foundId, 'text')} OR ${put(row.id !== row.foundId, 'boolean')}))`,
+    );
+  });
+  set.deletes.forEach((key, index) => {
+    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileAnswering].join(' AND ')})`);
+  });
+  set.sessionClients.forEach((client, index) => {
+    parts.push(
+      `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
+        SELECT ${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
+          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')}${onlyIf(whileHeld)}
+        ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour)`,
+    );
+  });
+  if (parts.length === 0) return undefined;
+  const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map(
+    (list) => list.length,
+  );
+  const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
+  return { name: `write-${counts.join('-')}${set.bySession ? '-by-session' : ''}`, text, values };
+}
+
+/** How many rows the parts of this name have found, in SQL. @param first the number of the first of them */
+const countOf = (name: string, parts: number, first = 0): string =>
+  parts === 0 ? '0' : Array.from({ length: parts }, (_, index) => `(SELECT count(*) FROM ${name}${index + first})`).join(' + ');
+
+const onlyIf = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
+
+/** Of values that could not be used: is one still there, so that it was used before, and not revoked? */
+export async function wasUsed(pool: pg.Pool, uses: readonly Use[]): Promise<boolean> {
+  for (const { id, model, serverKey } of uses) {
+    const { rowCount } = await pool.query({
+      name: 'was-used',
+      text: 'SELECT 1 FROM oidc_payload WHERE id = $1 AND model = $2 AND server_key = $3 AND consumed_at IS NOT NULL',
+      values: [id, MODELS[model], serverKey],
+    });
+    if (rowCount === 1) return true;
+  }
+  return false;
+}
+
+/**
+ * Stores a value that may be seen once, and waits for nothing: of many at once one succeeds (RFC 7523 section 3, `jti`).
+ * @returns false when it was seen before and has not expired
+ */
+export async function insertOnce(pool: pg.Pool, row: StoredModel, now: number): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'insert-once',
+    text: `INSERT INTO oidc_payload (id, model, server_key, payload, expires_at, exp_hour) VALUES ($1, $2, $3, $4, to_timestamp($5), $6)
+      ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at, exp_hour = excluded.exp_hour
+        WHERE oidc_payload.expires_at <= to_timestamp($7)`,
+    values: [row.id, MODELS[row.model], row.serverKey, JSON.stringify(row.payload), row.expiresAt, hour(row.expiresAt), now],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,108 @@
+/**
+ * What one request has read and will write. Reads are remembered, so that oidc-provider's several questions about one value cost one
+ * statement; writes are collected and committed together before the answer leaves ("one read and one write per request").
+ */
+import type { IncomingMessage } from 'node:http';
+import type Koa from 'koa';
+import type { Belongings } from '../../features/claims/claims.store.ts';
+import { Provider } from '../library/oidc-provider.ts';
+import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';
+import type { Extension, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
+import type { Use } from './shared-writes.store.ts';
+
+const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
+
+/** The writes of one request, in no order: they become one statement. The last word about a row counts. */
+export class PendingWrites implements WriteSet {
+  inserts: StoredModel[] = [];
+  sessions: SessionSave[] = [];
+  uses: Use[] = [];
+  extensions: Extension[] = [];
+  deletes: StoredKey[] = [];
+  sessionClients: SessionClient[] = [];
+  bySession = false;
+
+  insert(row: StoredModel): void {
+    this.#forget(row);
+    this.inserts.push(row);
+  }
+
+  /** Saves a session that was found, perhaps under a new id: the row is re-keyed, so the old id needs no deletion. */
+  resaveSession(row: SessionSave): void {
+    this.deletes = this.deletes.filter((key) => !(key.model === row.model && key.id === row.foundId));
+    this.sessions = [row];
+  }
+
+  delete(key: StoredKey): void {
+    this.#forget(key);
+    this.deletes.push(key);
+  }
+
+  #forget(key: StoredKey): void {
+    this.inserts = this.inserts.filter((other) => !same(other, key));
+    this.sessions = this.sessions.filter((other) => !same(other, key));
+  }
+}
+
+/** A grant as oidc-provider asks for it: never stored, for the token that was found says all that it says. */
+export interface DerivedGrant {
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  readonly claims: readonly string[];
+  readonly exp: number;
+}
+
+export class RequestState {
+  readonly writes = new PendingWrites();
+  readonly models = new Map<string, Promise<FoundModel | undefined>>();
+  readonly accounts = new Map<string, Account>();
+  readonly grants = new Map<string, DerivedGrant>();
+  /** Of the browser that the code or refresh token at hand came from (device.ts). */
+  deviceId: string | undefined;
+  /** The ids of a user's groups, once they were asked for. */
+  readonly groups = new Map<string, Promise<readonly string[]>>();
+  /** Where a user belongs, once it was asked for. */
+  readonly belongings = new Map<string, Promise<Belongings>>();
+  /** Families of tokens to end, each in a transaction of its own after the request's writes. */
+  readonly endedGrants = new Set<string>();
+  /** The session's authorizations at this server as they were read, to write only what changed. */
+  readonly sessionClients = new Map<string, string>();
+  /** Sessions that were found, uid to hashed id: saving one of them is a re-save. */
+  readonly foundSessions = new Map<string, string>();
+}
+
+const KEY = 'gatehouseRequest';
+const looked = new WeakMap<IncomingMessage, { readonly id: string; readonly found: Promise<FoundModel | undefined> }>();
+
+/** What was looked up before the request's state began: it is not looked up again. @param id the hashed one */
+export const noteLook = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
+  void looked.set(req, { id, found });
+
+const failed = new WeakMap<IncomingMessage, unknown>();
+
+/** What went wrong before: it is told, and nothing is asked again. */
+export const noteFailure = (req: IncomingMessage, failure: unknown): void => void failed.set(req, failure);
+
+/** @throws what was noted, if anything was */
+export function throwNoted(req: IncomingMessage): void {
+  if (failed.has(req)) throw failed.get(req);
+}
+
+/** Begins the state of a request. Call once, before the library sees the request. */
+export function beginRequest(ctx: Koa.Context): RequestState {
+  const state = new RequestState();
+  const known = looked.get(ctx.req);
+  if (known !== undefined) state.models.set(known.id, known.found);
+  ctx.state[KEY] = state;
+  return state;
+}
+
+/** The state of a request whose context is at hand, @returns undefined before `beginRequest` */
+export const requestStateOf = (ctx: Koa.Context): RequestState | undefined => ctx.state[KEY];
+
+/** The state of the request that oidc-provider is working on; undefined outside of one. */
+export function currentRequest(): RequestState | undefined {
+  const ctx = Provider.ctx as Koa.Context | undefined;
+  return ctx && requestStateOf(ctx);
+}

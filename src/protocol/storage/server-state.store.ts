@@ -1,0 +1,31 @@
+/**
+ * The end of what a deleted authorization server had given and noted: codes, tokens, and its part in browser sessions. Their rows carry the server's
+ * number, which no other server ever gets, so that they are worth nothing already; here they are removed. No index names the number, for its sake
+ * alone every write would cost more: each table is walked once, in bounded pieces.
+ */
+import type { Executor } from '../../platform/database/database.ts';
+
+const PIECE = 5000;
+
+/** Where the rows are, and what the table is walked by. */
+const PLACES = [
+  ['oidc_payload', 'id'],
+  ['browser_session_clients', 'session_uid'],
+] as const;
+
+export async function deleteServerState(executor: Executor, serverKey: number): Promise<void> {
+  for (const [table, by] of PLACES) {
+    for (let after: string | null = ''; after !== null; ) after = await deletePiece(executor, table, by, serverKey, after);
+  }
+}
+
+/** @returns where the next piece begins, null when there is none */
+async function deletePiece(executor: Executor, table: string, by: string, serverKey: number, after: string): Promise<string | null> {
+  const { rows } = await executor.raw<{ rows: { last: string | null }[] }>(
+    `WITH piece AS MATERIALIZED (SELECT ${by} AS value FROM ${table} WHERE ${by} > ? ORDER BY ${by} LIMIT ?),
+      deleted AS (DELETE FROM ${table} WHERE server_key = ? AND ${by} IN (SELECT value FROM piece))
+      SELECT max(value) AS last FROM piece`,
+    [after, PIECE, serverKey],
+  );
+  return rows[0]?.last ?? null;
+}

@@ -1,0 +1,106 @@
+/**
+ * Writes that several requests can share: new rows, and for each request at most one use of a code or refresh token that its rows depend on. They
+ * travel as one statement and are committed once; each learns for itself whether its use succeeded. What else is written is in protocol-writes.ts.
+ */
+import type pg from 'pg';
+import { together } from '../../platform/database/batch.ts';
+import { MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
+
+/** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
+export interface Use extends StoredKey {
+  /** Seconds after the first use during which a further one replaces what the first was given (refresh-leeway.ts); 0: exactly one succeeds. */
+  readonly leeway: number;
+}
+
+export interface SharedWrite {
+  readonly inserts: readonly StoredModel[];
+  /** Without it the rows are new whatever happens. */
+  readonly use: Use | undefined;
+  /** Epoch seconds. */
+  readonly now: number;
+}
+
+/** So many requests at most: as many forms of the statement are prepared. */
+const MOST = 16;
+
+/** The epoch hour that a row is swept in: a coarse bucket, so that a re-save seldom touches its index. */
+export const hour = (epochSeconds: number): number => Math.ceil(epochSeconds / 3600);
+
+const COLUMNS = 'id, model, server_key, payload, account_id, client_id, grant_id, uid';
+/** Inserts the rows that a parameter lists as JSON. @param condition of a row */
+export const inserting = (rows: string, condition: string): string =>
+  `INSERT INTO oidc_payload (${COLUMNS}, expires_at, exp_hour) SELECT ${COLUMNS}, to_timestamp(expires), exp_hour
+    FROM jsonb_to_recordset(${rows}::jsonb) AS row (request integer, id text, model smallint, server_key integer, payload jsonb, account_id text,
+      client_id text, grant_id text, uid text, expires float8, exp_hour integer) WHERE ${condition}
+    ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, account_id = excluded.account_id,
+      expires_at = excluded.expires_at, exp_hour = excluded.exp_hour`;
+
+/** A row as `inserting` reads it. @param request the number of the use that it depends on, from 1 */
+export const listed = (row: StoredModel, request?: number): object => ({
+  id: row.id,
+  request,
+  model: MODELS[row.model],
+  server_key: row.serverKey,
+  payload: row.payload,
+  account_id: row.accountId,
+  client_id: row.clientId,
+  grant_id: row.grantId,
+  uid: row.uid,
+  expires: row.expiresAt,
+  exp_hour: hour(row.expiresAt),
+});
+
+/** @param now placeholder */
+export const isUnused = (now: string): string => `consumed_at IS NULL AND expires_at > to_timestamp(${now})`;
+
+/**
+ * Each use by the primary key, in an update of its own.
+ * @param waits for a row that another transaction holds; else such a use fails like one whose row is gone
+ */
+function using(uses: number, waits: boolean): { readonly name: string; readonly text: string } {
+  const numbers = Array.from({ length: uses }, (_, index) => index + 1);
+  const updates = numbers.map((number) => {
+    const [id, model, server] = [0, 1, 2].map((field) => `$${3 * number + field}`);
+    const key = `id = ${id}::text AND model = ${model}::smallint AND server_key = ${server}::integer`;
+    const free = waits ? '' : `AND EXISTS (SELECT FROM oidc_payload WHERE ${key} FOR UPDATE SKIP LOCKED)`;
+    return `used${number} AS (UPDATE oidc_payload SET consumed_at = to_timestamp($2::float8)
+      WHERE ${key} AND ${isUnused('$2::float8')} ${free}
+      RETURNING ${number} AS request)`;
+  });
+  const used = numbers.map((number) => `SELECT request FROM used${number}`).join(' UNION ALL ');
+  return {
+    name: `use-models-${uses}${waits ? '-waiting' : ''}`,
+    text: `WITH ${updates.join(',\n')}, used AS (${used}),
+      inserted AS (${inserting('$1', 'request IS NULL OR request IN (SELECT request FROM used)')}) SELECT request FROM used`,
+  };
+}
+
+const INSERT = { name: 'insert-models', text: inserting('$1', 'true') };
+/** By the number of uses. */
+const SHARED = [INSERT, ...Array.from({ length: MOST }, (_, index) => using(index + 1, false))];
+const WAITING = using(1, true);
+
+async function send(pool: pg.Pool, requests: readonly SharedWrite[], waits = false): Promise<boolean[]> {
+  const uses = requests.flatMap(({ use }) => use ?? []);
+  const rows = requests.flatMap(({ inserts, use }) => inserts.map((row) => listed(row, use && uses.indexOf(use) + 1)));
+  const [now] = requests.map((request) => request.now);
+  const values = uses.flatMap(({ id, model, serverKey }) => [id, MODELS[model], serverKey]);
+  const { rows: met } = await pool.query<{ readonly request: number }>({
+    values: [JSON.stringify(rows), ...(uses.length === 0 ? [] : [now, ...values])],
+    ...(waits ? WAITING : (SHARED[uses.length] ?? INSERT)),
+  });
+  const succeeded = new Set(met.map(({ request }) => request));
+  return requests.map(({ use }) => use === undefined || succeeded.has(uses.indexOf(use) + 1));
+}
+
+const sendTogether = together((pool, requests: readonly SharedWrite[]) => send(pool, requests), MOST);
+const sendWaiting = together((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
+
+/**
+ * What travels with others waits for no row: it would hold theirs meanwhile, and whoever removes many rows holds them in an order of his own. A use whose
+ * row is held, or that failed, is asked again by itself, where nobody but its like waits behind it.
+ * @returns whether the use succeeded, and the rows with it; without one, true
+ */
+export async function writeShared(pool: pg.Pool, request: SharedWrite): Promise<boolean> {
+  return (await sendTogether(pool, request)) || sendWaiting(pool, request);
+}

@@ -1,0 +1,30 @@
+/**
+ * What of a payload may be written down. The database must hold nothing that opens a door: neither the value itself (`jti`), nor the
+ * session cookie that an interaction carries, nor a token that came in as a hint (RFC 6819 section 5.1.4.1.3).
+ */
+import type { AdapterPayload } from '../library/oidc-provider.ts';
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function without(value: unknown, ...names: readonly string[]): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
+
+/** The library copies these from the parameters into the details of the prompt. */
+const STORED_IN_PARAMS = ['id_token_hint', 'login_hint'];
+
+export function withoutUsableValues(payload: AdapterPayload): Json {
+  const { jti: _, returnTo: __, ...stored } = payload as Json;
+  if (payload.kind !== 'Interaction') return stored;
+  const prompt = isObject(stored.prompt)
+    ? { ...stored.prompt, details: without(stored.prompt.details, ...STORED_IN_PARAMS) }
+    : stored.prompt;
+  return {
+    ...stored,
+    prompt,
+    session: without(stored.session, 'cookie'),
+    params: without(stored.params, 'id_token_hint', 'sessionToken', 'request'),
+  };
+}

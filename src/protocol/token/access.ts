@@ -1,0 +1,116 @@
+/**
+ * The server's access policies at work: an authorization request, and every access and refresh token before it is issued, is judged by
+ * features/policies/access-policy.policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
+ */
+
+import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
+import {
+  type AccessGrantType,
+  type AccessPolicy,
+  decideAccess,
+  dependsOnGroups,
+  type TokenLifetimes,
+} from '../../features/policies/access-policy.policy.ts';
+import { keptSteps } from '../../features/policies/decisions.policy.ts';
+import { scopesOfRequestedClaims } from '../authorize/claims.ts';
+import { words } from '../authorize/scope.ts';
+import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { grantTypesOf, type NoteDenial } from '../servers/refusals.ts';
+import { currentRequest } from '../storage/request-state.ts';
+
+/** What is known of a token that is about to be issued. */
+export interface IssuedToken {
+  readonly kind: string;
+  readonly clientId?: string | undefined;
+  readonly accountId?: string | undefined;
+  /** The grant that it comes from, and after a refresh that word too. */
+  readonly gty?: string | undefined;
+  scope?: string | undefined;
+  /** What the authorization request said of single claims. */
+  readonly claims?: { readonly id_token?: object | undefined } | undefined;
+}
+
+export interface AccessRules {
+  /** @throws {errors.AccessDenied} */
+  judgeToken(token: IssuedToken): Promise<void>;
+  /** Of a signed-in user. A hybrid request must be allowed for each grant type that it is made of. @throws {errors.AccessDenied} */
+  judgeRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  /** @returns those of the rule that allowed the token */
+  lifetimesOf(token: object): TokenLifetimes;
+}
+
+const grantTypeOf = ({ kind, gty }: IssuedToken): AccessGrantType =>
+  kind === 'ClientCredentials' ? 'client_credentials' : (words(gty)[0] as AccessGrantType);
+
+/** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
+const judgedScopes = (token: IssuedToken): string[] => [
+  ...new Set([...words(scopeOf(token)), ...scopesOfClaims(Object.keys(token.claims?.id_token ?? {}))]),
+];
+
+/** A refresh that asks for less is judged by what it asks for: its refresh token keeps the whole scope, for another time. */
+function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
+  const isRefresh = kind === 'RefreshToken' && words(gty).includes('refresh_token');
+  return (isRefresh ? Provider.ctx?.oidc.params?.scope : undefined) ?? scope;
+}
+
+/**
+ * @param policies those in force, in the order of their priority
+ * @param server the lifetimes that hold where a rule sets none
+ * @param readGroups asked once a request, and only where a rule names groups
+ * @param isAssigned asked of applications that are open only to whom they are assigned
+ * @param denied told of what is not allowed
+ */
+export function accessRules(
+  policies: readonly AccessPolicy[],
+  server: TokenLifetimes,
+  readGroups: (userId: string) => Promise<readonly string[]>,
+  isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+  denied: NoteDenial,
+): AccessRules {
+  const namesGroups = dependsOnGroups(policies);
+  const lifetimes = new WeakMap<object, TokenLifetimes>();
+
+  function groupsOf(userId: string): Promise<readonly string[]> {
+    const request = currentRequest();
+    const known = request?.groups.get(userId) ?? readGroups(userId);
+    request?.groups.set(userId, known);
+    return known;
+  }
+
+  async function decide(
+    clientId: string,
+    userId: string | undefined,
+    grantType: AccessGrantType,
+    scopes: readonly string[],
+  ): Promise<TokenLifetimes> {
+    const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
+    const decision = decideAccess(policies, { clientId, user, grantType, scopes }, server);
+    if (decision.allowed) return decision.lifetimes;
+    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, ...keptSteps(decision) });
+    throw new errors.AccessDenied('no access policy of the authorization server allows this');
+  }
+
+  return {
+    async judgeToken(token) {
+      const { clientId = '', accountId } = token;
+      // Asked again: whoever was taken from an application gets no new tokens of it by an old code or refresh token.
+      const client = Provider.ctx?.oidc.client;
+      const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
+      if (isClosed && !(await isAssigned(clientId, accountId))) {
+        await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
+        throw new errors.AccessDenied('the user is not assigned to the application');
+      }
+      lifetimes.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token)));
+    },
+
+    async judgeRequest(ctx) {
+      const { client, account, params } = ctx.oidc;
+      if (client === undefined || account === undefined) return;
+      const scopes = [...new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)])];
+      for (const type of grantTypesOf(params?.response_type)) await decide(client.clientId, account.accountId, type, scopes);
+    },
+
+    lifetimesOf: (token) => lifetimes.get(token) ?? server,
+  };
+}

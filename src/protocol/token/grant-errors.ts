@@ -1,0 +1,43 @@
+/** Why a grant is invalid, for the application that offered it (RFC 6749 section 5.2): oidc-provider keeps the reason to itself. */
+
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { minuteOf } from '../storage/row-keys.ts';
+
+const OTHERS = 'client mismatch';
+const EXPIRED = 'authorization code is expired';
+
+/** By what oidc-provider and we note as the detail. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  'authorization code not found': 'the authorization code is unknown: it was never issued, or by another server',
+  [EXPIRED]: 'the authorization code has expired',
+  'authorization code already consumed': 'the authorization code was already used; what was issued for it is revoked',
+  'authorization code redirect_uri mismatch': 'redirect_uri differs from that of the authorization request',
+  'code_verifier must be provided': 'code_verifier is missing; the authorization request had a code_challenge',
+  'code_verifier does not match code_challenge':
+    'code_verifier is wrong: it does not match the code_challenge of the authorization request',
+  'unsupported code_challenge_method': 'code_verifier was sent, but the authorization request had no code_challenge',
+  'refresh token not found': 'the refresh token is unknown: it has expired, was revoked, or was issued by another server',
+  'refresh token is expired': 'the refresh token has expired',
+  'refresh token already used': 'the refresh token was already used; all tokens of this sign-in are revoked',
+  'used by a parallel request': 'the code or token was just used by another request, or revoked',
+  'grant not found': 'the code or token was revoked',
+  'grant is expired': 'the code or token was revoked',
+  'the user name or the password is not right': 'the user name or the password is wrong',
+  'the user may not sign in any more': 'the user may not sign in any more',
+  [OTHERS]: 'the code or token was issued to another application',
+};
+
+/** Says in the error which reason it has. An application that has not proved itself is not told what belongs to others. */
+export function explainGrantError({ oidc }: KoaContextWithOIDC, error: unknown): void {
+  if (!(error instanceof errors.InvalidGrant)) return;
+  const { error_detail: detail = '' } = error;
+  if (detail === OTHERS && oidc.client?.clientAuthMethod === 'none') return;
+  const reason = detail === 'authorization code not found' && isOld(oidc.params?.code) ? EXPIRED : detail;
+  error.error_description = DESCRIPTIONS[reason] ?? error.error_description;
+}
+
+/** What has expired is not found: by its minute it says so itself. */
+const isOld = (code: unknown): boolean =>
+  epochSeconds() >= (minuteOf(String(code)) ?? Number.POSITIVE_INFINITY) + LIFETIMES.authorizationCode;

@@ -1,0 +1,43 @@
+/** How long each thing lives, in seconds, as oidc-provider asks for it: from the server's settings and config/defaults.ts. */
+
+import { LIFETIMES } from '../../../config/defaults.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { TokenLifetimes } from '../../features/policies/access-policy.policy.ts';
+import type { SignInSettings } from '../../features/settings/settings.service.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Configuration } from '../library/oidc-provider.ts';
+import type { AccessRules } from './access.ts';
+
+/** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
+const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
+
+/** Those of access tokens come with their format (access-token-format.ts). */
+export function lifetimes(server: AuthorizationServer, access: AccessRules, signIn: SignInSettings): NonNullable<Configuration['ttl']> {
+  return {
+    AuthorizationCode: LIFETIMES.authorizationCode,
+    IdToken: LIFETIMES.idToken,
+    // Never stored: a grant is derived from its token.
+    Grant: server.refreshTokenSeconds,
+    RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
+    /** Ends when idle, and at the latest so long after the sign-in. */
+    Session: (_ctx, session) => sessionLifetime(signIn, session.loginTs),
+  };
+}
+
+/**
+ * Sliding within an absolute end.
+ * @param firstIssuedAt epoch seconds of the family's first token
+ */
+export function refreshTokenLifetime(lifetimes: TokenLifetimes, firstIssuedAt: number | undefined): number {
+  const absoluteEnd = (firstIssuedAt ?? epochSeconds()) + lifetimes.refreshTokenSeconds;
+  return atLeastOne(Math.min(lifetimes.refreshTokenWindowSeconds, absoluteEnd - epochSeconds()));
+}
+
+/** @param signedInAt epoch seconds of the sign-in, undefined before it */
+export function sessionLifetime(signIn: SignInSettings, signedInAt: number | undefined): number {
+  const absoluteEnd = (signedInAt ?? epochSeconds()) + longestSession(signIn);
+  return atLeastOne(Math.min(signIn.sessionIdleMinutes * 60, absoluteEnd - epochSeconds()));
+}
+
+/** From the sign-in on, in seconds. */
+export const longestSession = ({ sessionLifetimeDays }: SignInSettings): number => sessionLifetimeDays * 86_400;

@@ -1,0 +1,142 @@
+/**
+ * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as the sign-in page, and
+ * tokens as the code grant gives them. There is no browser and nobody to ask for consent, or for a second factor: who needs one is refused.
+ */
+
+import { passwordScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import type { Scope } from '../../features/scopes/scopes.service.ts';
+import { ONE_FACTOR } from '../../features/second-factors/second-factor.policy.ts';
+import { TooManyFailures } from '../../features/sign-in/failure-limits.service.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { isUnavailable } from '../../platform/database/database-failures.ts';
+import { words } from '../authorize/scope.ts';
+import { type Configuration, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../servers/errors.ts';
+import { type NoteDenial, noteElsewhere } from '../servers/refusals.ts';
+
+export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
+
+export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' | 'needsSecondFactor' | 'noteSignIn'> {
+  readonly provider: Provider;
+  readonly scopes: readonly Scope[];
+  readonly findAccount: NonNullable<Configuration['findAccount']>;
+  readonly denied: NoteDenial;
+  /** Is the application open to the user, where it is not to everyone? */
+  isAssigned(applicationId: string, userId: string): Promise<boolean>;
+}
+
+/** @returns what oidc-provider calls for `grant_type=password` once the client has proved itself */
+export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOIDC) => Promise<void> {
+  return async (ctx) => {
+    const { client, params } = ctx.oidc;
+    if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
+    const settings = clientSettings(client);
+    const scope = grantedScopes(words(params.scope), parts.scopes, {
+      ...settings,
+      refreshable: client.grantTypeAllowed('refresh_token'),
+    }).join(' ');
+    const user = await signIn(ctx, parts);
+    const { id, authenticatedAt } = user;
+    const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: words(scope) } as const;
+    if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
+      await parts.denied({ kind: 'not-assigned', ...judged });
+      throw new errors.AccessDenied('the application is not assigned to the user');
+    }
+    await unlessAway(async () => {
+      if (await parts.needsSecondFactor(id, client.clientId)) {
+        await parts.denied({ kind: 'second-factor-needed', ...judged });
+        throw new SecondFactorNeeded();
+      }
+      await parts.noteSignIn(user, client.clientId, ctx.req);
+    });
+    await issueTokens(ctx, parts, { accountId: id, authTime: Math.floor(authenticatedAt.getTime() / 1000), scope });
+  };
+}
+
+/** @throws {TemporarilyUnavailable} where the database turned out to be away */
+const unlessAway = (run: () => Promise<void>): Promise<void> =>
+  run().catch((error: unknown) => {
+    throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
+  });
+
+/** @throws {errors.InvalidGrant} for whatever reason with the same words */
+async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantParts) {
+  const { username, password } = ctx.oidc.params ?? {};
+  const missing = Object.entries({ username, password }).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [] : [name],
+  );
+  if (missing.length > 0) throw new errors.InvalidRequest(`missing required parameter(s): ${missing.join(', ')}`);
+  try {
+    const user = await authenticate({ username: String(username), password: String(password) }, ctx.req);
+    if (user !== undefined) return user;
+  } catch (error) {
+    if (isUnavailable(error)) throw new TemporarilyUnavailable(error);
+    if (!(error instanceof TooManyFailures)) throw error;
+    ctx.set('Retry-After', String(error.retryAfter));
+    throw new TooManyFailuresHere(error.retryAfter);
+  }
+  noteElsewhere(ctx);
+  throw new errors.InvalidGrant('the user name or the password is not right');
+}
+
+/** @throws {errors.InvalidScope} unknown, or in need of a user's consent */
+function grantedScopes(
+  asked: readonly string[],
+  scopes: readonly Scope[],
+  client: Parameters<typeof passwordScopes>[2],
+): readonly string[] {
+  const { granted, refused } = passwordScopes(asked, scopes, client);
+  if (refused.length > 0) {
+    throw new errors.InvalidScope("a requested scope is unknown or cannot be granted without the user's consent", refused.join(' '));
+  }
+  return granted;
+}
+
+interface Grantee {
+  readonly accountId: string;
+  /** Epoch seconds. */
+  readonly authTime: number;
+  readonly scope: string;
+}
+
+async function issueTokens(
+  ctx: KoaContextWithOIDC,
+  { provider, findAccount }: PasswordGrantParts,
+  { accountId, authTime, scope }: Grantee,
+): Promise<void> {
+  const { client } = ctx.oidc;
+  const account = await findAccount(ctx, accountId);
+  if (client === undefined || account === undefined) throw new errors.InvalidGrant('the user may not sign in any more');
+  ctx.oidc.entity('Account', account);
+  const scopes = new Set(words(scope));
+  const grant = new provider.Grant({ accountId, clientId: client.clientId });
+  grant.addOIDCScope(scope);
+  const grantId = await grant.save();
+  const given = { accountId, client, grantId, gty: 'password', scope: scope === '' ? undefined : scope };
+
+  const accessToken = new provider.AccessToken(given as ConstructorParameters<typeof provider.AccessToken>[0]);
+  ctx.oidc.entity('AccessToken', accessToken);
+  const access_token = await accessToken.save();
+
+  let refresh_token: string | undefined;
+  if (scopes.has('offline_access')) {
+    const signedIn = { amr: ['pwd'], acr: ONE_FACTOR, authTime, rotations: 0, iiat: epochSeconds() };
+    const refreshToken = new provider.RefreshToken({ ...given, ...signedIn } as unknown as ConstructorParameters<
+      typeof provider.RefreshToken
+    >[0]);
+    ctx.oidc.entity('RefreshToken', refreshToken);
+    refresh_token = await refreshToken.save();
+  }
+
+  let id_token: string | undefined;
+  if (scopes.has('openid')) {
+    const claims = await account.claims('id_token', scope, {}, []);
+    const idToken = new provider.IdToken({ ...claims, amr: ['pwd'], acr: ONE_FACTOR, auth_time: authTime }, { ctx });
+    Object.assign(idToken, { scope, mask: {}, rejected: [] });
+    id_token = await idToken.issue({ use: 'idtoken' });
+  }
+
+  ctx.body = { access_token, expires_in: accessToken.expiration, id_token, refresh_token, scope, token_type: accessToken.tokenType };
+}

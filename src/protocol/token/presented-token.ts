@@ -1,0 +1,62 @@
+/**
+ * The token a request brings to introspect, revoke or userinfo, made ready for oidc-provider, which knows tokens by the value they are
+ * stored under and refuses any JWT: a JWT access token is verified and exchanged for its handle before the library reads the request.
+ */
+import { parse } from 'node:querystring';
+import type { Context } from 'koa';
+import { readForm } from '../servers/form.ts';
+import type { AccessTokenFormat } from './access-token-format.ts';
+import { looksLikeJwt } from './access-token-format.ts';
+
+/** oidc-provider takes a body that was read before from here, and parses it itself. */
+export function handOver(ctx: Context, body: string): void {
+  (ctx.req as typeof ctx.req & { body?: string }).body = body;
+}
+
+/** In the query a public client may name itself to introspect. */
+export const clientInQuery = ({ headers, query }: Context): string | undefined =>
+  headers.authorization === undefined && typeof query.client_id === 'string' ? query.client_id : undefined;
+
+/** okta-auth-js signs out with `Basic` and the client_id alone, without a colon: a public client that names itself. */
+export function clientInHeader({ headers }: Context): string | undefined {
+  const [, encoded = ''] = /^basic (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  return /^[\x21-\x39\x3b-\x7e]+$/.test(decoded) && Buffer.from(decoded).toString('base64') === encoded ? decoded : undefined;
+}
+
+/**
+ * Prepares a form that names a token (RFC 7009, RFC 7662).
+ * @param clientId of a public client that names itself elsewhere; it counts where the form names none
+ * @returns the presented value when it is a JWT of another kind than an access token: perhaps an ID token
+ */
+export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, clientId: string | undefined): Promise<string | undefined> {
+  if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
+  const body = await readForm(ctx);
+  const form = parse(body);
+  const namesClient = clientId !== undefined && form.client_id === undefined;
+  if (namesClient) delete ctx.req.headers.authorization;
+  const suffix = namesClient ? `&client_id=${encodeURIComponent(clientId)}` : '';
+
+  const presented = typeof form.token === 'string' ? form.token : '';
+  const handle = await format.handleOf(presented);
+  if (handle === presented) {
+    handOver(ctx, body + suffix);
+    return undefined;
+  }
+  const others = body.split('&').filter((pair) => !/^token=/.test(pair));
+  handOver(ctx, `${[...others, `token=${encodeURIComponent(handle)}`].join('&')}${suffix}`);
+  return looksLikeJwt(presented) ? presented : undefined;
+}
+
+/** Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2). */
+export async function prepareBearer(ctx: Context, format: AccessTokenFormat): Promise<void> {
+  const { authorization = '' } = ctx.headers;
+  // Of another scheme, or with nothing behind it, the header brings no token (RFC 6750 section 3.1): 401, where oidc-provider says 400.
+  if (!/^Bearer +\S/i.test(authorization)) delete ctx.req.headers.authorization;
+  const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1];
+  if (bearer !== undefined) ctx.req.headers.authorization = `Bearer ${await format.handleOf(bearer)}`;
+  if (ctx.method !== 'POST' || !ctx.is('application/x-www-form-urlencoded')) return;
+  const body = await readForm(ctx);
+  const presented = parse(body).access_token;
+  handOver(ctx, typeof presented === 'string' ? `access_token=${encodeURIComponent(await format.handleOf(presented))}` : body);
+}

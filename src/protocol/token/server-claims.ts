@@ -1,0 +1,116 @@
+/**
+ * The claims that a server adds by itself, at work: what the decision needs is read of the user when a token is issued or userinfo is asked, and
+ * only where a claim in force needs it. Which claims, and why, is decided in features/claims/custom-claims.policy.ts.
+ */
+
+import type { Logger } from 'pino';
+import { type Fitted, fitIntoToken, jsonSize } from '../../features/authorization-servers/token-size.policy.ts';
+import type { Belongings } from '../../features/claims/claims.service.ts';
+import {
+  type ClaimDecision,
+  type ClaimFacts,
+  claimNeeds,
+  claimsOfType,
+  decideClaims,
+  type ServerClaim,
+} from '../../features/claims/custom-claims.policy.ts';
+import { idTokenContent, userinfoClaims } from '../../features/claims/token-claims.policy.ts';
+import { words } from '../authorize/scope.ts';
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import type { Account } from '../storage/protocol-state.store.ts';
+import { currentRequest } from '../storage/request-state.ts';
+
+/** Of an access token, what its claims depend on. */
+export interface ClaimedToken {
+  readonly clientId?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface ServerClaims {
+  /** The claims of an access token, all of them. @param known its user, where he was read already */
+  ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
+  /** Those that fit into a JWT access token. @param payload what it says without them */
+  forAccessToken(token: ClaimedToken, payload: object): Promise<Values>;
+  /** @param standard what userinfo tells without them @param scope granted @returns what it tells */
+  forUserinfo(account: Account, standard: Values, scope: string): Promise<Values>;
+  /** @param standard the user's claims in the ID token without them @param chosen by the application @param requested by the request @returns the user's claims in it */
+  forIdToken(
+    ctx: KoaContextWithOIDC,
+    account: Account,
+    standard: Values,
+    scope: string,
+    chosen: readonly string[] | undefined,
+    requested: readonly string[],
+  ): Promise<Values>;
+}
+
+export interface ServerClaimsParts {
+  readonly serverId: string;
+  readonly claims: readonly ServerClaim[];
+  readonly log: Logger;
+  readAccount(id: string): Promise<Account | undefined>;
+  readBelongings(userId: string): Promise<Belongings>;
+}
+
+const NOWHERE: Belongings = { groups: [], memberships: [] };
+/** Bytes of what an ID token says beside issuer, audience, nonce and the user: id, times, hashes, session, ways of authentication. */
+const PROTOCOL_CLAIMS = 432;
+
+export function serverClaims({ serverId, claims, log, readAccount, readBelongings }: ServerClaimsParts): ServerClaims {
+  const hasResourceClaims = claimsOfType(claims, 'RESOURCE').length > 0;
+
+  function belongingsOf(userId: string): Promise<Belongings> {
+    const request = currentRequest();
+    const known = request?.belongings.get(userId) ?? readBelongings(userId);
+    request?.belongings.set(userId, known);
+    return known;
+  }
+
+  async function decide(account: Account | undefined, facts: Omit<ClaimFacts, 'person'>): Promise<ClaimDecision> {
+    const needs = claimNeeds(claims, facts);
+    const belongings = account !== undefined && (needs.groups || needs.memberships) ? await belongingsOf(account.id) : NOWHERE;
+    return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings) }));
+  }
+
+  /** @returns the claims that the token holds */
+  function told({ claims: held, omitted }: Fitted, token: string, clientId: string | undefined): Values {
+    if (omitted.length > 0)
+      log.warn(
+        { server: serverId, application: clientId, claims: omitted },
+        `claims left out of the ${token}: it would be larger than 8 KiB`,
+      );
+    return held;
+  }
+
+  async function ofAccessToken({ accountId, scope }: ClaimedToken, known?: Account): Promise<Values> {
+    if (!hasResourceClaims) return {};
+    const account =
+      accountId === undefined ? undefined : (known ?? currentRequest()?.accounts.get(accountId) ?? (await readAccount(accountId)));
+    return (await decide(account, { claimType: 'RESOURCE', scopes: words(scope) })).claims;
+  }
+
+  return {
+    ofAccessToken,
+
+    async forAccessToken(token, payload) {
+      return told(fitIntoToken(await ofAccessToken(token), jsonSize(payload)), 'access token', token.clientId);
+    },
+
+    async forUserinfo(account, standard, scope) {
+      return userinfoClaims(standard, await decide(account, { claimType: 'IDENTITY', scopes: words(scope) }));
+    },
+
+    async forIdToken({ oidc }, account, standard, scope, chosen, requested) {
+      const { client, entities, params, issuer } = oidc;
+      // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
+      const besideAccessToken = params?.response_type !== 'id_token';
+      const own = await decide(account, { claimType: 'IDENTITY', scopes: words(scope), besideAccessToken, chosen, requested });
+      const nonce = entities.AuthorizationCode?.nonce ?? entities.RefreshToken?.nonce ?? params?.nonce;
+      const content = idTokenContent(standard, own, { iss: issuer, aud: client?.clientId, nonce }, PROTOCOL_CLAIMS);
+      return told(content, 'ID token', client?.clientId);
+    },
+  };
+}

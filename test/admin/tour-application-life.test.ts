@@ -1,5 +1,0 @@
-import { test } from 'node:test';
-import { tourInChromium } from './tour-in-chromium.ts';
-import { TOURS } from './tours.ts';
-
-test('applicationLife: every page is accessible and keeps its policy', tourInChromium(TOURS.applicationLife));

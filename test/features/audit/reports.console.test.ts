@@ -1,0 +1,277 @@
+/** Reports → System log and “explain”, and the dashboard, without JavaScript: what is found, what is told of one event, and who is shown what. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
+import { answerOf, authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
+import { setPolicies } from '../../support/access-policies.ts';
+import { moveClock } from '../../support/clock.ts';
+import { onServer } from '../../support/database.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { type Page, UserAgent } from '../../support/user-agent.ts';
+
+const LOG = '/admin/reports/log';
+
+/** The rows of a list: their words. */
+const rowsOf = ({ text }: Page, name = 'System log'): string[] => {
+  const [, body = ''] = new RegExp(`aria-label="${name}">[\\s\\S]*?<tbody[^>]*>([\\s\\S]*?)</tbody>`).exec(text) ?? [];
+  return [...body.matchAll(/<tr[\s\S]*?<\/tr>/g)].map(([row]) =>
+    row
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+};
+
+const linkTo = ({ text, url }: Page, label: string): string =>
+  new RegExp(`<a[^>]*href="([^"]+)"[^>]*>(?:<bdi>)?${label}`).exec(text)?.[1]?.replaceAll('&amp;', '&') ??
+  assert.fail(`${url}: no link ${label}`);
+
+async function entryOf(service: Service, type: string): Promise<string> {
+  const { body } = await service.api('GET', `/logs?limit=1&sortOrder=DESCENDING&filter=${encodeURIComponent(`eventType eq "${type}"`)}`);
+  return `${LOG}/${body[0]?.uuid ?? assert.fail(`no event ${type}`)}`;
+}
+
+test('the system log is searched, narrowed by every field, paged with what narrows it, and kept as a file', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser({ firstName: 'Ada' });
+  await service.api('POST', '/authn', { username: user.login, password: 'wrong' });
+  for (let n = 0; n < 22; n += 1) await createOrganization(service, `Org-${String(n).padStart(2, '0')}`);
+  const { agent } = await enter(service);
+  const search = async (query: Record<string, string>) => agent.visit(`${LOG}?${new URLSearchParams(query)}`);
+
+  await t.test('newest first, twenty a page', async () => {
+    const page = await agent.visit(LOG);
+    const rows = rowsOf(page);
+    assert.equal(rows.length, 20);
+    assert.match(rows[0] ?? '', /^User login user\.session\.start .* admin .* Success/, 'this administrator has just signed in');
+    assert.match(rows[1] ?? '', /Org-21/);
+  });
+
+  await t.test('by words, group, type, outcome, who, to what', async () => {
+    const narrowings: readonly (readonly [Record<string, string>, number, RegExp])[] = [
+      [{ q: 'org-07' }, 1, /Org-07/],
+      [{ type: 'user.authentication.failure' }, 1, /INVALID_CREDENTIALS/],
+      [{ type: 'all people', outcome: 'FAILURE' }, 1, /user\.authentication\.failure/],
+      [{ target: user.id, type: 'user.lifecycle.create' }, 1, /user\.lifecycle\.create/],
+      [{ target: user.login.toUpperCase(), outcome: 'FAILURE' }, 1, /Failure/],
+      [{ actor: 'unknown' }, 1, /INVALID_CREDENTIALS/],
+      [{ actor: 'nobody "or" true' }, 0, /^$/],
+      [{ since: '2099-01-01T00:00' }, 0, /^$/],
+      [{ until: '2020-01-01T00:00' }, 0, /^$/],
+    ];
+    for (const [query, count, words] of narrowings) {
+      const page = await search(query);
+      const rows = rowsOf(page);
+      assert.equal(rows.length, count, JSON.stringify([query, rows]));
+      assert.match(rows[0] ?? '', words, JSON.stringify(query));
+      assert.match(page.text, /id="show-all"/);
+      if (count === 0) assert.match(wordsOf(page), /Nothing fits\./);
+    }
+    const page = await search({ q: 'org-07', type: 'org.lifecycle.create', outcome: 'SUCCESS', since: '2020-01-01T00:00' });
+    assert.match(page.text, /name="q" type="search" value="org-07"/);
+    assert.match(page.text, /value="org\.lifecycle\.create" selected/);
+    assert.match(page.text, /value="SUCCESS" selected/);
+    assert.match(page.text, /name="since"[^>]*value="2020-01-01T00:00"/);
+  });
+
+  await t.test('the next page is narrowed as the first one', async () => {
+    const first = await search({ type: 'org.lifecycle.create' });
+    const next = await agent.visit(linkTo(first, 'Next page'));
+    assert.equal(next.url.searchParams.get('type'), 'org.lifecycle.create');
+    const rows = [...rowsOf(first), ...rowsOf(next)];
+    assert.deepEqual(
+      rows.map((row) => /Org-\d\d/.exec(row)?.[0]),
+      Array.from({ length: 22 }, (_, n) => `Org-${String(21 - n).padStart(2, '0')}`),
+    );
+    assert.doesNotMatch(next.text, /Next page/);
+  });
+
+  await t.test('what cannot be searched for is told, and what was typed stays', async () => {
+    const page = await search({ q: 'a b c d e f g h i j k', type: 'org.update' });
+    assert.equal(page.status, 200);
+    assert.match(page.text, /id="q-problem">Must have at most 10 words</);
+    assert.match(wordsOf(page), /The search could not be carried out/);
+    assert.match(page.text, /value="a b c d e f g h i j k"/);
+    for (const [field, typed] of [
+      ['since', 'yesterday'],
+      ['until', '2026-13-45T99:99'],
+    ] as const) {
+      const wrong = await search({ [field]: typed, after: 'x' });
+      assert.equal(wrong.status, 200);
+      assert.match(wrong.text, new RegExp(`id="${field}-problem">Is no date with a time`), field);
+      assert.match(wrong.text, new RegExp(`id="${field}"[^>]*value="${typed}"[^>]*aria-invalid="true"`), field);
+      assert.doesNotMatch(wrong.text, /<table class="list"|as JSON/, 'nothing else is looked for instead');
+      assert.equal((await agent.send(`/admin/reports/log/download?${field}=${typed}`)).status, 400);
+    }
+    assert.match((await search({ q: 'a\u0000b' })).text, /id="q-problem">[^<]*control characters/);
+  });
+
+  await t.test('the file holds what the list is narrowed to, as the API tells it', async () => {
+    const page = await search({ type: 'org.lifecycle.create', actor: 'admin' });
+    const file = await agent.send(linkTo(page, 'Download up to 1,000 as JSON'));
+    assert.match(file.headers.get('content-disposition') ?? '', /attachment; filename="system-log\.json"/);
+    assert.match(file.headers.get('content-type') ?? '', /^application\/json/);
+    const events = JSON.parse(await file.text());
+    assert.equal(events.length, 22, 'beyond the page');
+    const { body } = await service.api('GET', `/logs?filter=${encodeURIComponent(`uuid eq "${events[0].uuid}"`)}`);
+    assert.deepEqual(events[0], body[0]);
+  });
+});
+
+test('how long events are kept is set, with what is wrong beside the field', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const form = await agent.visit('/admin/reports/log/retention');
+  const kept = async () => (await service.api('GET', '/settings/audit')).body.retentionDays;
+  for (const days of ['0', 'a year']) {
+    const wrong = await agent.submit(form, 'console-form', { retentionDays: days });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.text, /id="retentionDays-problem"/);
+    assert.match(wrong.text, new RegExp(`value="${days}"`), 'what was typed stays');
+  }
+  assert.equal(await kept(), null);
+  const saved = await agent.submit(form, 'console-form', { retentionDays: '400' });
+  assert.match(wordsOf(saved), /How long events are kept is changed/);
+  assert.equal(await kept(), 400);
+  await agent.submit(await agent.visit('/admin/reports/log/retention'), 'console-form', { retentionDays: '' });
+  assert.equal(await kept(), null);
+});
+
+test('an event: its facts with links, what it changed, and what else happened in the same request', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser({ firstName: 'Ada', lastName: '<b>Byron</b>' });
+  await service.api('POST', `/users/${user.id}`, { profile: { lastName: 'Lovelace' } });
+  const { agent } = await enter(service);
+  const page = await agent.visit(await entryOf(service, 'user.account.update_profile'));
+  assert.match(wordsOf(page), /Who admin user To what .* From .*127\.0\.0\.1/);
+  assert.equal(linkTo(page, user.login), `/admin/users/${user.id}`);
+  assert.deepEqual(
+    rowsOf(page, 'Changed fields'),
+    ['profile.lastName &#60;b&#62;Byron&#60;/b&#62; Lovelace'].map((row) => row.replaceAll('&#60;', '&lt;').replaceAll('&#62;', '&gt;')),
+  );
+  assert.match(page.text, /<pre id="event-json"[^>]*>[\s\S]*update_profile/);
+  assert.doesNotMatch(page.text, /Explain/);
+  assert.equal((await agent.visit(`${page.url.pathname}/explain`)).status, 404, 'nothing was decided');
+
+  for (let n = 0; n < 10; n += 1) await service.api('POST', '/authn', { username: user.login, password: 'wrong' });
+  const lock = await agent.visit(await entryOf(service, 'user.account.lock'));
+  const others = rowsOf(lock, 'Events of the same request');
+  assert.equal(others.length, 1);
+  assert.match(others[0] ?? '', /user\.authentication\.failure/);
+
+  // Another caller may choose the id of that request for theirs.
+  const { uuid, transaction } = (await service.api('GET', '/logs?limit=1&sortOrder=DESCENDING&filter=eventType eq "user.account.lock"'))
+    .body[0];
+  const headers = { 'content-type': 'application/json', 'x-request-id': transaction.id, 'user-agent': 'another program' };
+  const body = JSON.stringify({ username: 'somebody', password: 'wrong' });
+  assert.equal(
+    (await fetch(`${service.baseUrl}/api/v1/authn`, { method: 'POST', headers, body })).headers.get('x-request-id'),
+    transaction.id,
+  );
+  assert.equal(rowsOf(await agent.visit(`${LOG}/${uuid}`), 'Events of the same request').length, 1);
+  for (const none of ['no-uuid', crypto.randomUUID(), '%00']) assert.equal((await agent.visit(`${LOG}/${none}`)).status, 404, none);
+});
+
+test('explain: what decided then, with links, and what it would come to today', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const app = await createClient(service);
+  await setPolicies(service, 'default', [{ rules: [{ conditions: { scopes: { include: ['openid'] } } }] }]);
+  const browser = new UserAgent(service.baseUrl);
+  const asked = await browser.visit(authorizeUrl(service, 'default', { client_id: app.clientId, scope: 'openid email' }));
+  assert.equal(answerOf(await browser.signIn(asked, user)).error, 'access_denied');
+
+  const { agent } = await enter(service);
+  const list = await agent.visit(`${LOG}?type=app.oauth2.as.authorize`);
+  const explained = await agent.visit(linkTo(list, 'Explain'));
+  const words = wordsOf(explained);
+  assert.match(words, /It failed, .*has no rule that fits this request/);
+  assert.match(words, /Rule “Rule 0” of “Policy 0” Passed over: the request is also for scopes/);
+  assert.match(words, /What it would come to today .* gets no token .*access_denied/);
+  const policy = linkTo(explained, 'Access policy “Policy 0”');
+  assert.equal((await agent.visit(policy)).status, 200);
+  assert.match(wordsOf(await agent.visit(linkTo(explained, 'Open in the simulator'))), /gets no token/);
+
+  await setPolicies(service, 'default', [{ rules: [{}] }]);
+  const later = await agent.visit(explained.url.pathname);
+  assert.match(wordsOf(later), /has no rule that fits this request.*What it would come to today .*gets an access token/, 'then, and now');
+
+  await service.api('DELETE', `/users/${user.id}`);
+  await service.api('DELETE', `/users/${user.id}`);
+  assert.match(
+    wordsOf(await agent.visit(explained.url.pathname)),
+    /cannot be told: the user, the application or the authorization server is not there any more/,
+  );
+
+  const failed = await agent.visit(`${await entryOf(service, 'user.session.start')}/explain`);
+  assert.match(wordsOf(failed), /by a password.*No second factor was asked for/);
+});
+
+test('the dashboard: sign-ins by day, reasons, expiries, health, and next steps that vanish when done', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  for (const password of ['wrong', 'wrong', user.password]) await service.api('POST', '/authn', { username: user.login, password });
+  await service.api('POST', '/api-tokens', { name: 'Soon over', expiresAt: new Date(Date.now() + 5 * 86_400_000).toISOString() });
+  await service.api('POST', '/api-tokens', { name: 'Lives long', expiresAt: new Date(Date.now() + 50 * 86_400_000).toISOString() });
+  const old = Date.now() - 3 * 86_400_000;
+  await onServer(service.database.url, (client) =>
+    client.query(
+      `INSERT INTO audit_events (uuid, published, event_type, display_message, actor, client, outcome, target)
+        SELECT gen_random_uuid(), $1::timestamptz - n * interval '1 day', 'user.session.start', 'x', '{}', '{}', '{}', '[]' FROM generate_series(0, 20, 10) n`,
+      [new Date(old)],
+    ),
+  );
+  const { agent, page } = await enter(service);
+  const dayOf = (time: number) => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(time);
+  const numbers = rowsOf(page, 'Sign-ins by day');
+  assert.equal(numbers.length, 14);
+  assert.equal(numbers[0], `${dayOf(Date.now())} 2 2`, 'the user, and this administrator');
+  assert.equal(numbers[3], `${dayOf(old)} 1 0`);
+  assert.equal(numbers[13], `${dayOf(old - 10 * 86_400_000)} 1 0`, 'the first of the two weeks');
+  assert.match(wordsOf(page), /4 sign-ins, and 2 that failed/);
+  assert.match(wordsOf(page), /Why sign-ins failed today Wrong password 2/);
+  assert.equal(rowsOf(await agent.visit(linkTo(page, 'Wrong password'))).length, 2);
+  assert.match(wordsOf(page), /API token “Soon over”/);
+  assert.doesNotMatch(page.text, /Lives long/);
+  assert.match(
+    wordsOf(page),
+    /Database Answers, in \d+ ms.*Audit log last sealed.*Mail Is kept in the dev inbox.*could not be delivered None/,
+  );
+
+  const steps = ({ text }: Page): string[] => [...text.matchAll(/<li><a href="[^"]*">([^<]+)<\/a><p>/g)].map(([, label = '']) => label);
+  assert.deepEqual(steps(page), ['Create an application', 'Set the branding', 'Set up mail'], 'there is a token already');
+  await createClient(service);
+  await service.api('PUT', '/settings/branding', { name: 'Mine' });
+  const done = await agent.visit('/admin');
+  assert.deepEqual(steps(done), ['Set up mail']);
+  assert.match(wordsOf(done), /Applications 0|0 Applications/, 'counts hold for a minute');
+  moveClock(t, 61);
+  assert.match(wordsOf(await agent.visit('/admin')), /Applications 1|1 Applications/);
+});
+
+test('who sees what: everything for reading, one organization, nothing of the log for its administrator', async (t) => {
+  const service = await startService(t);
+  const [mine, other] = [await createOrganization(service, 'Mine'), await createOrganization(service, 'Others')];
+  await service.api('POST', '/api-tokens', {
+    name: 'Of the super administrator',
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  });
+  const reader = await enter(service, await createAdministrator(service, 'READ_ONLY_ADMIN'));
+  assert.match(wordsOf(reader.page), /Sign-ins .*Of the super administrator.*How the service is doing.*What you may do here/);
+  assert.doesNotMatch(wordsOf(reader.page), /Next steps/);
+  assert.equal((await reader.agent.visit(LOG)).status, 200);
+
+  const { agent, page } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', mine));
+  assert.match(wordsOf(page), /Your organizations Mine 0 members.*What you may do here Organization administrator/);
+  assert.doesNotMatch(
+    page.text,
+    new RegExp(`Why sign-ins failed|How the service is doing|Next steps|Of the super administrator|System log|Others|${other}`),
+  );
+  for (const path of [
+    LOG,
+    `${LOG}/download`,
+    await entryOf(service, 'user.session.start'),
+    `${await entryOf(service, 'user.session.start')}/explain`,
+  ])
+    assert.equal((await agent.visit(path)).status, 403, path);
+});

@@ -1,0 +1,139 @@
+/** Directory → Groups, Security → Administrators and Sessions, without JavaScript; each effect seen from outside. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAdministrator, createOrganization, enter, SUPER, typedIn, wordsOf } from '../../pages/console/administrators.ts';
+import { startService } from '../../support/service.ts';
+import type { Page } from '../../support/user-agent.ts';
+import { eventsOf } from '../users/user-holdings.ts';
+
+const idIn = ({ url, text }: Page): string => /\/admin\/groups\/(grp_\w+)/.exec(url.pathname)?.[1] ?? assert.fail(text);
+
+test('a group is created, changed and deleted; the list is searched and has pages', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const list = await agent.visit('/admin/groups');
+  assert.match(wordsOf(list), /There is no group yet/);
+  const form = await agent.visit('/admin/groups/new');
+  const created = await agent.submit(form, 'console-form', { name: ' Editors <b> ', description: 'Write\r\nand edit' });
+  assert.match(wordsOf(created), /The group is created.*Write and edit/);
+  const id = idIn(created);
+  const twice = await agent.submit(form, 'console-form', { name: 'Editors <b>', description: 'kept' });
+  assert.equal(twice.status, 400);
+  assert.match(twice.text, /id="name-problem">Another group has this name/);
+  assert.match(twice.text, /\nkept<\/textarea>/);
+  assert.match((await agent.submit(form, 'console-form', { name: '' })).text, /id="name-problem">Must not be empty/);
+
+  const edit = await agent.visit(`/admin/groups/${id}/edit`);
+  assert.match(wordsOf(await agent.submit(edit, 'console-form', { name: 'Writers' })), /The group is changed/);
+  assert.equal((await service.api('GET', `/groups/${id}`)).body.profile.name, 'Writers');
+
+  for (let n = 10; n < 31; n += 1) await service.api('POST', '/groups', { profile: { name: `Group ${n}` } });
+  const found = await agent.visit('/admin/groups?q=group');
+  assert.match(wordsOf(found), /Group 10.*Group 29.*Next page/);
+  assert.doesNotMatch(found.text, /Writers|Group 30/);
+  assert.match(wordsOf(await agent.visit('/admin/groups?q=x%00')), /No name begins so/);
+
+  const gone = await agent.submit(await agent.visit(`/admin/groups/${id}/delete`), 'console-form');
+  assert.match(wordsOf(gone), /The group is deleted/);
+  assert.equal((await service.api('GET', `/groups/${id}`)).status, 404);
+  const [event] = await eventsOf(service, 'group.lifecycle.delete', id);
+  assert.equal(event?.actor.displayName, 'admin');
+});
+
+test('members are added by user name and removed; the list has pages; the applications of a group are told', async (t) => {
+  const service = await startService(t);
+  const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;
+  const user = await service.createUser({ login: 'aaron' });
+  const home = `/admin/groups/${group.id}/members`;
+  const { agent } = await enter(service);
+  assert.match(wordsOf(await agent.visit(home)), /Nobody is in this group yet/);
+  const unknown = await agent.submit(await agent.visit(`${home}/new`), 'console-form', { login: 'nobody-of-that-name' });
+  assert.match(unknown.text, /id="login-problem">Is not that of an account here/);
+  assert.equal(typedIn(unknown, 'login'), 'nobody-of-that-name');
+  const added = await agent.submit(unknown, 'console-form', { login: 'AARON' });
+  assert.match(wordsOf(added), /The user is in the group.*aaron/);
+  for (let n = 0; n < 20; n += 1) await service.api('PUT', `/groups/${group.id}/users/${(await service.createUser()).id}`);
+  assert.match((await agent.visit(home)).text, /rel="next"/);
+  const removed = await agent.submit(await agent.visit(`${home}/${user.id}/remove`), 'console-form');
+  assert.match(wordsOf(removed), /The user is no longer in the group/);
+  assert.deepEqual((await service.api('GET', `/users/${user.id}/groups`)).body, []);
+  assert.equal((await eventsOf(service, 'group.user_membership.remove', user.id)).length, 1);
+
+  const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'] });
+  const applications = `/admin/groups/${group.id}/applications`;
+  assert.match(wordsOf(await agent.visit(applications)), /No application is assigned/);
+  await service.api('PUT', `/apps/${clientId}/groups/${group.id}`, {});
+  assert.match(wordsOf(await agent.visit(applications)), /Test application Active/);
+});
+
+test('roles are given and taken; a new administrator comes in, and is out at the next click; the last super administrator stays', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const user = await service.createUser();
+  const { agent } = await enter(service);
+  const home = '/admin/security/administrators';
+  assert.match(wordsOf(await agent.visit(home)), /admin Super administrator Active/);
+  const form = await agent.visit(`${home}/new`);
+  const without = await agent.submit(form, 'console-form', { login: user.login, type: 'ORG_ADMIN', orgId: '' });
+  assert.match(without.text, /id="orgId-problem">Is required for this role/);
+  const useless = await agent.submit(form, 'console-form', { login: user.login, type: 'READ_ONLY_ADMIN', orgId });
+  assert.match(useless.text, /id="orgId-problem">Is only for an organization administrator/);
+  const given = await agent.submit(form, 'console-form', { login: user.login, type: 'ORG_ADMIN', orgId });
+  assert.match(wordsOf(given), new RegExp(`The role is given.*${user.login} Organization administrator Acme`));
+  const twice = await agent.submit(form, 'console-form', { login: user.login, type: 'ORG_ADMIN', orgId });
+  assert.match(twice.text, /id="type-problem">The user has this role already/);
+  assert.doesNotMatch((await agent.visit(`${home}?role=SUPER_ADMIN`)).text, new RegExp(user.login));
+
+  const { agent: his, page } = await enter(service, user);
+  assert.match(wordsOf(page), /Organization administrator/);
+  const roles = await agent.visit(`/admin/users/${user.id}/roles`);
+  const take = /href="([^"]+\/take)"/.exec(roles.text)?.[1] ?? assert.fail(roles.text);
+  assert.match(wordsOf(await agent.submit(await agent.visit(take), 'console-form')), /The role is taken.*is no administrator/);
+  assert.equal((await his.visit('/admin')).status, 403);
+  const [event] = await eventsOf(service, 'user.account.privilege.revoke', user.id);
+  assert.equal(event?.actor.displayName, 'admin');
+
+  const own = await agent.visit(`/admin/users/${SUPER.login}/roles`);
+  const last = /href="([^"]+\/take)"/.exec(own.text)?.[1] ?? assert.fail(own.text);
+  const refused = await agent.submit(await agent.visit(last), 'console-form');
+  assert.equal(refused.status, 400);
+  assert.match(wordsOf(refused), /This is the last super administrator who can sign in/);
+  const second = await createAdministrator(service, 'SUPER_ADMIN');
+  const { agent: other } = await enter(service, second);
+  assert.match(wordsOf(await other.submit(await other.visit(last), 'console-form')), /The role is taken/);
+  const list = await other.visit(`${home}?role=SUPER_ADMIN`);
+  assert.doesNotMatch(list.text, />admin</);
+});
+
+test('how long sessions last is set beside what else is set of sign-ins', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  assert.equal((await service.api('PUT', '/settings/sign-in', { identifierFirst: true })).status, 200);
+  const before = (await service.api('GET', '/settings/sign-in')).body;
+  const form = await agent.visit('/admin/security/sessions/edit');
+  assert.equal(typedIn(form, 'sessionIdleMinutes'), String(before.sessionIdleMinutes));
+  const wrong = await agent.submit(form, 'console-form', { sessionIdleMinutes: '0', sessionLifetimeDays: 'many' });
+  assert.equal(wrong.status, 400);
+  assert.match(wrong.text, /id="sessionIdleMinutes-problem">Must be at least 1.*id="sessionLifetimeDays-problem">/s);
+  assert.equal(typedIn(wrong, 'sessionLifetimeDays'), 'many');
+  assert.match((await agent.submit(form, 'console-form', { sessionIdleMinutes: '' })).text, /id="sessionIdleMinutes-problem">Is required/);
+  const saved = await agent.submit(wrong, 'console-form', { sessionIdleMinutes: '180', sessionLifetimeDays: '1' });
+  assert.match(wordsOf(saved), /The sessions are changed.*180 minutes \(about 3 hours\).*1 day/);
+  assert.deepEqual((await service.api('GET', '/settings/sign-in')).body, { ...before, sessionIdleMinutes: 180, sessionLifetimeDays: 1 });
+  const [event] = await eventsOf(service, 'system.settings.update', 'sign-in').then((all) => all.slice(-1));
+  assert.equal(event?.actor.displayName, 'admin');
+});
+
+test('administrators come in pages, narrowed by role', async (t) => {
+  const service = await startService(t);
+  for (let n = 0; n < 20; n += 1) await createAdministrator(service, 'READ_ONLY_ADMIN', undefined, { login: `reader-${n + 10}` });
+  const { agent } = await enter(service);
+  const first = await agent.visit('/admin/security/administrators');
+  assert.match(wordsOf(first), /admin Super administrator.*reader-28/);
+  assert.doesNotMatch(first.text, /reader-29/);
+  const next = /rel="next" href="([^"]+)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  assert.match(wordsOf(await agent.visit(next)), /reader-29 Read-only administrator/);
+  const readers = await agent.visit('/admin/security/administrators?role=READ_ONLY_ADMIN');
+  assert.match(wordsOf(readers), /reader-10.*reader-29/);
+  assert.doesNotMatch(readers.text, /rel="next"/);
+});

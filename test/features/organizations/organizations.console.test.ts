@@ -1,0 +1,218 @@
+/** Directory → Organizations, without JavaScript: the list, one with its tree and its members, and who may change what of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAdministrator, createOrganization, enter, typedIn, wordsOf } from '../../pages/console/administrators.ts';
+import { onServer } from '../../support/database.ts';
+import { startService } from '../../support/service.ts';
+import type { Page, UserAgent } from '../../support/user-agent.ts';
+import { insertDepartments } from './many-departments.ts';
+
+const orgIn = (page: Page): string => /\/admin\/organizations\/(org_\w+)/.exec(page.url.pathname)?.[1] ?? assert.fail(page.text);
+const linkTo = (page: Page, label: string): string =>
+  new RegExp(`<a[^>]*href="([^"]+)"[^>]*>(?:<bdi>)?${label}(?:</bdi>)?<`).exec(page.text)?.[1]?.replaceAll('&amp;', '&') ??
+  assert.fail(`no link ${label}: ${page.text}`);
+
+/** Opens a link's page and posts its form. */
+const fill = async (agent: UserAgent, page: Page, label: string, typed: Record<string, string> = {}): Promise<Page> =>
+  agent.submit(await agent.visit(linkTo(page, label)), 'console-form', typed);
+
+test('an organization is created, renamed and deleted; only an empty one can be deleted', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const list = await agent.visit('/admin/organizations');
+  assert.match(wordsOf(list), /0 organizations.*There is no organization yet/);
+  const created = await fill(agent, list, 'Create organization', { name: '  Fern & <Sons> ', originId: 'crm-7' });
+  assert.match(wordsOf(created), /The organization is created.*Members 0 Source Local External id crm-7/);
+  assert.match(created.text, /<h1 dir="auto">Fern &amp; &lt;Sons&gt;<\/h1>/);
+
+  const twice = await fill(agent, list, 'Create organization', { name: 'Fern & <Sons>' });
+  assert.equal(twice.status, 400);
+  assert.match(twice.text, /id="name-problem">Another organization has this name</);
+
+  const renamed = await fill(agent, created, 'Rename', { name: 'Fern' });
+  assert.match(renamed.text, /<h1 dir="auto">Fern<\/h1>/);
+  const withDepartment = await fill(agent, renamed, 'Add department', { name: 'Sales' });
+  const refused = await fill(agent, withDepartment, 'Delete');
+  assert.equal(refused.status, 400);
+  assert.match(wordsOf(refused), /The organization still has departments/);
+
+  await fill(agent, await agent.visit(linkTo(withDepartment, 'Sales')), 'Delete');
+  const gone = await fill(agent, await agent.visit(`/admin/organizations/${orgIn(created)}`), 'Delete');
+  assert.match(wordsOf(gone), /The organization is deleted.*There is no organization yet/);
+});
+
+test('what comes from another source is not renamed here, and the page offers no way to', async (t) => {
+  const service = await startService(t);
+  const { body } = await service.api('POST', '/account/org', { orgName: 'Mirrored', type: 'LDAP' });
+  const { agent } = await enter(service);
+  assert.doesNotMatch((await agent.visit(`/admin/organizations/${body.orgId}`)).text, /Rename/);
+  const form = await agent.visit(`/admin/organizations/${body.orgId}/rename`);
+  const refused = await agent.submit(form, 'console-form', { name: 'Mine' });
+  assert.match(wordsOf(refused), /The organization comes from another source/);
+});
+
+test('the list has a count and pages, however the page is asked for', async (t) => {
+  const service = await startService(t);
+  for (let n = 1; n <= 21; n += 1) await createOrganization(service, `Organization ${String(n).padStart(2, '0')}`);
+  const { agent } = await enter(service);
+  const first = await agent.visit('/admin/organizations');
+  assert.match(wordsOf(first), /21 organizations.*Organization 01.*Organization 20.*Page 1 of 2/);
+  const second = await agent.visit(linkTo(first, 'Next page'));
+  assert.match(wordsOf(second), /Organization 21.*Previous page/);
+  assert.doesNotMatch(second.text, /Next page/);
+  for (const page of ['0', '-1', '1.5', 'x', '', '00000000000000000001']) {
+    assert.match(wordsOf(await agent.visit(`/admin/organizations?page=${page}`)), /Organization 01/, page);
+  }
+  const beyond = await agent.visit('/admin/organizations?page=999999999');
+  assert.equal(beyond.status, 200);
+  assert.match(wordsOf(beyond), /There is nothing on this page.*Previous page/);
+});
+
+test('departments are added, moved and deleted; never below themselves', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const { agent } = await enter(service);
+  const home = `/admin/organizations/${orgId}`;
+  await fill(agent, await agent.visit(home), 'Add department', { name: 'Sales' });
+  const top = await fill(agent, await agent.visit(home), 'Add department', { name: 'Engineering' });
+  const sales = await agent.visit(linkTo(top, 'Sales'));
+  const below = await fill(agent, sales, 'Add department below', { name: 'Europe', parentId: sales.url.pathname.split('/').at(-1) ?? '' });
+  assert.equal(below.url.pathname, sales.url.pathname, 'one sees it where it is');
+  const europe = await agent.visit(linkTo(below, 'Europe'));
+  assert.match(wordsOf(europe), /Organizations Acme Sales Europe Add department below/);
+
+  const salesId = sales.url.pathname.split('/').at(-1) ?? '';
+  const europeId = europe.url.pathname.split('/').at(-1) ?? '';
+  const edit = await agent.visit(linkTo(sales, 'Change or move'));
+  assert.doesNotMatch(edit.text, new RegExp(`value="(${salesId}|${europeId})"`), 'what lies below is not offered');
+  const cycle = await agent.submit(edit, 'console-form', { name: 'Sales', parentId: europeId });
+  assert.match(cycle.text, /id="parentId-problem">Must be neither the department itself nor one below it/);
+
+  const moved = await agent.submit(await agent.visit(linkTo(europe, 'Change or move')), 'console-form', {
+    name: 'Europa',
+    originId: 'x1',
+    parentId: '',
+  });
+  assert.match(wordsOf(moved), /The department is changed.*External id x1/);
+  const refused = await agent.submit(await agent.visit(`${sales.url.pathname}/edit`), 'console-form', { name: '', parentId: '' });
+  assert.match(refused.text, /id="name-problem">Must not be empty/, refused.text);
+  const deleted = await fill(agent, await agent.visit(sales.url.pathname), 'Delete');
+  assert.match(wordsOf(deleted), /The department is deleted/);
+  assert.equal((await agent.visit(sales.url.pathname)).status, 404);
+});
+
+test('members are added by user name, moved and removed; an unknown name stands beside the field', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const depId: string = (await service.api('POST', `/account/org/${orgId}/department`, { name: 'Sales' })).body.depId;
+  const user = await service.createUser();
+  const { agent } = await enter(service);
+  const list = await agent.visit(`/admin/organizations/${orgId}/members`);
+  assert.match(wordsOf(list), /0 members.*no members yet/);
+  const unknown = await fill(agent, list, 'Add member', { login: 'nobody-of-that-name', depId });
+  assert.match(unknown.text, /id="login-problem">Is not that of an account here/);
+  assert.equal(typedIn(unknown, 'login'), 'nobody-of-that-name');
+  assert.match(unknown.text, new RegExp(`value="${depId}" selected`));
+  const added = await agent.submit(unknown, 'console-form', { login: user.login, depId });
+  assert.match(wordsOf(added), new RegExp(`The member is added.*${user.login} Sales Active`));
+
+  const move = `/admin/organizations/${orgId}/members/${user.id}`;
+  assert.match((await agent.visit(move)).text, new RegExp(`value="${depId}" selected`), 'his department is chosen');
+  const moved = await agent.submit(await agent.visit(move), 'console-form', { depId: '' });
+  assert.match(wordsOf(moved), new RegExp(`${user.login} None Active`));
+  const form = await agent.visit(move);
+  const removed = await agent.submit(await agent.visit(`${move}/remove`), 'console-form');
+  assert.match(wordsOf(removed), /The member is removed.*no members yet/);
+  assert.equal((await agent.submit(form, 'console-form', { depId })).status, 404, 'a form left open brings nobody back');
+});
+
+test('an organization’s administrator sees and changes his own, and learns of no other', async (t) => {
+  const service = await startService(t);
+  const [own, other] = [await createOrganization(service, 'Own'), await createOrganization(service, 'Other')];
+  const { agent, page } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', own));
+  assert.match(wordsOf(page), /Organization administrator You look after this organization, its departments and its people: Own/);
+  const list = await agent.visit('/admin/organizations');
+  assert.match(wordsOf(list), /1 organization .*Own/);
+  assert.doesNotMatch(list.text, /Other|Create organization/);
+  const detail = await agent.visit(`/admin/organizations/${own}`);
+  assert.match(detail.text, /Add department/);
+  assert.doesNotMatch(detail.text, /\/delete"/);
+  assert.match(wordsOf(await fill(agent, detail, 'Rename', { name: 'Ours' })), /Ours/);
+  for (const path of ['', '/rename', '/members', '/members/new', '/departments/new', '/departments/dep_x']) {
+    assert.equal((await agent.visit(`/admin/organizations/${other}${path}`)).status, 404, path);
+  }
+  for (const path of ['/admin/organizations/new', `/admin/organizations/${own}/delete`]) {
+    const refused = await agent.visit(path);
+    assert.equal(refused.status, 403, path);
+    assert.match(wordsOf(refused), /You may not do this/);
+  }
+  const rename = await agent.visit(`/admin/organizations/${own}/rename`);
+  const post = (path: string) =>
+    agent.submit({ ...rename, text: rename.text.replaceAll(rename.url.pathname, path) }, 'console-form', { name: 'Taken over' });
+  assert.equal((await post(`/admin/organizations/${other}/rename`)).status, 404);
+  assert.equal((await post('/admin/organizations/new')).status, 403);
+  assert.equal((await post(`/admin/organizations/${own}/delete`)).status, 403);
+  assert.equal((await service.api('GET', `/account/org/${other}`)).body.name, 'Other');
+});
+
+test('a read-only administrator sees everything, no button, and is refused what he posts all the same', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const depId: string = (await service.api('POST', `/account/org/${orgId}/department`, { name: 'Sales' })).body.depId;
+  const member = await service.createUser();
+  await service.api('PUT', `/account/org/${orgId}/member/${member.id}`, { depId });
+  const { agent } = await enter(service, await createAdministrator(service, 'READ_ONLY_ADMIN'));
+  const home = `/admin/organizations/${orgId}`;
+  for (const path of ['/admin/organizations', home, `${home}/departments/${depId}`, `${home}/members`]) {
+    const page = await agent.visit(path);
+    assert.equal(page.status, 200, path);
+    assert.doesNotMatch(page.text, /class="button main"|\/(new|rename|edit|delete|remove)"/, path);
+  }
+  const form = await agent.visit('/admin/api/tokens/new');
+  for (const path of [
+    '/admin/organizations/new',
+    `${home}/rename`,
+    `${home}/departments/new`,
+    `${home}/departments/${depId}/edit`,
+    `${home}/members/${member.id}/remove`,
+  ]) {
+    assert.equal((await agent.visit(path)).status, 403, path);
+    const posted = await agent.submit({ ...form, text: form.text.replaceAll('/admin/api/tokens/new', path) }, 'console-form', {
+      name: 'x',
+    });
+    assert.equal(posted.status, 403, `posted to ${path}`);
+  }
+});
+
+test('who did it, from where, and under which request is in the audit trail', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const form = await agent.visit('/admin/organizations/new');
+  const page = await agent.submit(form, 'console-form', { name: 'Audited' });
+  const { rows } = await onServer(service.database.url, (client) =>
+    client.query(`SELECT actor, client, transaction_id FROM audit_events WHERE event_type = 'org.lifecycle.create'`),
+  );
+  assert.equal(rows.length, 1);
+  assert.equal(rows[0].actor.displayName, 'admin');
+  assert.equal(rows[0].client.ipAddress, '127.0.0.1');
+  assert.match(rows[0].transaction_id, /^[\w-]{36}$/);
+  assert.equal(page.status, 200);
+});
+
+test('10,000 departments, deep or wide, are shown, and no page nests more than a browser can bear', async (t) => {
+  const service = await startService(t);
+  const { chain, paths } = await insertDepartments(service);
+  const { agent } = await enter(service);
+  for (const path of paths) {
+    const page = await agent.visit(`/admin/organizations/${path}`);
+    t.diagnostic(`${path}: ${Math.round(page.text.length / 1024)} KiB`);
+    assert.equal(page.status, 200);
+    let [level, deepest] = [0, 0];
+    for (const [tag] of page.text.matchAll(/<ul|<\/ul/g)) {
+      level += tag === '<ul' ? 1 : -1;
+      deepest = Math.max(deepest, level);
+    }
+    assert.ok(deepest <= 6, `${deepest} levels`);
+  }
+  assert.match(wordsOf(await agent.visit(`/admin/organizations/${chain}`)), /Departments 10,000 .*9995 below Department 4/);
+});

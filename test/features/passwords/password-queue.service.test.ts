@@ -1,0 +1,112 @@
+/** The queue of password hashes is bounded: what would wait too long is told to come again, whoever is meant (OWASP Authentication Cheat Sheet; RFC 9110 section 15.6.4). */
+import assert from 'node:assert/strict';
+import { pbkdf2Sync } from 'node:crypto';
+import { test } from 'node:test';
+import { MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
+import { takingTurns } from '../../../src/platform/concurrency/semaphore.ts';
+import { Overloaded } from '../../../src/platform/database/database-failures.ts';
+import { createClient, post } from '../../protocol/servers/relying-party.ts';
+import { moveClock } from '../../support/clock.ts';
+import { holdHashes } from '../../support/held-hashes.ts';
+import { startService } from '../../support/service.ts';
+import { UserAgent } from '../../support/user-agent.ts';
+
+/** Works that end when they are let. */
+function held() {
+  let release = (): void => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { release, until };
+}
+
+test('works go on so many at once, wait in their order, and are refused where too many wait', async () => {
+  const turns = takingTurns(2, 3);
+  const { release, until } = held();
+  const begun: number[] = [];
+  const works = Array.from({ length: 5 }, (_, n) =>
+    turns(async () => {
+      begun.push(n);
+      await until;
+      if (n === 1) throw new Error('its own affair');
+      return n;
+    }),
+  );
+  const settled = Promise.allSettled(works);
+  let carriedOut = false;
+  await assert.rejects(
+    turns(async () => {
+      carriedOut = true;
+    }),
+    Overloaded,
+  );
+  assert.deepEqual([begun, carriedOut], [[0, 1], false]);
+  release();
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+  );
+  assert.deepEqual(begun, [0, 1, 2, 3, 4]);
+  assert.equal(await turns(async () => 'free again'), 'free again');
+});
+
+test('comparisons with imported hashes have a queue of their own: one at a time, one an account, and no turn of others', async (t) => {
+  const stored = (n: number) => {
+    const salt = Buffer.from(`the salt of ${n}`);
+    return `$pbkdf2-sha256$i=1000$${salt.toString('base64')}$${pbkdf2Sync('right', salt, 1000, 32, 'sha256').toString('base64')}`;
+  };
+  const release = holdHashes(t);
+  assert.deepEqual(await Promise.all(['right', 'right'].map((password) => verifyPassword(stored(0), password))), [true, true]);
+
+  const answers = [verifyPassword(stored(0), 'right'), verifyPassword(stored(0), 'a guess at the same time')];
+  const others = Array.from({ length: MOST_IMPORTED_WAITING }, (_, n) => verifyPassword(stored(n + 1), 'right'));
+  await assert.rejects(verifyPassword(stored(99), 'right'), Overloaded);
+  assert.equal(await answers[0], true);
+  assert.ok((await Promise.all(others)).every(Boolean));
+  await release();
+  assert.equal(await answers[1], false);
+});
+
+test('a full queue: 503 and Retry-After at every door, the same for everybody, and nothing is counted', async (t) => {
+  const service = await startService(t);
+  const [user, locked] = [await service.createUser(), await service.createUser()];
+  const client = await createClient(service, { grant_types: ['password', 'authorization_code'] });
+  const authn = async (username: string, password: string) => {
+    const answer = await fetch(`${service.listensAt}/api/v1/authn`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password }),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+    const body = (await answer.json()) as any;
+    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: { ...body, errorId: '' } };
+  };
+  for (let n = 0; n < 10; n += 1) await authn(locked.login, 'wrong');
+  const browser = new UserAgent(service.baseUrl);
+  const form = await browser.visit('/signin');
+
+  const release = holdHashes(t, MOST_WAITING);
+  const answers = [
+    await authn(user.login, user.password),
+    await authn(user.login, 'wrong'),
+    await authn('nobody-of-these', 'wrong'),
+    await authn(locked.login, locked.password),
+  ];
+  const [first] = answers;
+  assert.deepEqual([first?.status, first?.retryAfter, first?.body.errorCode], [503, '1', 'E0000009']);
+  for (const answer of answers) assert.deepEqual(answer, first);
+  const page = await browser.signIn(form, user);
+  assert.deepEqual([page.status, page.headers.get('retry-after')], [503, '10']);
+  assert.match(page.text, /temporarily_unavailable/);
+  const grant = await post(service, 'built-in', 'token', client, {
+    grant_type: 'password',
+    username: user.login,
+    password: user.password,
+  });
+  assert.deepEqual([grant.status, grant.body.error], [503, 'temporarily_unavailable']);
+  await release();
+  assert.equal((await authn(user.login, user.password)).body.status, 'SUCCESS');
+  assert.equal((await browser.signIn(form, user)).url.pathname, '/account');
+  moveClock(t, 61);
+  assert.equal((await authn(locked.login, locked.password)).body.status, 'SUCCESS', 'no failure was added');
+});

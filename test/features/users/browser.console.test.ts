@@ -1,0 +1,48 @@
+/** Users in Chromium by the keyboard alone: one is found, suspended, and let in again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SUPER } from '../../pages/console/administrators.ts';
+import { inBrowser } from '../../support/browser.ts';
+import { startService } from '../../support/service.ts';
+import { openWindow, signIn } from '../../support/watched-page.ts';
+
+test(
+  'a user is found, suspended and let in again without a mouse (WCAG 2.2, 2.1.1)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser({ lastName: 'Zauner' });
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/admin`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}/admin`);
+    /** Goes on by the tabulator until what has the focus is called so. */
+    const tabTo = async (name: string): Promise<void> => {
+      for (let n = 0; n < 120; n += 1) {
+        await page.keyboard.press('Tab');
+        const focused = await page.evaluate('document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent');
+        if (String(focused).trim() === name) return;
+      }
+      assert.fail(`no way to ${name} at ${page.url()}`);
+    };
+    const go = async (name: string, path: RegExp): Promise<void> => {
+      await tabTo(name);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(path);
+    };
+    await go('Users', /\/admin\/users$/);
+    await tabTo('Search');
+    await page.keyboard.type('zaun');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=zaun/);
+    await go(user.login, /\/admin\/users\/usr_\w+$/);
+    await go('Life cycle', /\/life-cycle$/);
+    await go('Suspend', /\/suspend$/);
+    await go('Suspend', /notice=user-suspended$/);
+    assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'SUSPENDED');
+    await go('Unsuspend', /\/unsuspend$/);
+    await go('Unsuspend', /notice=user-unsuspended$/);
+    assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'ACTIVE');
+    window.assertQuiet();
+  }),
+);

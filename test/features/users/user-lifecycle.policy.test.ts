@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  decideStep,
+  type LifecycleStep,
+  locksOut,
+  possibleSteps,
+  type UserStatus,
+} from '../../../src/features/users/user-lifecycle.policy.ts';
+
+const STATUSES: UserStatus[] = ['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
+const SOMEBODY = { hasPassword: true, isSelf: false, isLastSuperAdmin: false };
+
+describe('the life cycle of a user (management API, "users")', () => {
+  const table: [step: LifecycleStep, to: UserStatus, from: string][] = [
+    ['activate', 'ACTIVE', 'y----y'],
+    ['deactivate', 'DEPROVISIONED', 'yyyyy-'],
+    ['suspend', 'SUSPENDED', '-y----'],
+    ['unsuspend', 'ACTIVE', '----y-'],
+    ['unlock', 'ACTIVE', '---y--'],
+    ['expire_password', 'PASSWORD_EXPIRED', '-y----'],
+    ['reset_password', 'PASSWORD_EXPIRED', '-yyy--'],
+  ];
+  for (const [step, to, from] of table) {
+    it(`${step} leads to ${to} from ${from} (${STATUSES.join(', ')})`, () => {
+      const decisions = STATUSES.map((status) => decideStep(step, { ...SOMEBODY, status }));
+      assert.equal(decisions.map((decision) => ('to' in decision ? 'y' : '-')).join(''), from);
+      for (const decision of decisions) if ('to' in decision) assert.equal(decision.to, to);
+      // Who knows an expired password can sign in, and chooses another one.
+      assert.equal(locksOut(step), to !== 'ACTIVE' && step !== 'expire_password');
+    });
+  }
+
+  it('tells plainly why a step is not possible', () => {
+    const decision = decideStep('activate', { ...SOMEBODY, status: 'SUSPENDED' });
+    assert.deepEqual(decision, { refused: 'the user is SUSPENDED, and activate needs STAGED or DEPROVISIONED' });
+  });
+
+  it('expires only a password that there is', () => {
+    assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', hasPassword: false }), {
+      refused: 'the user has no password',
+    });
+  });
+
+  it('lets nobody deactivate or suspend himself', () => {
+    for (const step of ['deactivate', 'suspend'] as const) {
+      assert.deepEqual(decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { refused: `nobody can ${step} himself` });
+    }
+    assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { to: 'PASSWORD_EXPIRED' });
+  });
+
+  it('locks the last active SUPER_ADMIN out by no step', () => {
+    assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isLastSuperAdmin: true }), { to: 'PASSWORD_EXPIRED' });
+    for (const step of ['deactivate', 'suspend', 'reset_password'] as const) {
+      const decision = decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isLastSuperAdmin: true });
+      assert.deepEqual(decision, { refused: 'the user is the last active SUPER_ADMIN' });
+    }
+  });
+
+  it('offers what the status allows', () => {
+    assert.deepEqual(possibleSteps({ status: 'ACTIVE', hasPassword: true }), [
+      'deactivate',
+      'suspend',
+      'expire_password',
+      'reset_password',
+    ]);
+    assert.deepEqual(possibleSteps({ status: 'ACTIVE', hasPassword: false }), ['deactivate', 'suspend', 'reset_password']);
+    assert.deepEqual(possibleSteps({ status: 'DEPROVISIONED', hasPassword: true }), ['activate']);
+  });
+});

@@ -1,0 +1,111 @@
+/** How one is found among many without JavaScript: organizations by words, members by department, and what a form lets one choose among thousands. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onServer } from '../../support/database.ts';
+import { type Service, startService } from '../../support/service.ts';
+import type { Page } from '../../support/user-agent.ts';
+import { createAdministrator, createOrganization, enter, typedIn, wordsOf } from './administrators.ts';
+
+const options = ({ text }: Page, name: string): string[] => {
+  const [, content = ''] = new RegExp(`<select id="${name}"[^>]*>([\\s\\S]*?)</select>`).exec(text) ?? [];
+  return [...content.matchAll(/<option[^>]*>([^<]*)</g)].map(([, label = '']) => label.trim());
+};
+
+/** A tree of many departments: `Team n` below `Area n`, and three called `Sales`. */
+async function manyDepartments(service: Service, orgId: string): Promise<void> {
+  const row = `'${orgId}', %parent, %name, now(), now()`;
+  const insert = (id: string, parent: string, name: string) =>
+    `INSERT INTO departments (id, org_id, parent_id, name, created, last_updated)
+      SELECT ${id}, ${row.replace('%parent', parent).replace('%name', name)} FROM generate_series(1, 110) n`;
+  await onServer(service.database.url, async (client) => {
+    await client.query(insert(`'dep_area' || n`, 'NULL', `'Area ' || n`));
+    await client.query(insert(`'dep_team' || n`, `'dep_area' || n`, `'Team ' || n`));
+    await client.query(`${insert(`'dep_sales' || n`, `'dep_area' || n`, `'Sales'`)} WHERE n <= 3`);
+  });
+}
+
+test('organizations are found by what their name has somewhere, whatever the case, within reach alone', async (t) => {
+  const service = await startService(t);
+  const own = await createOrganization(service, 'Fern 100% & Sons');
+  for (let n = 1; n <= 21; n += 1) await createOrganization(service, `House of FERN ${n}`);
+  await createOrganization(service, 'Moss');
+  const { agent } = await enter(service);
+  const found = await agent.visit('/admin/organizations?q=fern');
+  assert.match(wordsOf(found), /22 organizations found.*Page 1 of 2/);
+  assert.doesNotMatch(found.text, /Moss/);
+  const next = /rel="next" href="([^"]+)"/.exec(found.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  assert.match(wordsOf(await agent.visit(next)), /House of FERN 21.*Page 2 of 2/);
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=0%25')), /1 organization found.*Fern 100%/);
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=%00')), /No name has these words/);
+  const { agent: his } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', own));
+  assert.match(wordsOf(await his.visit('/admin/organizations?q=FERN')), /1 organization found/);
+});
+
+test('members are narrowed by department and by user name', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const { depId } = (await service.api('POST', `/account/org/${orgId}/department`, { name: 'Sales' })).body;
+  const [inSales, outside] = [await service.createUser({ login: 'anna_1' }), await service.createUser({ login: 'annax1' })];
+  await service.api('PUT', `/account/org/${orgId}/member/${inSales.id}`, { depId });
+  await service.api('PUT', `/account/org/${orgId}/member/${outside.id}`, {});
+  const { agent } = await enter(service);
+  const home = `/admin/organizations/${orgId}`;
+  assert.match((await agent.visit(`${home}/departments/${depId}`)).text, new RegExp(`href="${home}/members\\?department=${depId}"`));
+  for (const query of [`department=${depId}`, 'q=ANNA_']) {
+    const page = await agent.visit(`${home}/members?${query}`);
+    assert.match(page.text, /anna_1/, query);
+    assert.doesNotMatch(page.text, /annax1/, query);
+  }
+  assert.match(wordsOf(await agent.visit(`${home}/members?department=dep_of_nobody`)), /No member fits/);
+});
+
+test('among thousands one types a part of a name: the one that fits is taken, of several one is chosen', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  await manyDepartments(service, orgId);
+  const user = await service.createUser();
+  const { agent } = await enter(service);
+  const path = `/admin/organizations/${orgId}/members/new`;
+  const form = await agent.visit(path);
+  assert.deepEqual(options(form, 'depId'), [], 'no list of all');
+  const unknown = await agent.submit(form, 'console-form', { login: user.login, depId: 'Purchasing' });
+  assert.match(unknown.text, /id="depId-problem">Does not exist here/);
+  assert.equal(typedIn(unknown, 'depId'), 'Purchasing');
+  const tooMany = await agent.submit(form, 'console-form', { login: user.login, depId: 'team' });
+  assert.match(tooMany.text, /id="depId-problem">Fits too many/);
+
+  const several = await agent.submit(form, 'console-form', { login: user.login, depId: 'sales' });
+  assert.match(several.text, /id="depId-problem">Fits several/);
+  assert.deepEqual(options(several, 'depId').slice(1), ['Sales – in Area 1', 'Sales – in Area 2', 'Sales – in Area 3']);
+  const added = await agent.submit(several, 'console-form', { depId: 'dep_sales2' });
+  assert.match(wordsOf(added), /The member is added/);
+  const memberOf = async () => (await service.api('GET', `/account/org/${orgId}/member`)).body;
+  assert.match(JSON.stringify(await memberOf()), /dep_sales2/);
+
+  const move = await agent.visit(`/admin/organizations/${orgId}/members/${user.id}`);
+  assert.equal(typedIn(move, 'depId'), 'Sales (dep_sales2)');
+  await agent.submit(move, 'console-form');
+  assert.match(JSON.stringify(await memberOf()), /dep_sales2/, 'sent as it is, nothing changes');
+  await agent.submit(move, 'console-form', { depId: 'Team 11' });
+  assert.match(JSON.stringify(await memberOf()), /dep_team11"/, 'the whole name goes before a part of longer ones');
+});
+
+test('a user is created in one of many organizations by its name', async (t) => {
+  const service = await startService(t);
+  const insert = `INSERT INTO organizations (id, name, origin_id, type, created, last_updated)
+    SELECT 'org_many' || n, 'Company ' || n, '', 'LOCAL', now(), now() FROM generate_series(1, 250) n`;
+  await onServer(service.database.url, (client) => client.query(insert));
+  const { agent } = await enter(service);
+  const form = await agent.visit('/admin/users/new?org=org_many7');
+  assert.equal(typedIn(form, 'orgId'), 'Company 7 (org_many7)');
+  const several = await agent.submit(form, 'console-form', { login: 'anna', way: 'later', orgId: 'pany 24' });
+  assert.match(several.text, /id="orgId-problem">Fits several/);
+  assert.equal(options(several, 'orgId').length, 12);
+  const created = await agent.submit(several, 'console-form', { orgId: 'org_many240' });
+  assert.match(wordsOf(created), /The user is created/);
+  const { body } = await service.api('GET', '/account/org/org_many240/member');
+  assert.match(JSON.stringify(body), /anna/);
+  await agent.submit(form, 'console-form', { login: 'bert', way: 'later', orgId: 'COMPANY 24' });
+  const whole = await service.api('GET', '/account/org/org_many24/member');
+  assert.match(JSON.stringify(whole.body), /bert/, 'the whole name goes before a part of longer ones');
+});

@@ -1,0 +1,77 @@
+/** The hot path's look-ups go by their indexes whatever PostgreSQL knows of the tables, by plans that it keeps (PostgreSQL manual, "PREPARE"). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type pg from 'pg';
+import type { AuditEvent } from '../../../src/features/audit/audit.store.ts';
+import { takeSessionToken } from '../../../src/features/sessions/session-tokens.store.ts';
+import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
+import { findModel, findSession } from '../../../src/protocol/storage/protocol-state.store.ts';
+import { afterwards } from '../../support/afterwards.ts';
+import { testDatabase } from '../../support/database.ts';
+
+/** More than PostgreSQL would read one after the other, were it to find one by the index. */
+const MANY = 3000;
+const FILL = [
+  `INSERT INTO users (id, login, email, status, profile, created, last_updated)
+    SELECT 'user-' || n, 'login-' || n, n || '@example.com', 'ACTIVE', '{}', now(), now() FROM generate_series(1, ${MANY}) n`,
+  `INSERT INTO oidc_payload (id, model, server_key, payload, account_id, uid, expires_at, exp_hour)
+    SELECT kind || n, model, server_key, '{}', 'user-' || n, CASE model WHEN 1 THEN 'uid-' || n END, now() + interval '1 day', 1
+    FROM generate_series(1, ${MANY}) n, (VALUES ('token-', 3, 1), ('session-', 1, 0)) AS kinds (kind, model, server_key)`,
+  `INSERT INTO passkeys (id, user_id, credential_id, public_key, transports, multi_device, backed_up, aaguid, name, created, sign_count)
+    SELECT n, 'user-' || n, n, '', '{}', false, false, '', '', now(), 0 FROM generate_series(2, ${MANY}) n`,
+  `INSERT INTO user_devices (user_id, device_hash, expires_at)
+    SELECT 'user-' || n, 'device-' || d, now() + n * interval '1 minute' FROM generate_series(1, ${MANY}) n, generate_series(1, 10) d`,
+];
+
+let devices = 0;
+/** The only one who has no passkey, each time in another browser. */
+async function signInAnew(pool: pg.Pool): Promise<boolean> {
+  const address = { key: 'key', most: 1 };
+  const deviceHash = `device ${++devices}`;
+  const { candidate: user } = await findCandidate(pool, { name: 'login-1', deviceHash, address, now: 0 });
+  const now = new Date();
+  const event: AuditEvent = {
+    ...{ published: now, eventType: 'user.session.start', severity: 'INFO', displayMessage: 'User login' },
+    ...{ actor: { id: 'user-1', type: 'User', displayName: 'login-1' }, client: {}, outcome: { result: 'SUCCESS' } },
+    ...{ target: [], debugContext: {} },
+  };
+  return user !== undefined && signInPlainly(pool, { user, deviceHash, deviceExpires: now, address, now, event, notice: undefined });
+}
+
+test('no look-up of a token, a session or a user reads a table from end to end, before the tables were analyzed or after', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  // One connection, so that its plans can be looked at.
+  const { pool, close } = await openDatabase({ connection: own.connection, poolSize: 1, onError: () => {} });
+  afterwards(t, close);
+  for (const statement of FILL) await pool.query(statement);
+  const asked = (id: string) => `ARRAY['${id}'], ARRAY[1], ARRAY[0], 1`;
+  const looks: [name: string, look: () => Promise<unknown>, values: string][] = [
+    ['find-models', () => findModel(pool, 'token-7', 1, 0), asked('token-7')],
+    ['find-sessions-by-id', () => findSession(pool, { id: 'session-7' }, 1, 0), asked('session-7')],
+    ['find-sessions-by-uid', () => findSession(pool, { uid: 'uid-7' }, 1, 0), asked('uid-7')],
+    [
+      'find-candidates',
+      () => findCandidate(pool, { name: 'login-7', deviceHash: 'device', address: { key: 'key', most: 1 }, now: 0 }),
+      `'login-7', 'device', 'key', 0, 1`,
+    ],
+    ['sign-in-plainly', () => signInAnew(pool), `'user-1', 'device', now(), NULL, now(), 'key', 0, 1, now(), '{}', '{}'`],
+    ['take-session-token', async () => (await takeSessionToken(pool, 'none', 0)) === undefined, `'none', 0`],
+  ];
+  for (const when of ['before', 'after']) {
+    if (when === 'after') await pool.query('ANALYZE');
+    for (const [name, look, values] of looks) {
+      for (let times = 0; times < 10; times += 1) assert.ok(await look(), name);
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN EXECUTE "${name}" (${values})`);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      assert.doesNotMatch(
+        plan,
+        /Seq Scan on (users|oidc_payload|passkeys|user_devices)|user_devices_by_expiry/,
+        `${name}, ${when}:\n${plan}`,
+      );
+      const kept = await pool.query('SELECT generic_plans > 0 AS kept FROM pg_prepared_statements WHERE name = $1', [name]);
+      assert.deepEqual(kept.rows, [{ kept: true }], `${name} is planned anew each time, ${when}`);
+    }
+  }
+});

@@ -1,6 +1,0 @@
-/** A process that brings a database to the newest schema: `migrator.js <url>`. */
-import { migrate, openDatabase } from '../../../src/store/database.ts';
-
-const database = await openDatabase({ connection: { connectionString: process.argv[2] ?? '' }, onError: console.error });
-await migrate(database);
-await database.close();
