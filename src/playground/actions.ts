@@ -4,7 +4,7 @@ import { ERRORS } from './glossary.ts';
 import type { ServerAccess } from './relying-party.ts';
 import { type Session, TOKENS, type TokenName, withTokens } from './session.ts';
 
-export const VERBS = ['refresh', 'userinfo', 'introspect', 'revoke'] as const;
+const VERBS = ['refresh', 'userinfo', 'introspect', 'revoke'] as const;
 export type Verb = (typeof VERBS)[number];
 
 /** What an action did. */

@@ -4,7 +4,7 @@
  */
 
 /** What a name is for, and the document and section that define it. */
-export type Entry = readonly [meaning: string, source: string];
+type Entry = readonly [meaning: string, source: string];
 export type Glossary = Readonly<Record<string, Entry>>;
 
 const core = (section: string): string => `OpenID Connect Core 1.0, section ${section}`;

@@ -23,7 +23,7 @@ export interface Credentials {
 }
 
 /** An authorization request, ready to go. */
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   readonly url: URL;
   readonly sent: Fields;
 }

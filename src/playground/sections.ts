@@ -10,7 +10,7 @@ import type { Session, TokenName } from './session.ts';
 import { type Check, decodeToken } from './verification.ts';
 
 /** A table, a text as it went over the wire, or both; with a title it can be folded. */
-export interface Block {
+interface Block {
   readonly title?: string;
   readonly open?: boolean;
   readonly rows?: readonly Row[];

@@ -13,7 +13,7 @@ export const TOKENS = ['id-token', 'access-token', 'refresh-token', 'front-id-to
 export type TokenName = (typeof TOKENS)[number];
 
 /** Names with values, in the order they came. */
-export const fields = z.array(z.tuple([z.string(), z.string()]));
+const fields = z.array(z.tuple([z.string(), z.string()]));
 export type Fields = z.infer<typeof fields>;
 
 const session = z.object({

@@ -18,7 +18,7 @@ import { type Answer, causes, type ErrorObject, type ManagementApi, startManagem
 import { type Make, makeWith, STORIES, type ValidCall } from './stories.ts';
 
 /** How many files there are. */
-export const PARTS = 4;
+const PARTS = 4;
 
 interface Schema {
   readonly $ref?: string;

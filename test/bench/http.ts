@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** Sends a form, or without one a GET. */
-export function exchange(url: URL, headers: Record<string, string>, form?: string): Promise<Answer> {
+function exchange(url: URL, headers: Record<string, string>, form?: string): Promise<Answer> {
   const all = {
     ...headers,
     ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(form) }),

@@ -23,7 +23,7 @@ export const USAGE = `npm run bench -- [options]
   --verbose              what the baselines complain of`;
 
 const MODES = ['saturation', 'half', 'storm'] as const;
-export type Mode = (typeof MODES)[number];
+type Mode = (typeof MODES)[number];
 
 export interface Plan {
   readonly flows: readonly string[];

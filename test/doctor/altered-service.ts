@@ -13,7 +13,7 @@ export interface Asked {
   readonly form: URLSearchParams;
 }
 
-export interface Answered {
+interface Answered {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterwards } from '../support/afterwards.ts';
 
 /** open · every packet late · accepted, and nothing ever passes · no connection, and those there are cut */
-export type Weather = 'open' | 'silent' | 'cut' | { readonly late: number };
+type Weather = 'open' | 'silent' | 'cut' | { readonly late: number };
 
 export interface Door {
   /** The same database, reached through the door. */

@@ -12,10 +12,10 @@ const executablePath = process.env.CHROMIUM || BUILDS.find((file) => existsSync(
 const inCI = process.env.CI === 'true';
 
 /** Is there a browser to test with? */
-export const hasChromium: boolean = existsSync(executablePath);
+const hasChromium: boolean = existsSync(executablePath);
 
 /** @returns a fresh headless browser; the caller closes it */
-export function launchBrowser(): Promise<Browser> {
+function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [

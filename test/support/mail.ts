@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterwards } from './afterwards.ts';
 import { eventually } from './process.ts';
 
-export interface ReceivedMail {
+interface ReceivedMail {
   /** Of the envelope. */
   readonly to: string;
   readonly from: string;

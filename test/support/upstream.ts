@@ -15,7 +15,7 @@ import type { Page, UserAgent } from './user-agent.ts';
 export const CLIENT = { id: 'gatehouse-at-upstream', secret: 'a-secret-that-only-both-know' };
 
 /** What it says of whoever signs in, and how it misbehaves; a test changes it at will. */
-export interface Behaviour {
+interface Behaviour {
   subject: string;
   claims: Record<string, unknown>;
   /** The user gives up, or whatever other error it answers. */

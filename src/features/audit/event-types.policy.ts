@@ -140,7 +140,7 @@ export const HOOK_EVENT_TYPES = [
 ] as const;
 
 /** Told to no hook: news of a delivery that failed would be delivered, fail, and be news again. */
-export const UNTOLD_EVENT_TYPES = ABOUT_EVENT_HOOKS;
+const UNTOLD_EVENT_TYPES = ABOUT_EVENT_HOOKS;
 
 export type HookEventType = (typeof HOOK_EVENT_TYPES)[number];
 export type EventType = HookEventType | (typeof UNTOLD_EVENT_TYPES)[number];

@@ -28,7 +28,7 @@ export const addressOfPolicy = (serverId: string, policyId: string): string =>
  * @param beside the parties of the same event: what is found only below another thing is linked to that
  * @returns undefined where there is no page; one of what was deleted answers that it is gone
  */
-export function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | undefined {
+function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | undefined {
   const owner = (wanted: string) => beside.find((one) => one.type === wanted)?.id;
   if (type === 'Department') {
     const orgId = owner('Organization');

@@ -1,13 +1,13 @@
 /** Sign-ins day by day as bars, in the units of an SVG image; the same numbers stand in a table below it. */
 import type { SignInDay } from '../dashboard/dashboard.service.ts';
 
-export interface Bar {
+interface Bar {
   readonly x: number;
   readonly y: number;
   readonly height: number;
 }
 
-export interface ChartDay extends SignInDay {
+interface ChartDay extends SignInDay {
   /** e.g. `21 Nov`. */
   readonly label: string;
   /** Middle of the two bars. */

@@ -16,7 +16,7 @@ import { listSigningKeys, type SigningAlg, type SigningKey } from './signing-key
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
 
 /** RFC 9068 section 2.1, and what resource servers know that are older. */
-export type AccessTokenType = 'at+jwt' | 'JWT';
+type AccessTokenType = 'at+jwt' | 'JWT';
 
 export interface AuthorizationServer {
   /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */

@@ -33,7 +33,7 @@ export interface Subject {
 
 export const mayChangeServers = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
 export const addressOfServer = (id: string): string => `${SERVERS_HOME}/${encodeURIComponent(id)}`;
-export const serverIdIn = ({ params }: Visit): string => params.serverId ?? '';
+const serverIdIn = ({ params }: Visit): string => params.serverId ?? '';
 
 /** @throws {ApiError} not found */
 export async function subjectOf(visit: Visit): Promise<Subject> {

@@ -87,7 +87,7 @@ export interface ClaimDecision {
 }
 
 /** What scope `groups` asks for on every server, unless an active claim of that name decides. */
-export const GROUPS_CLAIM: ServerClaim = {
+const GROUPS_CLAIM: ServerClaim = {
   id: 'groups',
   name: 'groups',
   claimType: 'IDENTITY',

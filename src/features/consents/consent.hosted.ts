@@ -52,7 +52,7 @@ export async function askForConsent(house: House, ctx: Koa.Context, details: Int
  * What the posted form says: allowed are all scopes that are not optional and the optional ones that were ticked. Anything but
  * `allow` denies.
  */
-export function consentDecision({ scopes }: Consent, form: URLSearchParams): InteractionResult {
+function consentDecision({ scopes }: Consent, form: URLSearchParams): InteractionResult {
   if (form.get('decision') !== 'allow') return { error: 'access_denied', error_description: 'The user did not allow the access' };
   const ticked = new Set(form.getAll('scope'));
   return { consent: { scopes: scopes.filter(({ name, optional }) => !optional || ticked.has(name)).map(({ name }) => name) } };

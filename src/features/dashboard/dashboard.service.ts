@@ -37,14 +37,14 @@ export interface SignInDay {
   readonly failed: number;
 }
 
-export interface Activity {
+interface Activity {
   /** The last two weeks, today last. */
   readonly days: readonly SignInDay[];
   /** Of today, the most frequent first. */
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
 }
 
-export interface Totals {
+interface Totals {
   readonly users: number;
   readonly applications: number;
   readonly organizations: number;

@@ -46,7 +46,7 @@ const OIDC: Preset = {
   attributeMap: { email: 'email', firstName: 'given_name', lastName: 'family_name', displayName: 'name' },
 };
 
-export const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
+const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
   OIDC,
   GOOGLE: { ...OIDC, issuer: { url: 'https://accounts.google.com' } },
   /** Accounts of every tenant, and personal ones; an issuer with a tenant's id in the place of `common` admits that tenant's alone. */

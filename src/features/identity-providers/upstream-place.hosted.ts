@@ -23,7 +23,7 @@ const transaction = z.object({
 });
 
 /** An authorization request under way, as far as the way to a provider and back needs it. */
-export interface RequestUnderWay {
+interface RequestUnderWay {
   readonly serverId: string;
   readonly uid: string;
   readonly application: ApplicationFacts;

@@ -11,7 +11,7 @@ import { givenPassword, newUser } from '../users/user-profile.service.ts';
 import { createUser } from '../users/users.service.ts';
 
 /** A line and why it is refused, one reason a field. */
-export interface RefusedLine {
+interface RefusedLine {
   /** The first line of the file is 1. */
   readonly line: number;
   readonly reasons: readonly string[];

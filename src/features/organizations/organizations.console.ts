@@ -21,7 +21,7 @@ import {
 } from './organizations.service.ts';
 
 const HOME = '/admin/organizations';
-export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }];
+const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }];
 
 /** Where organizations are kept. */
 const SOURCES: Readonly<Record<OrganizationType, string>> = { LOCAL: 'Local', LDAP: 'LDAP', SCIM: 'SCIM', OIDC: 'OpenID Connect' };

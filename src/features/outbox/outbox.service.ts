@@ -20,7 +20,7 @@ export class Undeliverable extends Error {
   override readonly name = 'Undeliverable';
 }
 
-export type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
+type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
 
 /** Delivers the entries of one kind. */
 export interface Carrier {

@@ -21,7 +21,7 @@ import { type Answer, claimChallenge, creationOptions, type MadePasskey, relying
 import { findHandle, insertPasskey, keepHandle, listPasskeys, type Passkey } from './passkeys.store.ts';
 
 /** Of one user. */
-export const MOST_PASSKEYS = 20;
+const MOST_PASSKEYS = 20;
 export const LONGEST_NAME = 100;
 /** What its user calls a passkey. */
 export const passkeyName = text({ least: 1, most: LONGEST_NAME });

@@ -30,7 +30,7 @@ export interface FactorTried {
 }
 
 /** Too many failures from one network address. */
-export interface AddressBarred {
+interface AddressBarred {
   readonly kind: 'address';
   readonly failures: number;
   /** For so many seconds nothing from there is heard. */
@@ -71,7 +71,7 @@ export interface AccessRefused {
   readonly left?: number;
 }
 
-export interface KeptStep {
+interface KeptStep {
   readonly policyId?: string;
   readonly policy?: string;
   readonly ruleId?: string;

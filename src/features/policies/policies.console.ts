@@ -27,7 +27,7 @@ import { rulesTable } from './rules-table.console.ts';
 
 const homeOf = ({ home }: Subject): string => `${home}/policies`;
 export const addressOfPolicy = (subject: Subject, { id }: Policy): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
-export const crumbsOfPolicies = (subject: Subject) => crumbsBelow(subject, { label: 'Access policies', href: homeOf(subject) });
+const crumbsOfPolicies = (subject: Subject) => crumbsBelow(subject, { label: 'Access policies', href: homeOf(subject) });
 
 export const policyOf = ({ services, params }: Visit, { server }: Subject): Promise<Policy> =>
   getPolicy(services, server.id, params.policyId ?? '');

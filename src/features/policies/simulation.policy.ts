@@ -61,7 +61,7 @@ export interface SimulationFacts {
   readonly prompts: ReadonlySet<Prompt>;
 }
 
-export interface Refusal {
+interface Refusal {
   /** Of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
   readonly error: string;
   readonly reason: string;
@@ -69,7 +69,7 @@ export interface Refusal {
 
 type Claims = Readonly<Record<string, unknown>>;
 
-export interface SimulatedTokens {
+interface SimulatedTokens {
   /** What a JWT says and what introspection tells, without times and ids. */
   readonly accessToken: Claims | undefined;
   /** Without times, hashes, nonce and session. */

@@ -18,7 +18,7 @@ import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verify
 import { findUserById, type User } from '../users/users.store.ts';
 import { insertSessionToken, type SessionToken, takeSessionToken } from './session-tokens.store.ts';
 
-export interface IssuedSessionToken {
+interface IssuedSessionToken {
   readonly status: 'SUCCESS';
   /** Told this once, stored as a digest. */
   readonly value: string;
@@ -27,7 +27,7 @@ export interface IssuedSessionToken {
 }
 
 /** The second factor is asked for. */
-export interface FactorRequired {
+interface FactorRequired {
   readonly status: 'MFA_REQUIRED';
   readonly stateToken: string;
   readonly expiresAt: Date;
@@ -36,7 +36,7 @@ export interface FactorRequired {
 }
 
 /** All that was asked has been proved, but the password has expired: another one is asked for. */
-export interface NewPasswordRequired {
+interface NewPasswordRequired {
   readonly status: 'PASSWORD_EXPIRED';
   /** Told this once, stored as a digest. */
   readonly stateToken: string;

@@ -15,7 +15,7 @@ const addressOf = (path: string, { light, dark }: BrandColours): string => `${pa
 export const previewStylesheet = (colours: BrandColours): string => addressOf(PREVIEW_PATH, colours);
 
 /** @param own colour of the application that a page is about; undefined: it has none @returns the colours of its pages; undefined: the pages' own */
-export const coloursFor = (
+const coloursFor = (
   { primaryColorHex, primaryColorDarkHex }: Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex'>,
   own: string | undefined,
 ): BrandColours | undefined => (own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own));

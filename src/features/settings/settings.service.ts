@@ -34,7 +34,7 @@ export interface Branding {
 }
 
 /** What becomes of the audit log. */
-export interface AuditSettings {
+interface AuditSettings {
   /** null: it is kept for ever. */
   readonly retentionDays: number | null;
 }

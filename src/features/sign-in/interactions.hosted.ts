@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/facts.ts';
 import type { House as SharedHouse } from '../../pages/hosted/house.ts';
 
-export interface ConsentScope {
+interface ConsentScope {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
@@ -14,7 +14,7 @@ export interface ConsentScope {
   readonly optional: boolean;
 }
 
-export interface UpstreamWishes {
+interface UpstreamWishes {
   /** Go straight to this one. */
   readonly idp?: string;
   /** Scopes that it is asked for beside its own, words with spaces between them. */

@@ -41,7 +41,7 @@ export interface SignedInUser {
 }
 
 /** By a password that has not expired. */
-export interface RightPassword {
+interface RightPassword {
   readonly kind: 'right';
   readonly user: SignedInUser & Pick<User, 'profile'>;
   /** Is that all that is asked of him, so that the sign-in is noted already? */
@@ -68,7 +68,7 @@ export interface FirstStep {
 export type PasswordCheck = RightPassword | { readonly kind: 'expired'; readonly user: ExpiredUser };
 
 /** As he was when his password was compared. */
-export type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
+type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
 
 /**
  * For whoever has nobody to ask for another password: an expired one is refused like a wrong one.

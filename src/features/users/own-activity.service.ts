@@ -31,9 +31,9 @@ export const OWN_EVENT_TYPES = [
   'app.oauth2.as.consent.revoke',
 ] as const;
 
-export type OwnEventType = (typeof OWN_EVENT_TYPES)[number];
+type OwnEventType = (typeof OWN_EVENT_TYPES)[number];
 
-export interface OwnEvent {
+interface OwnEvent {
   readonly eventType: OwnEventType;
   readonly published: Date;
   readonly failed: boolean;

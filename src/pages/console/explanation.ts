@@ -28,7 +28,7 @@ export interface Verdict {
   readonly sentence: string;
 }
 
-export const quoted = (name: string): string => `“${name}”`;
+const quoted = (name: string): string => `“${name}”`;
 
 /** `a`, `a and b`, `a, b and c`. */
 const joined = (words: readonly string[]): string => new Intl.ListFormat('en-GB').format(words);

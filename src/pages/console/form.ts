@@ -33,7 +33,7 @@ export interface LineField extends Common {
 }
 
 /** `long`: text of several lines. `description`: one line, but a long one, written in several. `lines`: a list, one entry a line. */
-export interface LongField extends Common {
+interface LongField extends Common {
   readonly kind: 'long' | 'description' | 'lines';
   readonly value?: string | undefined;
   readonly rows?: number;

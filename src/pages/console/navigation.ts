@@ -12,7 +12,7 @@ interface Section {
   readonly entries: readonly Entry[];
 }
 
-export const MENU: readonly Section[] = [
+const MENU: readonly Section[] = [
   {
     label: 'Directory',
     entries: [

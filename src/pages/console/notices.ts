@@ -1,6 +1,6 @@
 /** What a page may have to say of the step before: fixed texts, named in its address, so that a link can say nothing else. */
 
-export const NOTICES = {
+const NOTICES = {
   'not-carried-out': 'You had to sign in again, and what you sent was not carried out. Look at it once more and send it again.',
   'token-revoked': 'The token is revoked. The next call with it is refused.',
   'server-created': 'The authorization server is created, with the standard scopes and a policy that allows everything.',

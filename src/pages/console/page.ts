@@ -71,7 +71,7 @@ export interface Typed {
 }
 
 /** What a page gives to be kept: answered at its address with `/download` behind it. */
-export interface Download {
+interface Download {
   /** Of the file; letters, digits and `._-`. */
   readonly name: string;
   /** Media type. */

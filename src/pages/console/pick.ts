@@ -69,15 +69,3 @@ export async function picked(candidates: Candidates, name: string, typed: string
 
 /** `Sales (dep_…)`, as a line shows what is chosen, or the id alone. */
 const idIn = (words: string): string | undefined => /(?:^|\()([a-z]{3}_[0-9A-Za-z]+)\)?$/.exec(words)?.[1];
-
-/** Of a list that is read whole. */
-export function candidatesOf(all: readonly Candidate[], fits: (words: string, candidate: Candidate) => boolean = hasInLabel): Candidates {
-  return {
-    async find(words, most) {
-      return (words === '' ? all : all.filter((one) => fits(words, one))).slice(0, most);
-    },
-    byId: async (id) => all.find((one) => one.id === id),
-  };
-}
-
-const hasInLabel = (words: string, { label }: Candidate): boolean => label.toLowerCase().includes(words.toLowerCase());

@@ -11,7 +11,7 @@ import type { Keys } from '../../platform/crypto/secrets.ts';
 const SECONDS = 12 * 3600;
 
 const session = z.object({ userId: z.string(), idToken: z.string() });
-export type ConsoleSession = z.infer<typeof session>;
+type ConsoleSession = z.infer<typeof session>;
 
 export interface ConsoleSessions {
   begin(ctx: Koa.Context, session: ConsoleSession): Promise<void>;

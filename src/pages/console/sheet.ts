@@ -48,7 +48,7 @@ export interface Button {
 }
 
 /** What narrows a list: sent by GET to the page itself. */
-export interface Search {
+interface Search {
   /** Of the field `q`; absent: the list cannot be searched by words. */
   readonly label?: string;
   readonly q?: string;
@@ -118,7 +118,7 @@ export interface QueryPart extends PartHead {
 }
 
 /** A picture from elsewhere; the page's `images` must name its origin. */
-export interface PicturePart extends PartHead {
+interface PicturePart extends PartHead {
   readonly kind: 'picture';
   readonly src: string;
   readonly alt: string;

@@ -7,7 +7,7 @@ export interface Problem {
 }
 
 /** What the frame puts around a page, in the place of the page's own. */
-export interface Framing {
+interface Framing {
   readonly heading: string;
   readonly problems?: readonly Problem[] | undefined;
   /** HTTP status; absent: as the problems say. */

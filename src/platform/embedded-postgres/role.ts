@@ -5,7 +5,7 @@
 import pg from 'pg';
 
 /** The role, which logs in with the superuser's password: both are read from the same file. */
-export const SERVICE_ROLE = 'gatehouse';
+const SERVICE_ROLE = 'gatehouse';
 
 /** Held until the end of the transaction, so that services that start together do not change the same role. */
 const ROLE_LOCK = 0x67617466;

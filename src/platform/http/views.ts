@@ -24,7 +24,7 @@ export interface PageOptions extends PageSources {
 }
 
 /** How the service presents itself on its pages; null: no such link. */
-export interface Brand {
+interface Brand {
   readonly name: string;
   readonly logoUrl: string | null;
   readonly supportUrl: string | null;

@@ -13,7 +13,7 @@ import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';
 
 /** Whose request was rejected, and where. */
-export type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
+type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
 
 export interface ProviderParts {
   readonly config: Config;

@@ -13,7 +13,7 @@ export interface ProtocolPages {
   formPost(ctx: KoaContextWithOIDC, page: FormPostPage): Promise<void>;
 }
 
-export interface FormPostPage {
+interface FormPostPage {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly applicationLabel: string;
@@ -21,7 +21,7 @@ export interface FormPostPage {
   readonly uiLocales: string | undefined;
 }
 
-export interface ProtocolErrorPage {
+interface ProtocolErrorPage {
   readonly status: number;
   readonly code: string;
   readonly description: string;
@@ -30,7 +30,7 @@ export interface ProtocolErrorPage {
   readonly uiLocales: string | undefined;
 }
 
-export interface LogoutPage {
+interface LogoutPage {
   readonly action: string;
   readonly proof: { readonly name: string; readonly value: string };
   readonly applicationLabel: string | undefined;

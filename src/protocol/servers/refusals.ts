@@ -10,7 +10,7 @@ import type { ServerState } from '../storage/server-state.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
 
-export interface Judged {
+interface Judged {
   readonly clientId: string;
   readonly userId: string | undefined;
   readonly grantType: AccessGrantType;
@@ -18,7 +18,7 @@ export interface Judged {
 }
 
 /** Of a token, or of the grant that an authorization request asks for. */
-export type Denial = Judged &
+type Denial = Judged &
   (
     | ({ readonly kind: 'access-policy' } & Pick<AccessRefused, 'steps' | 'left'>)
     | { readonly kind: 'not-assigned' }

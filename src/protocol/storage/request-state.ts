@@ -13,7 +13,7 @@ import type { Use } from './shared-writes.store.ts';
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
 
 /** The writes of one request, in no order: they become one statement. The last word about a row counts. */
-export class PendingWrites implements WriteSet {
+class PendingWrites implements WriteSet {
   inserts: StoredModel[] = [];
   sessions: SessionSave[] = [];
   uses: Use[] = [];

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterwards } from '../../support/afterwards.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 
-export const plain = (html: string): string =>
+const plain = (html: string): string =>
   html
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

@@ -7,7 +7,7 @@ import { openidClientSnippet } from './openid-client.ts';
 import type { Facts, Snippet } from './snippet.ts';
 import { springBootSnippet } from './spring-boot.ts';
 
-export const SNIPPETS: readonly Snippet[] = [
+const SNIPPETS: readonly Snippet[] = [
   openidClientSnippet,
   oidcClientTsSnippet,
   springBootSnippet,

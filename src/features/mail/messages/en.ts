@@ -5,7 +5,7 @@
 import type { MailKind } from '../mail.policy.ts';
 
 /** What one mail says. */
-export interface MailWords {
+interface MailWords {
   readonly subject: string;
   readonly heading: string;
   /** The first is what a list of mails shows beside the subject. */
