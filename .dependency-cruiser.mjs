@@ -30,7 +30,14 @@ export default {
       name: 'stores-import-the-platform',
       severity: 'error',
       from: { path: layer('store') },
-      to: { path: '^src/', pathNot: [layer('store|policy'), '^src/platform/'] },
+      to: { path: '^src/', pathNot: [layer('store|resource|policy'), '^src/platform/'] },
+    },
+    {
+      name: 'resources-import-policies',
+      comment: 'A resource declares the fields of a record, for every layer.',
+      severity: 'error',
+      from: { path: layer('resource') },
+      to: { pathNot: [layer('resource|policy'), '^src/platform/', '^node_modules/zod/'] },
     },
     {
       name: 'services-import-no-pages',

@@ -15,8 +15,9 @@ import { type LifecycleStep, statusAt } from '../users/user-lifecycle.policy.ts'
 import { applyStep } from '../users/user-lifecycle.service.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { createUser } from '../users/users.service.ts';
-import { findUserById, findUserByLogin, lockUser, type User } from '../users/users.store.ts';
+import { findUserById, findUserByLogin, lockUser } from '../users/users.store.ts';
 import { findRoles, lockSuperAdmins } from './roles.store.ts';
 import { grantRole } from './user-roles.service.ts';
 

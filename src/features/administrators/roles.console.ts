@@ -11,7 +11,8 @@ import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.t
 import { mayCall } from './administration.policy.ts';
 import { roleFields, roleIn } from './role-form.console.ts';
 import { RISE, ROLE_NAMES, ROLE_OPTIONS } from './role-words.console.ts';
-import { type AssignedRole, getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
+import type { AssignedRole } from './roles.resource.ts';
+import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/roles`;
 

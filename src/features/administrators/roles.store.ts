@@ -6,12 +6,7 @@ import { violatedConstraint } from '../../platform/database/database-failures.ts
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import type { Role, RoleType } from './administration.policy.ts';
-
-export interface AssignedRole extends Role {
-  readonly id: string;
-  readonly userId: string;
-  readonly created: Date;
-}
+import type { AssignedRole } from './roles.resource.ts';
 
 interface Row {
   readonly id: string;

@@ -5,7 +5,8 @@ import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { RoleType } from './administration.policy.ts';
-import { type AssignedRole, getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
+import type { AssignedRole } from './roles.resource.ts';
+import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
 
 const LABELS: Readonly<Record<RoleType, string>> = {
   SUPER_ADMIN: 'Super Administrator',

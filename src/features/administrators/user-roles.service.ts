@@ -10,11 +10,10 @@ import { endHeld, endPreparedWays, isRise } from '../sign-in/prepared-ways.servi
 import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
 import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
 import type { Role } from './administration.policy.ts';
-import { type AssignedRole, deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
-
-export type { AssignedRole } from './roles.store.ts';
+import type { AssignedRole } from './roles.resource.ts';
+import { deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
 
 /** @throws {ApiError} not found */
 export async function listRoles(services: Services, idOrLogin: string, request: RequestContext): Promise<AssignedRole[]> {

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
-import { type ApiToken, apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
+import type { ApiToken } from './api-tokens.resource.ts';
+import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
 
 const newToken = z.strictObject({
   name: apiTokenName,

@@ -9,8 +9,8 @@ import { reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { lockUser } from '../users/users.store.ts';
+import type { ApiToken } from './api-tokens.resource.ts';
 import {
-  type ApiToken,
   deleteApiToken,
   findApiToken,
   findTokenBearer,
@@ -20,8 +20,6 @@ import {
   type TokenBearer,
   touchApiToken,
 } from './api-tokens.store.ts';
-
-export type { ApiToken } from './api-tokens.store.ts';
 
 /** What a token may be called; several of a user may have one name. */
 export const apiTokenName = text({ least: 1 });

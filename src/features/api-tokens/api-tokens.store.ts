@@ -4,17 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { Role, RoleType } from '../administrators/administration.policy.ts';
-
-export interface ApiToken {
-  readonly id: string;
-  readonly name: string;
-  /** Its creator, with whose roles it acts. */
-  readonly userId: string;
-  readonly created: Date;
-  /** null: never. */
-  readonly expiresAt: Date | null;
-  readonly lastUsed: Date | null;
-}
+import type { ApiToken } from './api-tokens.resource.ts';
 
 /** What a valid token proves. */
 export interface TokenBearer {

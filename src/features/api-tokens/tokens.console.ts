@@ -10,7 +10,8 @@ import { present } from '../../platform/clock/clock.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { findPerson } from '../administrators/administrators.service.ts';
-import { type ApiToken, apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
+import type { ApiToken } from './api-tokens.resource.ts';
+import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
 
 const HOME = '/admin/api/tokens';
 const DAY_MS = 86_400_000;

@@ -10,9 +10,8 @@ import { getGroup } from '../groups/groups.service.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
+import type { AssigneeKind, Assignment } from './application-assignments.resource.ts';
 import {
-  type AssigneeKind,
-  type Assignment,
   deleteAssignment,
   findAssignment,
   insertAssignment,
@@ -20,10 +19,9 @@ import {
   listAssignments as listRows,
   type UserAssignment,
 } from './application-assignments.store.ts';
+import type { Application } from './applications.resource.ts';
 import { applicationTarget, getApplication } from './applications.service.ts';
-import { type Application, findApplicationById, listApplicationsOfGroup, listApplicationsOpenTo } from './applications.store.ts';
-
-export type { AssigneeKind, Assignment } from './application-assignments.store.ts';
+import { findApplicationById, listApplicationsOfGroup, listApplicationsOpenTo } from './applications.store.ts';
 
 /** A user or a group. */
 export interface Assignee {

@@ -3,16 +3,7 @@ import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-
-export type AssigneeKind = 'user' | 'group';
-
-export interface Assignment {
-  /** Of the user or group. */
-  readonly id: string;
-  /** The user's login, or the group's name. */
-  readonly name: string;
-  readonly created: Date;
-}
+import type { AssigneeKind, Assignment } from './application-assignments.resource.ts';
 
 /** Where assignments of each kind are, and where their assignees. */
 const TABLES = {

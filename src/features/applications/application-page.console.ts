@@ -6,7 +6,8 @@ import type { Piece, WordsPart } from '../../pages/console/sheet.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { ApplicationType } from './application-settings.policy.ts';
-import { type Application, getApplication } from './applications.service.ts';
+import type { Application } from './applications.resource.ts';
+import { getApplication } from './applications.service.ts';
 
 export const HOME = '/admin/applications';
 export const APPLICATIONS: readonly Crumb[] = [{ label: 'Applications', href: HOME }];

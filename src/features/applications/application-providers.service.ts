@@ -11,7 +11,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { keepIdentityProviders } from '../identity-providers/identity-providers.store.ts';
 import type { GivenSettings } from './application-settings.policy.ts';
-import { type Application, lockApplicationsOffering, updateApplication } from './applications.store.ts';
+import type { Application } from './applications.resource.ts';
+import { lockApplicationsOffering, updateApplication } from './applications.store.ts';
 
 /** None of them is deleted before the transaction ends. To be called before the application is locked. @throws {ApiError} validation */
 export async function demandProviders(

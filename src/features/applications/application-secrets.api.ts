@@ -5,7 +5,7 @@ import { idParams, time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from './application-secrets.service.ts';
 import { clientSecret } from './application-settings.service.ts';
-import type { SecretFacts } from './applications.service.ts';
+import type { SecretFacts } from './applications.resource.ts';
 
 /** Never with its value. */
 const secret = z.object({ id: z.string(), status: z.literal('ACTIVE'), created: time, lastUpdated: time });

@@ -9,8 +9,9 @@ import { notFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { usesSecret } from './application-settings.policy.ts';
+import type { SecretFacts } from './applications.resource.ts';
 import { applicationTarget, changeApplication, getApplication, keepSecret } from './applications.service.ts';
-import { deleteSecrets, listSecrets, type SecretFacts } from './applications.store.ts';
+import { deleteSecrets, listSecrets } from './applications.store.ts';
 
 const MOST_SECRETS = 2;
 

@@ -8,9 +8,8 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { appAssignments } from './application-assignments.api.ts';
 import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
+import type { Application, ApplicationStatus } from './applications.resource.ts';
 import {
-  type Application,
-  type ApplicationStatus,
   createApplication,
   deleteApplication,
   getApplication,

@@ -23,10 +23,9 @@ import {
   usesSecret,
 } from './application-settings.policy.ts';
 import { credentialFields } from './application-settings.service.ts';
+import type { Application, ApplicationStatus, SecretFacts } from './applications.resource.ts';
 import {
   APPLICATION_ATTRIBUTES,
-  type Application,
-  type ApplicationStatus,
   deleteApplication as deleteRow,
   deleteSecrets,
   findApplicationById,
@@ -36,12 +35,9 @@ import {
   listApplicationsOpenTo,
   listApplications as listRows,
   lockApplication,
-  type SecretFacts,
   updateApplication as updateRow,
   whoRegistered,
 } from './applications.store.ts';
-
-export type { Application, ApplicationStatus, SecretFacts } from './applications.store.ts';
 
 export interface ApplicationInput {
   readonly label: string;

@@ -4,31 +4,12 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { ApplicationSettings } from './application-settings.policy.ts';
-
-export type ApplicationStatus = 'ACTIVE' | 'INACTIVE';
-export interface Application {
-  /** The client_id. */
-  readonly id: string;
-  readonly label: string;
-  readonly status: ApplicationStatus;
-  /** Belongs to the service itself and may not be deleted. */
-  readonly system: boolean;
-  readonly settings: ApplicationSettings;
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
+import type { Application, SecretFacts } from './applications.resource.ts';
 
 /** A client secret at rest; opens in the context `application_secret:<id>`. */
 export interface SealedSecret {
   readonly id: string;
   readonly sealed: string;
-}
-
-/** What may be told of a client secret. */
-export interface SecretFacts {
-  readonly id: string;
-  readonly created: Date;
 }
 
 const APPLICATION: Columns<Application> = {

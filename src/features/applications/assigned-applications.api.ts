@@ -4,7 +4,7 @@ import { type Endpoint, listing } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
 import { listGroupApplications, listOpenApplications } from './application-assignments.service.ts';
 import { app, presentApp } from './applications.api.ts';
-import type { Application } from './applications.service.ts';
+import type { Application } from './applications.resource.ts';
 
 const appLink = z.object({
   id: z.string(),

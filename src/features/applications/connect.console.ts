@@ -4,12 +4,13 @@ import type { ConsolePage, Visit } from '../../pages/console/page.ts';
 import { type Fact, type FactsPart, type Part, sheetPage } from '../../pages/console/sheet.ts';
 import { momentOf } from '../../pages/console/times.ts';
 import { listRefusals } from '../audit/logs.service.ts';
-import { type AuthorizationServer, listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
+import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 import { DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
 import { applicationIn, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
 import { usesSecret } from './application-settings.policy.ts';
-import type { Application } from './applications.service.ts';
+import type { Application } from './applications.resource.ts';
 import { type Facts, factsOf, isMachine, type Snippet, signsIn } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 

@@ -8,7 +8,7 @@ import { momentOf } from '../../pages/console/times.ts';
 import { applicationIn, applicationToChange, below, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
 import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from './application-secrets.service.ts';
 import { usesSecret } from './application-settings.policy.ts';
-import type { Application, SecretFacts } from './applications.service.ts';
+import type { Application, SecretFacts } from './applications.resource.ts';
 import { secretTold } from './secret-page.console.ts';
 import { partsOf } from './settings.console.ts';
 

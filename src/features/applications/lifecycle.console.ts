@@ -17,7 +17,8 @@ import {
   tabsOf,
   warningsOf,
 } from './application-page.console.ts';
-import { type ApplicationStatus, deleteApplication, setApplicationStatus } from './applications.service.ts';
+import type { ApplicationStatus } from './applications.resource.ts';
+import { deleteApplication, setApplicationStatus } from './applications.service.ts';
 
 const shown: ConsolePage = {
   path: '/applications/:id/lifecycle',

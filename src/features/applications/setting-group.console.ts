@@ -2,7 +2,7 @@
 
 import type { Field, Option } from '../../pages/console/form.ts';
 import type { Content, Fact, Piece } from '../../pages/console/sheet.ts';
-import type { Application } from './applications.service.ts';
+import type { Application } from './applications.resource.ts';
 
 /** What the settings of an application refer to. */
 export interface Surroundings {

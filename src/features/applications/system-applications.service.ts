@@ -10,8 +10,9 @@ import { ApiError } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { type ApplicationSettings, SYSTEM_APPLICATIONS, type SystemApplicationId } from './application-settings.policy.ts';
+import type { Application } from './applications.resource.ts';
 import { createApplication, secretContext } from './applications.service.ts';
-import { type Application, findApplicationWithSecrets, updateApplication } from './applications.store.ts';
+import { findApplicationWithSecrets, updateApplication } from './applications.store.ts';
 
 interface SystemApplication {
   readonly label: string;

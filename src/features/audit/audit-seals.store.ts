@@ -7,7 +7,8 @@ import { timings } from '../../platform/clock/timings.ts';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { EVENT, type StoredEvent } from './audit.store.ts';
+import { EVENT } from './audit.store.ts';
+import type { StoredEvent } from './events.resource.ts';
 
 const SEALER_LOCK = 0x67617473;
 

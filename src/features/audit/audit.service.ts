@@ -2,8 +2,9 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { queueNoticeOf } from '../mail/mail.service.ts';
-import { type AuditEvent, insertAuditEvent } from './audit.store.ts';
+import { insertAuditEvent } from './audit.store.ts';
 import type { Event } from './audit-event.policy.ts';
+import type { AuditEvent } from './events.resource.ts';
 
 /** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of */
 export async function recordEvent(trx: Executor, event: Event): Promise<void> {

@@ -5,20 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import type { EventType } from './event-types.policy.ts';
-
-export interface AuditEvent {
-  readonly published: Date;
-  /** As Okta's System Log names it, e.g. `user.lifecycle.create`. */
-  readonly eventType: string;
-  readonly severity: 'INFO' | 'WARN' | 'ERROR';
-  readonly displayMessage: string;
-  readonly actor: { readonly id: string; readonly type: string; readonly displayName: string };
-  readonly client: { readonly ipAddress?: string | undefined; readonly userAgent?: string | undefined };
-  readonly outcome: { readonly result: 'SUCCESS' | 'FAILURE'; readonly reason?: string | undefined };
-  readonly target: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
-  readonly transactionId?: string | undefined;
-  readonly debugContext: Readonly<Record<string, unknown>>;
-}
+import type { AuditEvent, StoredEvent } from './events.resource.ts';
 
 /** `outbox.kind` of an event on its way to a hook. */
 export const EVENT_HOOK = 'event-hook';
@@ -65,11 +52,6 @@ const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT FROM eve
 /** Writes an event, and in the same statement what is to be told to hooks; what comes first among its targets is the object that it is about. */
 export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<void> {
   await executor.raw(WRITE, [eventRow(event)]);
-}
-
-export interface StoredEvent extends Omit<AuditEvent, 'transactionId'> {
-  readonly uuid: string;
-  readonly transactionId: string | null;
 }
 
 export const EVENT: Columns<StoredEvent> = {

@@ -4,9 +4,10 @@ import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { type Content, type Fact, type Part, type Piece, sheetPage } from '../../pages/console/sheet.ts';
 import { momentOf } from '../../pages/console/times.ts';
 import { changedFields } from './difference.console.ts';
+import type { StoredEvent } from './events.resource.ts';
 import { COLUMNS, outcomePieces, rowOf } from './log.console.ts';
 import { describeEvent } from './log-events.service.ts';
-import { readLogEvent, type StoredEvent } from './logs.service.ts';
+import { readLogEvent } from './logs.service.ts';
 import { addressOfEntry, kindOf, LOG, partyPiece } from './places.console.ts';
 import { tellDecision } from './told-decision.console.ts';
 

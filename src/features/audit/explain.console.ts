@@ -9,7 +9,8 @@ import type { JudgedRequest } from '../policies/decisions.policy.ts';
 import type { Prompt } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
 import { CRUMBS, tabsOf } from './entry.console.ts';
-import { readLogEvent, type StoredEvent } from './logs.service.ts';
+import type { StoredEvent } from './events.resource.ts';
+import { readLogEvent } from './logs.service.ts';
 import { kindOf, partyPiece } from './places.console.ts';
 import { type ToldStep, tellDecision } from './told-decision.console.ts';
 

@@ -1,7 +1,7 @@
 /** An audit event as those who may read it are shown it, by `logs` and by event hooks alike: as Okta's System Log API shows one. */
 import { z } from 'zod';
 import { recognise } from '../sessions/browser-name.policy.ts';
-import type { StoredEvent } from './audit.store.ts';
+import type { StoredEvent } from './events.resource.ts';
 
 const party = z.object({ id: z.string(), type: z.string(), displayName: z.string() });
 

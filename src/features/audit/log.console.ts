@@ -8,9 +8,10 @@ import { momentOf } from '../../pages/console/times.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import type { StoredEvent } from './events.resource.ts';
 import { describeEvent } from './log-events.service.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
-import { readLogs, type StoredEvent } from './logs.service.ts';
+import { readLogs } from './logs.service.ts';
 import { addressOfEntry, LOG, partyPiece } from './places.console.ts';
 import { tellDecision } from './told-decision.console.ts';
 

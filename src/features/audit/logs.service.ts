@@ -16,10 +16,8 @@ import {
   listAuditEvents,
   listEventsOfRequest,
   listRefusals as refusalsOf,
-  type StoredEvent,
 } from './audit.store.ts';
-
-export type { StoredEvent } from './audit.store.ts';
+import type { StoredEvent } from './events.resource.ts';
 
 export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newestFirst'> {
   /** An expression of RFC 7644. */

@@ -1,7 +1,7 @@
 /** Where the console shows what an audit event names. */
 
 import type { Piece } from '../../pages/console/sheet.ts';
-import type { StoredEvent } from './logs.service.ts';
+import type { StoredEvent } from './events.resource.ts';
 
 export const LOG = '/admin/reports/log';
 export const addressOfEntry = (uuid: string): string => `${LOG}/${uuid}`;

@@ -16,7 +16,7 @@ import type {
 } from '../policies/decisions.policy.ts';
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
-import type { StoredEvent } from './logs.service.ts';
+import type { StoredEvent } from './events.resource.ts';
 import { addressOfPolicy } from './places.console.ts';
 
 /** One thing that was looked at. */

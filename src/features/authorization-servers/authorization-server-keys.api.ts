@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
-import { getServerKey, listServerKeys, rotateSigningKeys, type SigningKey } from './signing-keys.service.ts';
+import type { SigningKey } from './signing-keys.resource.ts';
+import { getServerKey, listServerKeys, rotateSigningKeys } from './signing-keys.service.ts';
 
 const member = z.string().exactOptional();
 const key = z.object({

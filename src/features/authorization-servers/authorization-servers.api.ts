@@ -8,19 +8,19 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { text } from '../../platform/validation/text.ts';
 import { lifecycleLinks, linksOf } from '../policies/policies.api.ts';
 import { serverFields } from './authorization-server-fields.service.ts';
+import type { AuthorizationServer, ServerStatus } from './authorization-servers.resource.ts';
 import {
-  type AuthorizationServer,
   createAuthorizationServer,
   deleteAuthorizationServer,
   getAuthorizationServer,
   pageAuthorizationServers,
-  type ServerStatus,
   setServerStatus,
   updateAuthorizationServer,
 } from './authorization-servers.service.ts';
 import { nextRotation } from './key-rotation.policy.ts';
 import { BUILT_IN, DEFAULT, issuerOf } from './server-id.policy.ts';
-import { type KeyInUse, keysInUse } from './signing-keys.service.ts';
+import type { KeyInUse } from './signing-keys.resource.ts';
+import { keysInUse } from './signing-keys.service.ts';
 
 const serverSettings = z.strictObject({
   name: serverFields.name,

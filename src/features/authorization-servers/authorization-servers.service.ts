@@ -15,9 +15,8 @@ import type { EventType } from '../audit/event-types.policy.ts';
 import { ALL_CLIENTS } from '../policies/access-policy.policy.ts';
 import { insertPolicy, insertPolicyRule } from '../policies/policies.store.ts';
 import { insertScope } from '../scopes/scopes.store.ts';
+import type { AuthorizationServer, AuthorizationServerParts, ServerStatus } from './authorization-servers.resource.ts';
 import {
-  type AuthorizationServer,
-  type AuthorizationServerParts,
   deleteServer,
   findServer,
   insertServer,
@@ -25,13 +24,10 @@ import {
   loadServerParts,
   lockServer,
   pageServers,
-  type ServerStatus,
   updateServer,
 } from './authorization-servers.store.ts';
 import { BUILT_IN, serverIdProblem } from './server-id.policy.ts';
 import { addMissingKeys, createSigningKeys, insertSigningKeys } from './signing-keys.service.ts';
-
-export type { AuthorizationServer, AuthorizationServerParts, ServerStatus } from './authorization-servers.store.ts';
 
 type Settings = Pick<
   AuthorizationServer,

@@ -6,54 +6,10 @@ import { violatedConstraint } from '../../platform/database/database-failures.ts
 import { containing } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { listClaims } from '../claims/claims.store.ts';
-import type { ServerClaim } from '../claims/custom-claims.policy.ts';
-import type { AccessPolicy } from '../policies/access-policy.policy.ts';
 import { listActivePolicies } from '../policies/policies.store.ts';
-import { listScopes, type Scope } from '../scopes/scopes.store.ts';
-import type { RotationMode } from './key-rotation.policy.ts';
-import { listSigningKeys, type SigningAlg, type SigningKey } from './signing-keys.store.ts';
-
-export type ServerStatus = 'ACTIVE' | 'INACTIVE';
-
-/** RFC 9068 section 2.1, and what resource servers know that are older. */
-type AccessTokenType = 'at+jwt' | 'JWT';
-
-export interface AuthorizationServer {
-  /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */
-  readonly id: string;
-  /** Small number that rows of the protocol carry in place of the id. */
-  readonly key: number;
-  readonly name: string;
-  readonly description: string;
-  readonly audience: string;
-  readonly profile: 'service' | 'openid';
-  readonly accessTokenFormat: 'opaque' | 'jwt';
-  /** The `typ` of its JWT access tokens. */
-  readonly accessTokenType: AccessTokenType;
-  readonly accessTokenSeconds: number;
-  /** Absolute, from the sign-in on. */
-  readonly refreshTokenSeconds: number;
-  /** Sliding, from the last use on. */
-  readonly refreshTokenWindowSeconds: number;
-  readonly signingAlg: SigningAlg;
-  /** Are its keys rotated by themselves? */
-  readonly rotationMode: RotationMode;
-  readonly status: ServerStatus;
-  /** May not be deleted. */
-  readonly system: boolean;
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
-
-/** A server with everything a Provider is built from. */
-export interface AuthorizationServerParts {
-  readonly server: AuthorizationServer;
-  readonly scopes: readonly Scope[];
-  readonly claims: readonly ServerClaim[];
-  readonly keys: readonly SigningKey[];
-  /** Those in force. */
-  readonly policies: readonly AccessPolicy[];
-}
+import { listScopes } from '../scopes/scopes.store.ts';
+import type { AuthorizationServer, AuthorizationServerParts } from './authorization-servers.resource.ts';
+import { listSigningKeys } from './signing-keys.store.ts';
 
 const SERVER: Columns<AuthorizationServer> = {
   id: 'id',

@@ -10,7 +10,8 @@ import { momentOf, momentOrNull } from '../../pages/console/times.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { nextRotation } from './key-rotation.policy.ts';
 import { crumbsBelow, serverPage, subjectOf } from './server-page.console.ts';
-import { keysInUse, listServerKeys, rotateSigningKeys, type SigningKey } from './signing-keys.service.ts';
+import type { SigningKey } from './signing-keys.resource.ts';
+import { keysInUse, listServerKeys, rotateSigningKeys } from './signing-keys.service.ts';
 
 const STATES: Readonly<Record<SigningKey['status'], Piece>> = {
   ACTIVE: { text: 'Signs', tone: 'good' },

@@ -4,7 +4,8 @@ import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, Visit } from '../../pages/console/page.ts';
 import type { Part } from '../../pages/console/sheet.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
-import { deleteAuthorizationServer, type ServerStatus, setServerStatus } from './authorization-servers.service.ts';
+import type { ServerStatus } from './authorization-servers.resource.ts';
+import { deleteAuthorizationServer, setServerStatus } from './authorization-servers.service.ts';
 import { crumbsBelow, SERVERS_HOME, type Subject, serverPage, serverStatus, subjectOf } from './server-page.console.ts';
 
 /** @throws {ApiError} not found; wrong state: the built-in server is always there */

@@ -4,7 +4,8 @@ import type { Action, Crumb, Drawn, Visit } from '../../pages/console/page.ts';
 import { type Part, type Piece, sheetPage } from '../../pages/console/sheet.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { type AuthorizationServer, getAuthorizationServer, type ServerStatus } from './authorization-servers.service.ts';
+import type { AuthorizationServer, ServerStatus } from './authorization-servers.resource.ts';
+import { getAuthorizationServer } from './authorization-servers.service.ts';
 import { BUILT_IN } from './server-id.policy.ts';
 
 export const SERVERS_HOME = '/admin/api/servers';

@@ -1,7 +1,7 @@
 /** The settings of an authorization server as fields of a form, each with what it does and what is safe. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
-import type { AuthorizationServer } from './authorization-servers.service.ts';
+import type { AuthorizationServer } from './authorization-servers.resource.ts';
 
 /** undefined: of a server to be made. */
 type Now = AuthorizationServer | undefined;

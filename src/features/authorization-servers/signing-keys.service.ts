@@ -11,21 +11,11 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
-import { type AuthorizationServer, findServer, lockServer } from './authorization-servers.store.ts';
+import type { AuthorizationServer } from './authorization-servers.resource.ts';
+import { findServer, lockServer } from './authorization-servers.store.ts';
 import { isRotationDue } from './key-rotation.policy.ts';
-import {
-  activateSigningKey,
-  insertSigningKey,
-  type KeyInUse,
-  listKeysInUse,
-  listSigningKeys,
-  retireSigningKey,
-  SIGNING_ALGS,
-  type SigningAlg,
-  type SigningKey,
-} from './signing-keys.store.ts';
-
-export type { KeyInUse, SigningKey } from './signing-keys.store.ts';
+import { type KeyInUse, SIGNING_ALGS, type SigningAlg, type SigningKey } from './signing-keys.resource.ts';
+import { activateSigningKey, insertSigningKey, listKeysInUse, listSigningKeys, retireSigningKey } from './signing-keys.store.ts';
 
 /** Keys are looked after behind the requests as well, where there is no configuration at hand. */
 type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;

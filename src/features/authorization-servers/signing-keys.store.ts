@@ -2,32 +2,7 @@
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-
-/** Each server has keys for all of them: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
-export const SIGNING_ALGS = ['RS256', 'ES256'] as const;
-export type SigningAlg = (typeof SIGNING_ALGS)[number];
-
-export interface SigningKey {
-  readonly kid: string;
-  readonly alg: SigningAlg;
-  readonly status: 'NEXT' | 'ACTIVE' | 'RETIRED';
-  readonly publicJwk: Readonly<Record<string, unknown>>;
-  readonly privateSealed: string;
-  readonly created: Date;
-  /** When it began to sign; null for one that is only announced. */
-  readonly activated: Date | null;
-  /** When it ceased to sign. */
-  readonly retired: Date | null;
-}
-
-/** The key that a server signs with where nothing asks for another algorithm. */
-export interface KeyInUse {
-  readonly serverId: string;
-  readonly kid: string;
-  readonly activated: Date;
-  /** Since when the key that follows is announced; null: none is yet. */
-  readonly nextCreated: Date | null;
-}
+import { type KeyInUse, SIGNING_ALGS, type SigningKey } from './signing-keys.resource.ts';
 
 const KEY: Columns<SigningKey> = {
   kid: 'kid',

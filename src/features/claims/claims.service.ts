@@ -14,9 +14,6 @@ import { ATTRIBUTES } from '../users/user-profile.service.ts';
 import { claimProblems } from './claim-settings.policy.ts';
 import { deleteClaim as deleteRow, findClaim, insertClaim, listClaims, readClaims, updateClaim as updateRow } from './claims.store.ts';
 import type { ServerClaim } from './custom-claims.policy.ts';
-
-export type { Belongings } from './claims.store.ts';
-
 export type ClaimSettings = Omit<ServerClaim, 'id'>;
 
 /** Oldest first. @throws {ApiError} not found */

@@ -4,7 +4,8 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { ClaimMembership, ClaimPerson, ServerClaim } from './custom-claims.policy.ts';
+import type { Belongings } from './claims.resource.ts';
+import type { ClaimMembership, ServerClaim } from './custom-claims.policy.ts';
 
 const CLAIM: Columns<ServerClaim> = {
   id: 'id',
@@ -50,9 +51,6 @@ export async function updateClaim(trx: Executor, claim: ServerClaim): Promise<bo
 export async function deleteClaim(trx: Executor, id: string): Promise<void> {
   await trx('claims').where({ id }).delete();
 }
-
-/** Where a user belongs. */
-export type Belongings = Pick<ClaimPerson, 'groups' | 'memberships'>;
 
 /** Where a user belongs, as claims tell it: the names of his groups in alphabetical order, his organizations and departments in the order of joining. */
 export async function readBelongings(executor: Executor, userId: string): Promise<Belongings> {

@@ -5,9 +5,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { keptScopes } from '../policies/decisions.policy.ts';
 import type { ScopeDecision } from './consent.policy.ts';
-import { type ConsentKey, forgetScopes, rememberScopes } from './consents.store.ts';
-
-export type { Consent, ConsentKey } from './consents.store.ts';
+import type { ConsentKey } from './consents.resource.ts';
+import { forgetScopes, rememberScopes } from './consents.store.ts';
 
 /** What the dialog asked for, and what of it the user allowed. */
 export interface ConsentAnswer {

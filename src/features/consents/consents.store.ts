@@ -2,19 +2,7 @@
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-
-export interface ConsentKey {
-  readonly userId: string;
-  readonly applicationId: string;
-  readonly serverId: string;
-}
-
-/** One row: one scope. */
-export interface Consent extends ConsentKey {
-  readonly id: string;
-  readonly scope: string;
-  readonly created: Date;
-}
+import type { Consent, ConsentKey } from './consents.resource.ts';
 
 const CONSENT: Columns<Consent> = {
   id: 'id',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
-import type { Consent } from './consents.service.ts';
+import type { Consent } from './consents.resource.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
 
 const linked = z.object({ href: z.url() });

@@ -11,7 +11,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endTokensOfConsent } from '../users/account-state.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
-import { type Consent, deleteConsents, findConsent, listConsents } from './consents.store.ts';
+import type { Consent } from './consents.resource.ts';
+import { deleteConsents, findConsent, listConsents } from './consents.store.ts';
 
 /** @throws {ApiError} not found, forbidden */
 export async function listGrants(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Consent>> {

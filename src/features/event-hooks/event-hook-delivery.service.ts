@@ -6,13 +6,15 @@
 import { z } from 'zod';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { findAuditEvent, type StoredEvent } from '../audit/audit.store.ts';
+import { findAuditEvent } from '../audit/audit.store.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
 import { describeEvent, logEvent } from '../audit/log-events.service.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
 import { pauseBeforeNext } from './event-hook-retries.policy.ts';
 import { openHeaders, signMessage } from './event-hook-secrets.service.ts';
+import type { EventHook } from './event-hooks.resource.ts';
 import type { OutboundCall } from './event-hooks.service.ts';
-import { type EventHook, findEventHook } from './event-hooks.store.ts';
+import { findEventHook } from './event-hooks.store.ts';
 
 const note = z.object({ hookId: z.string(), eventId: z.string(), deliveryId: z.string() });
 

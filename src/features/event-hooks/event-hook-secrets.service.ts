@@ -5,7 +5,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
-import type { EventHook, SealedHeader } from './event-hooks.store.ts';
+import type { EventHook, SealedHeader } from './event-hooks.resource.ts';
 
 const PREFIX = 'whsec_';
 

@@ -16,19 +16,15 @@ import type { EventType, HookEventType } from '../audit/event-types.policy.ts';
 import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { GivenHeader } from './event-hook-fields.service.ts';
 import { newSigningSecret, openHeaders, sealHeader, sealSigningSecret } from './event-hook-secrets.service.ts';
+import type { EventHook, HookStatus, SealedHeader } from './event-hooks.resource.ts';
 import {
   deleteEventHook as deleteRow,
-  type EventHook,
   findEventHook,
-  type HookStatus,
   insertEventHook,
   listEventHooks as listRows,
   lockEventHook,
-  type SealedHeader,
   updateEventHook as updateRow,
 } from './event-hooks.store.ts';
-
-export type { EventHook, HookStatus } from './event-hooks.store.ts';
 
 /** Milliseconds for which deliveries are signed with the secret before as well, so that a receiver can change over. */
 const PREVIOUS_SECRET_KEPT = 24 * 3600 * 1000;

@@ -2,36 +2,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-
-export type HookStatus = 'ACTIVE' | 'INACTIVE';
-
-export interface SealedHeader {
-  readonly key: string;
-  /** Opens in the context that features/event-hooks/event-hooks.service.ts gives it. */
-  readonly sealed: string;
-}
-
-export interface EventHook {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly status: HookStatus;
-  readonly verificationStatus: 'UNVERIFIED' | 'VERIFIED';
-  readonly eventTypes: readonly string[];
-  readonly channel: {
-    readonly uri: string;
-    readonly headers: readonly SealedHeader[];
-    readonly authScheme: SealedHeader | null;
-  };
-  /** Sealed, what deliveries are signed with. */
-  readonly signingSecret: string;
-  /** Sealed, the secret before; deliveries are signed with it as well until then. */
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: Date | null;
-  readonly createdBy: string;
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
+import type { EventHook } from './event-hooks.resource.ts';
 
 const HOOK: Columns<EventHook> = {
   id: 'id',

@@ -4,7 +4,8 @@ import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { HOOK_EVENT_AREAS } from '../audit/event-types.policy.ts';
 import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
-import type { EventHook, EventHookInput } from './event-hooks.service.ts';
+import type { EventHook } from './event-hooks.resource.ts';
+import type { EventHookInput } from './event-hooks.service.ts';
 
 type Area = keyof typeof HOOK_EVENT_AREAS;
 

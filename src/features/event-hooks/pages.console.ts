@@ -8,15 +8,10 @@ import { listPage, type Part, sheetPage } from '../../pages/console/sheet.ts';
 import { momentOf, momentOrNull } from '../../pages/console/times.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { readLogs, type StoredEvent } from '../audit/logs.service.ts';
-import {
-  createEventHook,
-  type EventHook,
-  listEventHooks,
-  renewSigningSecret,
-  updateEventHook,
-  waitingForEventHook,
-} from './event-hooks.service.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
+import { readLogs } from '../audit/logs.service.ts';
+import type { EventHook } from './event-hooks.resource.ts';
+import { createEventHook, listEventHooks, renewSigningSecret, updateEventHook, waitingForEventHook } from './event-hooks.service.ts';
 import { hookFields, hookInput } from './fields.console.ts';
 import { addressOf, below, CRUMBS, HOME, hookIn, standingOf } from './place.console.ts';
 import { eventHookSteps } from './steps.console.ts';

@@ -2,7 +2,8 @@
 
 import type { Crumb, Visit } from '../../pages/console/page.ts';
 import type { Piece } from '../../pages/console/sheet.ts';
-import { type EventHook, getEventHook } from './event-hooks.service.ts';
+import type { EventHook } from './event-hooks.resource.ts';
+import { getEventHook } from './event-hooks.service.ts';
 
 export const HOME = '/admin/api/event-hooks';
 export const CRUMBS: readonly Crumb[] = [{ label: 'API' }, { label: 'Event hooks', href: HOME }];

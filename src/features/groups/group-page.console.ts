@@ -1,7 +1,8 @@
 /** What the pages about one group have in common. */
 
 import type { Action, Crumb, Visit } from '../../pages/console/page.ts';
-import { type Group, getGroup } from './groups.service.ts';
+import type { Group } from './groups.resource.ts';
+import { getGroup } from './groups.service.ts';
 
 export const GROUPS_HOME = '/admin/groups';
 export const GROUPS: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];

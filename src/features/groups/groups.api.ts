@@ -4,11 +4,11 @@ import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { presentUser, user } from '../users/users.api.ts';
+import type { Group } from './groups.resource.ts';
 import {
   addGroupMember,
   createGroup,
   deleteGroup,
-  type Group,
   type GroupProfile,
   getGroup,
   listGroupMembers,

@@ -11,13 +11,14 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
-import { findUserById, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById } from '../users/users.store.ts';
+import type { Group } from './groups.resource.ts';
 import {
   deleteGroupMember,
   deleteGroup as deleteRow,
   findGroup,
   GROUP_ATTRIBUTES,
-  type Group,
   insertGroup,
   insertGroupMember,
   listGroupsOf,
@@ -26,8 +27,6 @@ import {
   lockGroup,
   updateGroup as updateRow,
 } from './groups.store.ts';
-
-export type { Group } from './groups.store.ts';
 
 export type GroupProfile = Pick<Group, 'name' | 'description'>;
 

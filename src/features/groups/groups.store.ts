@@ -4,16 +4,9 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { USER_AMONG_OTHERS, type User } from '../users/users.store.ts';
-
-export interface Group {
-  readonly id: string;
-  /** Unique. */
-  readonly name: string;
-  readonly description: string;
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
+import type { User } from '../users/users.resource.ts';
+import { USER_AMONG_OTHERS } from '../users/users.store.ts';
+import type { Group } from './groups.resource.ts';
 
 const GROUP: Columns<Group> = {
   id: 'id',

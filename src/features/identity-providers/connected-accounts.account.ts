@@ -13,7 +13,7 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findPerson } from '../administrators/administrators.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
 import { isFresh } from '../sign-in/fresh-sign-in.service.ts';
-import type { User } from '../users/users.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure } from './own-links.service.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { offeredProvider } from './upstream-offers.service.ts';

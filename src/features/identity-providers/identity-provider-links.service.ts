@@ -7,14 +7,13 @@ import { conflict, notFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 import { identityProviderTarget } from './identity-providers.service.ts';
 import {
   deleteLink,
   findIdentityProvider,
   findLink,
-  type IdentityProvider,
-  type IdentityProviderLink,
   insertLink,
   listLinks,
   listLinksOf,

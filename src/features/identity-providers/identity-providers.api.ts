@@ -6,12 +6,11 @@ import { text } from '../../platform/validation/text.ts';
 import { IDP_EXAMPLES } from './examples.api.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 import { identityProviderBody, identityProviderId, identityProviderInput } from './identity-provider-settings.service.ts';
+import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
 import {
   createIdentityProvider,
   deleteIdentityProvider,
   getIdentityProvider,
-  type IdentityProvider,
-  type IdentityProviderStatus,
   listIdentityProviders,
   setIdentityProviderStatus,
   updateIdentityProvider,

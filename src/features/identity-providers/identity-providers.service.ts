@@ -19,20 +19,17 @@ import {
   sendsSecretElsewhere,
   usesSecret,
 } from './identity-provider.policy.ts';
+import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
 import {
   countLinks,
   deleteIdentityProvider as deleteRow,
   findIdentityProvider,
-  type IdentityProvider,
   type IdentityProviderSearch,
-  type IdentityProviderStatus,
   insertIdentityProvider,
   listIdentityProviders as listRows,
   lockIdentityProvider,
   updateIdentityProvider as updateRow,
 } from './identity-providers.store.ts';
-
-export type { IdentityProvider, IdentityProviderLink, IdentityProviderStatus } from './identity-providers.store.ts';
 
 export interface IdentityProviderInput extends GivenIdentityProvider {
   readonly name: string;

@@ -5,20 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { IdentityProviderSettings } from './identity-provider.policy.ts';
-
-export type IdentityProviderStatus = 'ACTIVE' | 'INACTIVE';
-
-export interface IdentityProvider extends IdentityProviderSettings {
-  readonly id: string;
-  /** Unique. */
-  readonly name: string;
-  readonly status: IdentityProviderStatus;
-  /** The client secret at rest; opens in the context `identity_provider:<id>`. null: there is none. */
-  readonly sealedSecret: string | null;
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
+import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 
 const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
   id: 'id',
@@ -107,19 +94,6 @@ export type OfferedProvider = Pick<IdentityProvider, 'id' | 'name' | 'type' | 's
 export async function listCommittedActiveProviders(pool: pg.Pool): Promise<OfferedProvider[]> {
   const text = "SELECT id, name, type, status FROM identity_providers WHERE status = 'ACTIVE' ORDER BY seq";
   return (await pool.query<OfferedProvider>({ name: 'list-active-providers', text })).rows;
-}
-
-/** Who a user is at an identity provider. */
-export interface IdentityProviderLink {
-  readonly idpId: string;
-  /** What the provider calls him, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
-  readonly subject: string;
-  readonly userId: string;
-  /** What its user recognizes his account there by; null: the provider has told nothing of the kind. */
-  readonly knownAs: string | null;
-  readonly created: Date;
-  /** null: nobody has come by it yet. */
-  readonly lastUsed: Date | null;
 }
 
 const LINK: Columns<IdentityProviderLink> = {

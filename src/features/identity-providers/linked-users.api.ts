@@ -4,7 +4,7 @@ import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { getLink, linkUser, listLinkedUsers, unlinkUser } from './identity-provider-links.service.ts';
-import type { IdentityProviderLink } from './identity-providers.service.ts';
+import type { IdentityProviderLink } from './identity-providers.resource.ts';
 
 const params = idParams.extend({ userId: z.string().min(1) });
 

@@ -7,14 +7,15 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
-import { lockUser, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { lockUser } from '../users/users.store.ts';
 import { recordLink } from './identity-provider-links.service.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
 import { identityProviderTarget } from './identity-providers.service.ts';
 import {
   deleteLink,
   findLink,
   findLinkOfSubject,
-  type IdentityProvider,
   insertLink,
   listActiveIdentityProviders,
   listLinksOf,

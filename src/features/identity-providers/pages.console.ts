@@ -14,12 +14,8 @@ import { mayCall } from '../administrators/administration.policy.ts';
 import { providerFields } from './fields.console.ts';
 import { completeIdentityProvider, IDENTITY_PROVIDER_TYPES, type IdentityProviderType, usesSecret } from './identity-provider.policy.ts';
 import { identityProviderId } from './identity-provider-settings.service.ts';
-import {
-  createIdentityProvider,
-  type IdentityProvider,
-  listIdentityProviders,
-  updateIdentityProvider,
-} from './identity-providers.service.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
+import { createIdentityProvider, listIdentityProviders, updateIdentityProvider } from './identity-providers.service.ts';
 import { providerInput } from './input.console.ts';
 import { addressOf, below, CRUMBS, HOME, KINDS, providerIn, tabsOf, typeIn } from './place.console.ts';
 import { identityProviderSteps } from './steps.console.ts';

@@ -2,7 +2,8 @@
 
 import type { Action, Crumb, Visit } from '../../pages/console/page.ts';
 import type { IdentityProviderType } from './identity-provider.policy.ts';
-import { getIdentityProvider, type IdentityProvider } from './identity-providers.service.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
+import { getIdentityProvider } from './identity-providers.service.ts';
 
 export const HOME = '/admin/security/identity-providers';
 export const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Identity providers', href: HOME }];

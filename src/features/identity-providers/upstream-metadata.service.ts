@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ServerMetadata } from 'openid-client';
 import { z } from 'zod';
 import { calledUri } from '../applications/application-settings.service.ts';
-import type { IdentityProvider } from './identity-providers.store.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 
 /** A request to an address that an administrator, or a provider itself, has named (platform/http/outbound.ts). */

@@ -3,12 +3,8 @@
 import { Known } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import {
-  findIdentityProvider,
-  type IdentityProvider,
-  listCommittedActiveProviders,
-  type OfferedProvider,
-} from './identity-providers.store.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
+import { findIdentityProvider, listCommittedActiveProviders, type OfferedProvider } from './identity-providers.store.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 
 /** What an application wants of them. */

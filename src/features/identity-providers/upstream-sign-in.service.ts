@@ -18,24 +18,17 @@ import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import type { SignedInUser } from '../sign-in/sign-in.service.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { createUser, profileOf } from '../users/users.service.ts';
-import {
-  findTakenNames,
-  findUserById,
-  findUserByLogin,
-  findUserByUniqueEmail,
-  lockUser,
-  type User,
-  updateUser,
-} from '../users/users.store.ts';
+import { findTakenNames, findUserById, findUserByLogin, findUserByUniqueEmail, lockUser, updateUser } from '../users/users.store.ts';
 import { linkUser } from './identity-provider-links.service.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
 import { identityProviderTarget } from './identity-providers.service.ts';
 import {
   findIdentityProvider,
   findLink,
   findLinkOfSubject,
   hasLinks,
-  type IdentityProvider,
   lockIdentityProvider,
   touchLink,
 } from './identity-providers.store.ts';

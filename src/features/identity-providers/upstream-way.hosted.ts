@@ -10,7 +10,7 @@ import { randomToken } from '../../platform/crypto/secrets.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import type { IdentityProvider } from './identity-providers.service.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
 import { claimAnswer } from './upstream-answers.service.ts';
 import { type KeptTransaction, placeOf, randomOf, stateFor, type UpstreamPlace } from './upstream-place.hosted.ts';
 import type { AskedOfUpstream } from './upstream-request.policy.ts';

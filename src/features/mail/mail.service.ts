@@ -11,7 +11,8 @@ import { wrongState } from '../../platform/errors/errors.ts';
 // Types alone: every event may be one that its user is told of.
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry, laneOf, type NewEntry } from '../outbox/outbox.store.ts';
-import { findUserById, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById } from '../users/users.store.ts';
 import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, noticeOf } from './mail.policy.ts';
 
 /** `outbox.kind` of a mail. */

@@ -7,7 +7,8 @@ import { picked, pickField } from '../../pages/console/pick.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
-import { createDepartment, type Department, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
+import type { Department } from './departments.resource.ts';
+import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
 import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.console.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 

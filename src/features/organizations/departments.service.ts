@@ -7,8 +7,8 @@ import { notFound, validation, wrongState } from '../../platform/errors/errors.t
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { inPreOrder } from './department-tree.policy.ts';
+import type { Department } from './departments.resource.ts';
 import {
-  type Department,
   type DepartmentRecord,
   deleteDepartment as deleteRow,
   findDepartment,
@@ -19,8 +19,6 @@ import {
 } from './departments.store.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { organizationExists } from './organizations.store.ts';
-
-export type { Department } from './departments.store.ts';
 
 /** All that is said about a department. */
 export interface DepartmentInput {

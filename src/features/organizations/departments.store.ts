@@ -2,16 +2,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-
-/** A department as its organization's tree shows it. */
-export interface Department {
-  readonly id: string;
-  /** null at the top level. */
-  readonly parentId: string | null;
-  readonly name: string;
-  /** Its id in the source; empty where there is none. */
-  readonly originId: string;
-}
+import type { Department } from './departments.resource.ts';
 
 export interface DepartmentRecord extends Department {
   readonly orgId: string;

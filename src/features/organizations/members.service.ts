@@ -11,7 +11,8 @@ import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endHeld, endPreparedWays, isRise } from '../sign-in/prepared-ways.service.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, userTarget } from '../users/user-reach.service.ts';
-import { findUserById, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById } from '../users/users.store.ts';
 import {
   type Affiliation,
   deleteMembership,

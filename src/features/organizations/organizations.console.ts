@@ -10,13 +10,13 @@ import { isWithin, mayCall, reachOf } from '../administrators/administration.pol
 import { USERS_HOME } from '../users/user-page.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
+import type { OrganizationType } from './organizations.resource.ts';
 import {
   createOrganization,
   deleteOrganization,
   getOrganization,
   listOrganizations,
   type OrganizationDetail,
-  type OrganizationType,
   renameOrganization,
 } from './organizations.service.ts';
 

@@ -8,6 +8,7 @@ import { isWithin, reachOf } from '../administrators/administration.policy.ts';
 import { deleteRolesOf } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { OrganizationType } from './organizations.resource.ts';
 import {
   countOrganizations,
   deleteOrganization as deleteRow,
@@ -16,11 +17,8 @@ import {
   listOrganizations as listRows,
   lockOrganization,
   type Organization,
-  type OrganizationType,
   updateOrganization,
 } from './organizations.store.ts';
-
-export type { OrganizationType } from './organizations.store.ts';
 
 export interface NewOrganization {
   readonly name: string;

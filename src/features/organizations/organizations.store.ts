@@ -5,9 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { containing } from '../../platform/database/filter.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
-
-/** Where an organization is kept: here, or in an identity source that is only mirrored here. */
-export type OrganizationType = 'LOCAL' | 'LDAP' | 'SCIM' | 'OIDC';
+import type { OrganizationType } from './organizations.resource.ts';
 
 export interface Organization {
   readonly id: string;

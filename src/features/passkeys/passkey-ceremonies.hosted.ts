@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import type { House } from '../../pages/hosted/house.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
-import type { User } from '../users/users.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { passkeyCreation, type Registration } from './passkey-enrolment.service.ts';
 import { type PasskeyForm, type PasskeyPlace, passkeyForm, readAnswer } from './passkey-forms.hosted.ts';
 import { relyingParty, requestOptions } from './passkeys.service.ts';

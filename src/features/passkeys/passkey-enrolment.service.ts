@@ -16,9 +16,11 @@ import { readSettings } from '../settings/settings.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
 import { inStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { lockUser, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { lockUser } from '../users/users.store.ts';
+import type { Passkey } from './passkeys.resource.ts';
 import { type Answer, claimChallenge, creationOptions, type MadePasskey, relyingParty, verifyCreation } from './passkeys.service.ts';
-import { findHandle, insertPasskey, keepHandle, listPasskeys, type Passkey } from './passkeys.store.ts';
+import { findHandle, insertPasskey, keepHandle, listPasskeys } from './passkeys.store.ts';
 
 /** Of one user. */
 const MOST_PASSKEYS = 20;

@@ -11,9 +11,11 @@ import { passkeyMethods, withSecondFactor } from '../second-factors/second-facto
 import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
 import type { FirstStep } from '../sign-in/sign-in.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { lockUser, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { lockUser } from '../users/users.store.ts';
+import type { Passkey } from './passkeys.resource.ts';
 import { type Answer, claimChallenge, readAssertion, relyingParty } from './passkeys.service.ts';
-import { findHandle, findPasskey, noteUse, type Passkey, type Use } from './passkeys.store.ts';
+import { findHandle, findPasskey, noteUse, type Use } from './passkeys.store.ts';
 
 /** What an answer proves; that the account may be used, and the count of uses, are looked at when it is used. */
 export type PasskeyProof =

@@ -11,9 +11,8 @@ import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { ALL_SERVERS } from '../../protocol/storage/protocol-state.store.ts';
 import { insertOnce } from '../../protocol/storage/protocol-writes.store.ts';
-import type { Passkey, Use } from './passkeys.store.ts';
-
-export type { Passkey } from './passkeys.store.ts';
+import type { Passkey } from './passkeys.resource.ts';
+import type { Use } from './passkeys.store.ts';
 
 /** Loaded when first asked for: with its certificates it takes a tenth of what the service does, in time to start and in memory. */
 const library = () => import('@simplewebauthn/server');

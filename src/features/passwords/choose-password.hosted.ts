@@ -11,7 +11,7 @@ import { readPasswordPolicy } from '../settings/settings.service.ts';
 import type { House } from '../sign-in/interactions.hosted.ts';
 import { PASSWORD_CHOSEN, takeLeftSignIn } from '../sign-in/left-sign-in.hosted.ts';
 import { readPasswordLink, usePasswordLink } from '../sign-in/one-time-links.service.ts';
-import type { User } from '../users/users.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { type PasswordForm, showPasswordForm } from './password-form.hosted.ts';
 import { findProblemOfChoice } from './password-policy.service.ts';
 

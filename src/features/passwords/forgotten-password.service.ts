@@ -19,7 +19,8 @@ import { countResetRequest, mayMailReset, networkOf } from '../sign-in/failure-l
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { findUserByLogin, findUserByUniqueEmail, lockUser, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserByLogin, findUserByUniqueEmail, lockUser } from '../users/users.store.ts';
 import { statusAfterChoosing } from './password-link.policy.ts';
 
 /** `outbox.kind` of what was typed. */

@@ -6,7 +6,8 @@ import { queueNotice } from '../mail/mail.service.ts';
 import { endHoldings, storeChosen } from '../sign-in/one-time-links.service.ts';
 import { checkPassword } from '../sign-in/sign-in.service.ts';
 import { asUser } from '../users/user-reach.service.ts';
-import { findUserById, lockUser, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById, lockUser } from '../users/users.store.ts';
 import { type FoundProblem, findProblemOfChoice } from './password-policy.service.ts';
 import { hashPassword } from './passwords.service.ts';
 

@@ -7,7 +7,7 @@ import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { fullName } from '../claims/claims.policy.ts';
-import type { User } from '../users/users.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { MOST_CHARACTERS, type PasswordPolicy, type PasswordProblem } from './password.policy.ts';
 
 export interface PasswordForm {

@@ -7,7 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type ApiError, validation } from '../../platform/errors/errors.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
 import { commonPasswords } from './common-passwords.service.ts';
 import { MOST_CHARACTERS, type PasswordPolicy, type PasswordProblem, passwordProblem } from './password.policy.ts';
 import { findFormerHashes, rememberFormerHash } from './password-history.store.ts';

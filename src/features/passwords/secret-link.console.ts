@@ -13,7 +13,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { hasMailAddress, isMailPossible } from '../mail/mail.service.ts';
 import { addressOfUser, USERS } from '../users/user-page.console.ts';
-import type { User } from '../users/users.service.ts';
+import type { User } from '../users/users.resource.ts';
 
 /** Can a link be mailed to whoever has an address, when this administrator asks for it from where he is? */
 export const mayMail = ({ services, request }: Visit): boolean => isMailPossible(services.config, request);

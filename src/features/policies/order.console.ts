@@ -6,7 +6,7 @@ import type { ConsolePage, Crumb, Visit } from '../../pages/console/page.ts';
 import type { Button, Piece } from '../../pages/console/sheet.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
-import type { PolicyStatus } from './policies.service.ts';
+import type { PolicyStatus } from './policies.resource.ts';
 
 interface Placed {
   readonly id: string;

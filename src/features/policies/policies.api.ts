@@ -6,16 +6,8 @@ import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
-import {
-  createPolicy,
-  deletePolicy,
-  getPolicy,
-  listPolicies,
-  type Policy,
-  type PolicyStatus,
-  replacePolicy,
-  setPolicyStatus,
-} from './policies.service.ts';
+import type { Policy, PolicyStatus } from './policies.resource.ts';
+import { createPolicy, deletePolicy, getPolicy, listPolicies, replacePolicy, setPolicyStatus } from './policies.service.ts';
 
 /** Where a life cycle's next step is. */
 const step = z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) });

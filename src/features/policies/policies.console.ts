@@ -11,13 +11,13 @@ import { idsNamed, linesOf, namesOf } from '../authorization-servers/names.conso
 import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
 import { ALL_CLIENTS } from './access-policy.policy.ts';
 import { movesOf, placeField, placeIn, statusPiece, statusSteps } from './order.console.ts';
+import type { Policy } from './policies.resource.ts';
 import {
   createPolicy,
   deletePolicy,
   getPolicy,
   listPolicies,
   movePolicy,
-  type Policy,
   type PolicyInput,
   replacePolicy,
   setPolicyStatus,

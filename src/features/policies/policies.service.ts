@@ -10,20 +10,18 @@ import { conflict, type FieldProblem, notFound, validation } from '../../platfor
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, type Existing, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
-import { type AuthorizationServer, findServer } from '../authorization-servers/authorization-servers.store.ts';
+import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
+import { findServer } from '../authorization-servers/authorization-servers.store.ts';
 import { ALL_CLIENTS, inOrder } from './access-policy.policy.ts';
+import type { Policy, PolicyStatus } from './policies.resource.ts';
 import {
   deletePolicy as deleteRow,
   findPolicy,
   insertPolicy,
   listPolicies as listRows,
-  type Policy,
-  type PolicyStatus,
   updatePolicy,
   writePriorities,
 } from './policies.store.ts';
-
-export type { Policy, PolicyRule, PolicyStatus } from './policies.store.ts';
 
 export interface PolicyInput {
   readonly name: string;

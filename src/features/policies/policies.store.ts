@@ -3,38 +3,8 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import type { AccessPolicy, PersonKind, RuleActions, RuleConditions } from './access-policy.policy.ts';
-
-export type PolicyStatus = 'ACTIVE' | 'INACTIVE';
-
-export interface Policy {
-  readonly id: string;
-  readonly serverId: string;
-  /** Unique at its server. */
-  readonly name: string;
-  readonly description: string;
-  /** From 1 on: the order in which the server's policies are looked at. */
-  readonly priority: number;
-  readonly status: PolicyStatus;
-  /** `ALL_CLIENTS` or client ids. */
-  readonly clients: readonly string[];
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
-
-export interface PolicyRule {
-  readonly id: string;
-  readonly policyId: string;
-  /** Unique in its policy. */
-  readonly name: string;
-  /** From 1 on: the order in which the policy's rules are looked at. */
-  readonly priority: number;
-  readonly status: PolicyStatus;
-  readonly conditions: RuleConditions;
-  readonly actions: RuleActions;
-  readonly created: Date;
-  readonly lastUpdated: Date;
-}
+import type { AccessPolicy, PersonKind } from './access-policy.policy.ts';
+import type { Policy, PolicyRule } from './policies.resource.ts';
 
 const POLICY: Columns<Policy> = {
   id: 'id',

@@ -7,7 +7,7 @@ import { text } from '../../platform/validation/text.ts';
 import { ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
 import { lifecycleLinks, linksOf, listed, placed, policyParams } from './policies.api.ts';
-import type { PolicyRule, PolicyStatus } from './policies.service.ts';
+import type { PolicyRule, PolicyStatus } from './policies.resource.ts';
 import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule } from './policy-rules.service.ts';
 
 const named = text({ least: 1 });

@@ -12,15 +12,13 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, type Existing, type Names, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
 import { ANY, EVERYONE, inOrder, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
+import type { Policy, PolicyRule, PolicyStatus } from './policies.resource.ts';
 import { demandPolicy, policyTarget, problemsOf } from './policies.service.ts';
 import {
   deletePolicyRule,
   findPolicyRule,
   insertPolicyRule,
   listPolicyRules as listRows,
-  type Policy,
-  type PolicyRule,
-  type PolicyStatus,
   updatePolicyRule,
   writePriorities,
 } from './policies.store.ts';

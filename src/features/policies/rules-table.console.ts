@@ -9,7 +9,7 @@ import { namesOf } from '../authorization-servers/names.console.ts';
 import type { Subject } from '../authorization-servers/server-page.console.ts';
 import { ANY, EVERYONE, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
 import { movesOf, statusPiece } from './order.console.ts';
-import type { Policy, PolicyRule } from './policies.service.ts';
+import type { Policy, PolicyRule } from './policies.resource.ts';
 import { listRules } from './policy-rules.service.ts';
 
 /** The grants as the console calls them. */

@@ -10,7 +10,7 @@ import { listServerScopes } from '../scopes/scopes.service.ts';
 import { ACCESS_GRANT_TYPES, ANY, EVERYONE, type RuleConditions } from './access-policy.policy.ts';
 import { placeField, placeIn, statusSteps } from './order.console.ts';
 import { addressOfPolicy, crumbsBelowPolicy, policyOf } from './policies.console.ts';
-import type { Policy, PolicyRule } from './policies.service.ts';
+import type { Policy, PolicyRule } from './policies.resource.ts';
 import {
   createRule,
   deleteRule,

@@ -4,12 +4,12 @@ import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, unlessEmpty } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { scopeFields } from '../authorization-servers/authorization-server-fields.service.ts';
+import type { Scope } from './scopes.resource.ts';
 import {
   createServerScope,
   deleteServerScope,
   getServerScope,
   listServerScopes,
-  type Scope,
   type ScopeSettings,
   updateServerScope,
 } from './scopes.service.ts';

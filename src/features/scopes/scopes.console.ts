@@ -9,13 +9,12 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { scopeFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import type { Scope, ScopeConsent } from './scopes.resource.ts';
 import {
   createServerScope,
   deleteServerScope,
   getServerScope,
   listServerScopes,
-  type Scope,
-  type ScopeConsent,
   type ScopeSettings,
   updateServerScope,
 } from './scopes.service.ts';

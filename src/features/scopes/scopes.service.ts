@@ -12,6 +12,7 @@ import { getAuthorizationServer } from '../authorization-servers/authorization-s
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
 import { scopeNameProblem } from '../claims/claim-settings.policy.ts';
 import { forgetScope } from '../consents/consents.store.ts';
+import type { Scope } from './scopes.resource.ts';
 import {
   deleteScope as deleteRow,
   findScope,
@@ -19,11 +20,8 @@ import {
   insertScope,
   listScopes,
   readScopes,
-  type Scope,
   updateScope as updateRow,
 } from './scopes.store.ts';
-
-export type { Scope, ScopeConsent } from './scopes.store.ts';
 
 export type ScopeSettings = Omit<Scope, 'id' | 'system'>;
 

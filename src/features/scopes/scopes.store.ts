@@ -3,21 +3,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-
-export type ScopeConsent = 'IMPLICIT' | 'REQUIRED' | 'FLEXIBLE';
-
-export interface Scope {
-  readonly id: string;
-  readonly name: string;
-  readonly displayName: string;
-  readonly description: string;
-  readonly consent: ScopeConsent;
-  readonly isDefault: boolean;
-  readonly optional: boolean;
-  /** A standard one: neither deleted nor renamed. */
-  readonly system: boolean;
-  readonly metadataPublish: 'ALL_CLIENTS' | 'NO_CLIENTS';
-}
+import type { Scope } from './scopes.resource.ts';
 
 const SCOPE: Columns<Scope> = {
   id: 'id',

@@ -8,7 +8,7 @@ import { checkPasskey, type PasskeyProof } from '../passkeys/passkey-proofs.serv
 import type { FactorTried } from '../policies/decisions.policy.ts';
 import { type AttemptDecision, decideAttempt, isLocked, NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
 import { findFailedCodes, listFactors, saveFailedCodes, useStep } from './factors.store.ts';
 import { useRecoveryCode } from './recovery-codes.service.ts';
 import { openTotpSecret, stepOfCode } from './totp.service.ts';

@@ -6,11 +6,12 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { deletePasskey, deletePasskeys, listPasskeys, type Passkey } from '../passkeys/passkeys.store.ts';
+import type { Passkey } from '../passkeys/passkeys.resource.ts';
+import { deletePasskey, deletePasskeys, listPasskeys } from '../passkeys/passkeys.store.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
 import {
   countRecoveryCodes,
   deleteFactor,

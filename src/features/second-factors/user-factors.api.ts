@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
-import type { User } from '../users/users.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { factorFields, factorStates, presentFactor, presentStates } from './factor-fields.api.ts';
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
 

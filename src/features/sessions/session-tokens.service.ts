@@ -15,7 +15,8 @@ import { poorPassword } from '../passwords/password-policy.service.ts';
 import type { SecondFactor } from '../second-factors/factors.service.ts';
 import { type Credentials, checkPassword } from '../sign-in/sign-in.service.ts';
 import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verifyFactor } from '../sign-in/sign-in-steps.service.ts';
-import { findUserById, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById } from '../users/users.store.ts';
 import { insertSessionToken, type SessionToken, takeSessionToken } from './session-tokens.store.ts';
 
 interface IssuedSessionToken {

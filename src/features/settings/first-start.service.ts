@@ -16,8 +16,9 @@ import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { findPasswordProblem } from '../passwords/password-policy.service.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
 import { firstMfaSettings } from '../second-factors/second-factor.policy.ts';
+import type { User } from '../users/users.resource.ts';
 import { createUser } from '../users/users.service.ts';
-import { findUserByLogin, type User, updatePasswordHash } from '../users/users.store.ts';
+import { findUserByLogin, updatePasswordHash } from '../users/users.store.ts';
 import { alone, isFirstStartDone, markFirstStartDone } from './first-start.store.ts';
 import { changeSettings } from './settings.service.ts';
 

@@ -15,7 +15,8 @@ import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
 import { endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { findUserById, lockUser, type User, updateUser } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById, lockUser, updateUser } from '../users/users.store.ts';
 import { forgetFailedAttempts } from './failed-sign-ins.store.ts';
 import { consumeLink, deleteLinksOf, findLink, insertLink } from './one-time-links.store.ts';
 

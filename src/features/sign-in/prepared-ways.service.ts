@@ -14,7 +14,8 @@ import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { removeFactors } from '../second-factors/factors.service.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
 import { applyStep } from '../users/user-lifecycle.service.ts';
-import { lockUser, type User, updateUser } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { lockUser, updateUser } from '../users/users.store.ts';
 import { deleteLinksOf } from './one-time-links.store.ts';
 
 /** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */

@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import type { PasswordRefused, SecondFactorFacts } from '../policies/decisions.policy.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
 import type { AttemptDecision } from './lockout.policy.ts';
 
 /** The request, made by who has proved himself meanwhile. */

@@ -19,7 +19,8 @@ import { isSecondFactorDemanded, type Purpose } from '../second-factors/second-f
 import { newTotpSecret, openTotpSecret, sealTotpSecret, stepOfCode } from '../second-factors/totp.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { findUserById, isUnchanged, lockUser, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById, isUnchanged, lockUser } from '../users/users.store.ts';
 import { isKnownDevice } from './failed-sign-ins.store.ts';
 import { countFailedSignIn, refuseBarredAddress, unlessHeard } from './failure-limits.service.ts';
 import { type FirstStep, isExpired, noteSignIn, PASSWORD_AMR, type PasswordCheck } from './sign-in.service.ts';

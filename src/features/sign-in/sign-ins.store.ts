@@ -4,9 +4,11 @@
  * (features/sign-in/sign-in.service.ts, failed-sign-ins.ts). Named prepared statements through pg; times are the caller's clock.
  */
 import type pg from 'pg';
-import { type AuditEvent, eventRow, writingEvent } from '../audit/audit.store.ts';
+import { eventRow, writingEvent } from '../audit/audit.store.ts';
+import type { AuditEvent } from '../audit/events.resource.ts';
 import type { NewEntry } from '../outbox/outbox.store.ts';
-import { composedName, USER_AMONG_OTHERS, type User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
+import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
 import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.store.ts';
 
 /** What the user is known by beside his own row. */

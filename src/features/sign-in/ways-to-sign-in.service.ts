@@ -2,7 +2,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
 import { listPasskeys } from '../passkeys/passkeys.store.ts';
-import type { User } from '../users/users.store.ts';
+import type { User } from '../users/users.resource.ts';
 
 export type WayToSignIn = { readonly kind: 'password' } | { readonly kind: 'identity-provider' | 'passkey'; readonly id: string };
 

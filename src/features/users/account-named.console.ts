@@ -3,7 +3,8 @@
 import type { LineField } from '../../pages/console/form.ts';
 import type { Visit } from '../../pages/console/page.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
-import { getUser, type User } from './users.service.ts';
+import type { User } from './users.resource.ts';
+import { getUser } from './users.service.ts';
 
 export const LOGIN_FIELD: LineField = { name: 'login', label: 'User name', hint: 'Of an account that exists', required: true };
 

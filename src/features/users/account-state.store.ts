@@ -5,7 +5,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { endingSessions, lockingSessions, MODELS } from '../../protocol/storage/protocol-state.store.ts';
-import type { ConsentKey } from '../consents/consents.store.ts';
+import type { ConsentKey } from '../consents/consents.resource.ts';
 import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
 import { deleteWishOf } from './email-verifications.store.ts';
 

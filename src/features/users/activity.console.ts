@@ -4,7 +4,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import type { Piece } from '../../pages/console/sheet.ts';
 import { momentOf } from '../../pages/console/times.ts';
-import type { StoredEvent } from '../audit/logs.service.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
 import { listUserActivity } from './user-data.service.ts';
 import { addressOfUser, subjectOf, userPage } from './user-page.console.ts';
 

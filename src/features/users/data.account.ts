@@ -6,7 +6,7 @@ import { visitor } from '../../pages/hosted/visitor.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { listOwnPermissions, type OwnPermission } from '../consents/own-permissions.service.ts';
-import type { Passkey } from '../passkeys/passkeys.service.ts';
+import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
 import { listOwnActivity } from './own-activity.service.ts';
 import { type ExportedUser, exportOwnData } from './user-data.service.ts';

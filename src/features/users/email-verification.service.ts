@@ -18,7 +18,8 @@ import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from './email-verifications.store.ts';
 import { asUser, findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.service.ts';
-import { composedName, findTakenNames, findUserById, lockUser, type User, updateUser } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { composedName, findTakenNames, findUserById, lockUser, updateUser } from './users.store.ts';
 
 /**
  * Makes a link in place of the one the user had, and notes the mail that carries it.

@@ -1,7 +1,8 @@
 /** The audit events about one user, for himself: those in a batch are found by `audit_people`, the newest are in none yet. Reads only. */
 
 import type { Executor } from '../../platform/database/database.ts';
-import { EVENT, type StoredEvent } from '../audit/audit.store.ts';
+import { EVENT } from '../audit/audit.store.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
 
 export interface NumberedEvent extends StoredEvent {
   readonly seq: string;

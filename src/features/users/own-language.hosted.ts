@@ -2,7 +2,8 @@
 import type Koa from 'koa';
 import type { House } from '../../pages/hosted/house.ts';
 import { hasKeptLanguage, keepLanguage, languageOfProfile } from '../../platform/i18n/page-language.ts';
-import { findUser, type User } from './users.service.ts';
+import type { User } from './users.resource.ts';
+import { findUser } from './users.service.ts';
 
 /** From now on the pages speak it here. @param profile his, where it has just been read */
 export async function adoptLanguage({ services }: House, ctx: Koa.Context, userId: string, profile?: User['profile']): Promise<void> {

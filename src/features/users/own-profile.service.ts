@@ -5,8 +5,9 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { profileChanges } from './user-profile.service.ts';
 import { asUser, userTarget } from './user-reach.service.ts';
+import type { User } from './users.resource.ts';
 import { profileOf } from './users.service.ts';
-import { lockUser, type User, updateUser } from './users.store.ts';
+import { lockUser, updateUser } from './users.store.ts';
 
 /** In the order of the page. */
 export const OWN_ATTRIBUTES = [

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { describeEvent, logEvent } from '../audit/log-events.service.ts';
-import type { Passkey } from '../passkeys/passkeys.service.ts';
+import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { type ExportedUser, exportUserData, listUserEvents } from './user-data.service.ts';
 import { presentUser, user } from './users.api.ts';
 

@@ -3,17 +3,20 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { type AssignedRole, findRoles } from '../administrators/roles.store.ts';
+import type { AssignedRole } from '../administrators/roles.resource.ts';
+import { findRoles } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
-import type { StoredEvent } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listEventsAbout, listEventsNaming } from '../audit/audit-seals.store.ts';
-import { type Consent, listConsents } from '../consents/consents.store.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
+import type { Consent } from '../consents/consents.resource.ts';
+import { listConsents } from '../consents/consents.store.ts';
 import { queueNotice } from '../mail/mail.service.ts';
 import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { readUserData, type UserData } from './user-data.store.ts';
 import { asUser, findVisibleUser, userTarget } from './user-reach.service.ts';
-import { lockUser, type User } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { lockUser } from './users.store.ts';
 
 /** Consents in one answer; nobody has given more. */
 const MOST_CONSENTS = 10_000;

@@ -22,7 +22,8 @@ import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
 import { lockChangeableUser, userTarget } from './user-reach.service.ts';
-import { deleteUser as deleteRow, type User, updateUser } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { deleteUser as deleteRow, updateUser } from './users.store.ts';
 
 const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, displayMessage: string]>> = {
   activate: ['user.lifecycle.activate', 'Activate user'],

@@ -6,7 +6,8 @@ import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listActiveIdentityProviders } from '../identity-providers/identity-providers.store.ts';
 import { domainOf } from '../identity-providers/upstream-claims.policy.ts';
-import { findTakenNames, type User } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { findTakenNames } from './users.store.ts';
 
 /**
  * @param before undefined: the user is new

@@ -7,7 +7,8 @@ import { forbidden } from '../../platform/errors/errors.ts';
 import { type Access, mayCall } from '../administrators/administration.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
-import { getUser, mayChangeUser, type User } from './users.service.ts';
+import type { User } from './users.resource.ts';
+import { getUser, mayChangeUser } from './users.service.ts';
 
 export const USERS_HOME = '/admin/users';
 export const USERS: readonly Crumb[] = [{ label: 'Users', href: USERS_HOME }];

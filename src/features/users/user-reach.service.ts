@@ -7,7 +7,8 @@ import { isPersonWithin, reachOf } from '../administrators/administration.policy
 import { findRoles } from '../administrators/roles.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findOrgIds } from '../organizations/memberships.store.ts';
-import { findUserById, findUserByLogin, lockUser, type User } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { findUserById, findUserByLogin, lockUser } from './users.store.ts';
 
 /**
  * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it

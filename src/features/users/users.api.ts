@@ -7,7 +7,8 @@ import { text } from '../../platform/validation/text.ts';
 import { type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
 import { deleteUser } from './user-lifecycle.service.ts';
 import { ATTRIBUTES, givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
-import { changeUser, createUser, getUser, listUsers, profileOf, type User } from './users.service.ts';
+import type { User } from './users.resource.ts';
+import { changeUser, createUser, getUser, listUsers, profileOf } from './users.service.ts';
 
 const link = z.object({ href: z.url(), method: z.literal('POST') });
 

@@ -26,9 +26,8 @@ import { applyStep } from './user-lifecycle.service.ts';
 import { refuseNames } from './user-names.service.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.service.ts';
 import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.service.ts';
-import { composedName, findUserById, insertUser, readUsers, type User, updateUser, userAttributes } from './users.store.ts';
-
-export type { User } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { composedName, findUserById, insertUser, readUsers, updateUser, userAttributes } from './users.store.ts';
 
 /** Without a password the user cannot sign in by one. */
 export interface NewUser extends GivenPassword {

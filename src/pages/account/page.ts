@@ -5,7 +5,8 @@ import { isAdministrator } from '../../features/administrators/administrators.se
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { ACCOUNT, type AccountPage, addressOfPage, type Session, signInFor } from '../../features/sign-in/fresh-sign-in.hosted.ts';
 import { isTimeZone } from '../../features/users/own-profile.service.ts';
-import { findUser, type User } from '../../features/users/users.service.ts';
+import type { User } from '../../features/users/users.resource.ts';
+import { findUser } from '../../features/users/users.service.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';

@@ -3,11 +3,11 @@
  * the request stands on. What consent is asked for is decided by features/consents/consent.policy.ts.
  */
 import type { IncomingMessage } from 'node:http';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../features/consents/consent.policy.ts';
-import type { ConsentKey } from '../../features/consents/consents.service.ts';
+import type { ConsentKey } from '../../features/consents/consents.resource.ts';
 import { keptScopes } from '../../features/policies/decisions.policy.ts';
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';

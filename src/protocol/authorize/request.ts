@@ -3,7 +3,7 @@
  * before our rules see it. Applied to the plain parameters.
  */
 import type { Context } from 'koa';
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { readForm } from '../servers/form.ts';

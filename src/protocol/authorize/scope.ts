@@ -4,7 +4,7 @@
  */
 
 import { authorizationScopes } from '../../features/scopes/granted-scopes.policy.ts';
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 /** The words of a space-separated parameter. */

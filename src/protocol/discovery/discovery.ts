@@ -1,6 +1,4 @@
-/** What discovery does not tell (OpenID Connect Discovery section 3: a server need not announce all its scopes). oidc-provider announces every scope that it knows. */
-
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { OAUTH_METADATA, OPENID_CONFIGURATION } from '../servers/endpoints.ts';
 

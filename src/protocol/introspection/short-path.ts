@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { userClaims } from '../../features/claims/claims.policy.ts';
 import { opensUserinfo } from '../../features/claims/token-claims.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';

@@ -6,7 +6,7 @@ import { strict as assert } from 'node:assert';
 import { createLocalJWKSet, SignJWT } from 'jose';
 import { type Client, errors, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from '../servers/client-settings.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import { accessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';

@@ -1,6 +1,7 @@
 /** The keys that a server's tokens are verified by, and its JWKS (RFC 7517 section 5): a retired key leaves both when nothing that it signed can be alive. */
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey, errors as joseErrors } from 'jose';
-import { isPublished, type SigningKey } from '../../features/authorization-servers/signing-keys.service.ts';
+import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
+import { isPublished } from '../../features/authorization-servers/signing-keys.service.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 const setOf = (keys: readonly SigningKey[]) => createLocalJWKSet({ keys: keys.map(({ publicJwk }) => publicJwk as unknown as JWK) });

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
 import { USER_CLAIMS } from '../../features/claims/claims.policy.ts';

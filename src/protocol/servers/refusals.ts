@@ -1,6 +1,6 @@
 /** What the authorization server refuses to a user who has signed in, or to an application that has proved itself, is noted in the audit log with what decided. */
 import type { IncomingMessage } from 'node:http';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
 import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../../features/policies/decisions.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';

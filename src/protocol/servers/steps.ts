@@ -1,9 +1,9 @@
 /** What runs before and after oidc-provider on each request to an authorization server, in this order. */
 import type { Middleware } from 'koa';
 import { isOriginAllowed } from '../../features/applications/applications.service.ts';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
-import type { SigningKey } from '../../features/authorization-servers/signing-keys.service.ts';
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import { askAgain } from '../authorize/ended-session.ts';
 import { prepareAuthorization } from '../authorize/request.ts';

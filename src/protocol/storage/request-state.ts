@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
-import type { Belongings } from '../../features/claims/claims.store.ts';
+import type { Belongings } from '../../features/claims/claims.resource.ts';
 import { Provider } from '../library/oidc-provider.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';
 import type { Extension, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';

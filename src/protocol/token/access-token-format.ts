@@ -3,7 +3,7 @@
  * like an opaque one. The JWT is signed by oidc-provider; its row stands under `jwt:<jti>`, which no one outside can present.
  */
 import { type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type {
   AccessToken,

@@ -4,7 +4,7 @@
  */
 
 import { clientCredentialsScopes } from '../../features/scopes/granted-scopes.policy.ts';
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { words } from '../authorize/scope.ts';
 import { errors } from '../library/oidc-provider.ts';
 

@@ -1,7 +1,7 @@
 /** How long each thing lives, in seconds, as oidc-provider asks for it: from the server's settings and config/defaults.ts. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { TokenLifetimes } from '../../features/policies/access-policy.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';

@@ -4,7 +4,7 @@
  */
 
 import { passwordScopes } from '../../features/scopes/granted-scopes.policy.ts';
-import type { Scope } from '../../features/scopes/scopes.service.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { ONE_FACTOR } from '../../features/second-factors/second-factor.policy.ts';
 import { TooManyFailures } from '../../features/sign-in/failure-limits.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';

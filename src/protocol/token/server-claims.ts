@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino';
 import { type Fitted, fitIntoToken, jsonSize } from '../../features/authorization-servers/token-size.policy.ts';
-import type { Belongings } from '../../features/claims/claims.service.ts';
+import type { Belongings } from '../../features/claims/claims.resource.ts';
 import {
   type ClaimDecision,
   type ClaimFacts,

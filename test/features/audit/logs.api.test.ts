@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { type AuditEvent, insertAuditEvent } from '../../../src/features/audit/audit.store.ts';
+import { insertAuditEvent } from '../../../src/features/audit/audit.store.ts';
+import type { AuditEvent } from '../../../src/features/audit/events.resource.ts';
 import { type Answer, causes, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 
 interface Event {

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import type { Knex } from 'knex';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
+import type { User } from '../../../src/features/users/users.resource.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
-import type { User } from '../../../src/features/users/users.store.ts';
 import type { Services } from '../../../src/platform/database/dependencies.ts';
 import { testServices } from '../../support/management-api.ts';
 

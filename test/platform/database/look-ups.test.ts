@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
-import type { AuditEvent } from '../../../src/features/audit/audit.store.ts';
+import type { AuditEvent } from '../../../src/features/audit/events.resource.ts';
 import { takeSessionToken } from '../../../src/features/sessions/session-tokens.store.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';

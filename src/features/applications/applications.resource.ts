@@ -1,0 +1,22 @@
+/** Applications: the fields of a record. */
+import type { ApplicationSettings } from './application-settings.policy.ts';
+
+export type ApplicationStatus = 'ACTIVE' | 'INACTIVE';
+
+export interface Application {
+  /** The client_id. */
+  readonly id: string;
+  readonly label: string;
+  readonly status: ApplicationStatus;
+  /** Belongs to the service itself and may not be deleted. */
+  readonly system: boolean;
+  readonly settings: ApplicationSettings;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+/** What may be told of a client secret. */
+export interface SecretFacts {
+  readonly id: string;
+  readonly created: Date;
+}

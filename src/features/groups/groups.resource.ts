@@ -1,0 +1,10 @@
+/** Groups: the fields of a record. */
+
+export interface Group {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly description: string;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}

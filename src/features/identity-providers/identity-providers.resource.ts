@@ -1,0 +1,28 @@
+/** Identity providers: the fields of a record. */
+import type { IdentityProviderSettings } from './identity-provider.policy.ts';
+
+export type IdentityProviderStatus = 'ACTIVE' | 'INACTIVE';
+
+export interface IdentityProvider extends IdentityProviderSettings {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly status: IdentityProviderStatus;
+  /** The client secret at rest; opens in the context `identity_provider:<id>`. null: there is none. */
+  readonly sealedSecret: string | null;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+/** Who a user is at an identity provider. */
+export interface IdentityProviderLink {
+  readonly idpId: string;
+  /** What the provider calls him, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
+  readonly subject: string;
+  readonly userId: string;
+  /** What its user recognizes his account there by; null: the provider has told nothing of the kind. */
+  readonly knownAs: string | null;
+  readonly created: Date;
+  /** null: nobody has come by it yet. */
+  readonly lastUsed: Date | null;
+}

@@ -1,0 +1,33 @@
+/** Policies: the fields of a record. */
+import type { RuleActions, RuleConditions } from './access-policy.policy.ts';
+
+export type PolicyStatus = 'ACTIVE' | 'INACTIVE';
+
+export interface Policy {
+  readonly id: string;
+  readonly serverId: string;
+  /** Unique at its server. */
+  readonly name: string;
+  readonly description: string;
+  /** From 1 on: the order in which the server's policies are looked at. */
+  readonly priority: number;
+  readonly status: PolicyStatus;
+  /** `ALL_CLIENTS` or client ids. */
+  readonly clients: readonly string[];
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+export interface PolicyRule {
+  readonly id: string;
+  readonly policyId: string;
+  /** Unique in its policy. */
+  readonly name: string;
+  /** From 1 on: the order in which the policy's rules are looked at. */
+  readonly priority: number;
+  readonly status: PolicyStatus;
+  readonly conditions: RuleConditions;
+  readonly actions: RuleActions;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
