@@ -29,11 +29,11 @@ import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
 import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
 import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
 import { hostedPages } from './features/sign-in/routes.hosted.ts';
-import { authenticate, noteSignIn } from './features/sign-in/sign-in.service.ts';
+import { authenticatePassword, noteSignIn } from './features/sign-in/sign-in.service.ts';
 import { findUser } from './features/users/users.service.ts';
 import { accountPages } from './pages/account/routes.ts';
 import { adminConsole } from './pages/console/console.ts';
-import { createHouse } from './pages/hosted/house.ts';
+import { createHostedDeps } from './pages/hosted/deps.ts';
 import { isUnavailable } from './platform/database/database-failures.ts';
 import type { Services } from './platform/database/dependencies.ts';
 import { health } from './platform/http/health.ts';
@@ -46,10 +46,10 @@ import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/presence.ts';
 import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts';
 import { createInteractions } from './protocol/authorize/interactions.ts';
-import { UnansweredRequests } from './protocol/authorize/unanswered.ts';
+import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
 import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
-import { findWayBack } from './protocol/logout/way-back.ts';
+import { findWayBack } from './protocol/logout/client-link.ts';
 import { AuthorizationServers, destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { ClientDirectory } from './protocol/storage/client-adapter.ts';
@@ -89,7 +89,7 @@ export function createApp(services: Services): App {
     describe,
     requestId,
     clients: new ClientDirectory(database, keyring),
-    authenticate: (credentials, req) => authenticate(services, credentials, { actor: NOBODY, ...describe(req) }),
+    authenticate: (credentials, req) => authenticatePassword(services, credentials, { actor: NOBODY, ...describe(req) }),
     noteSignIn: (user, applicationId, req) =>
       database.transaction((trx) =>
         noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
@@ -195,11 +195,11 @@ export function createApp(services: Services): App {
       playgroundPresent: (req) => isPresent(config, req.headers),
     }),
   );
-  const house = createHouse({ services, sessions, pages, config, outbound: outbound as unknown as UpstreamCall });
-  koa.use(hostedPages({ ...house, interactions }));
+  const deps = createHostedDeps({ services, sessions, pages, config, outbound: outbound as unknown as UpstreamCall });
+  koa.use(hostedPages({ ...deps, interactions }));
   koa.use(
     accountPages({
-      ...house,
+      ...deps,
       playgroundPresent: (req) => isPresent(config, req.headers),
       wayBack: (applicationId) => findWayBack(servers, BUILT_IN, applicationId),
     }),

@@ -5,8 +5,8 @@
 import cluster from 'node:cluster';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
-import { bringUpToDate, type Foundation, findDatabase, furnish } from './cli/foundation.ts';
-import { explain, OpenThings, untilTold } from './cli/lifecycle.ts';
+import { explainFailure, OpenResources, untilTold } from './cli/lifecycle.ts';
+import { completeFirstStart, findDatabase, migrateSchema, type StartupContext } from './cli/startup.ts';
 import { startWorkers } from './cli/workers.ts';
 import type { FirstAdministrator } from './features/settings/first-start.service.ts';
 import { type Config, loadConfig } from './platform/config/config.ts';
@@ -39,33 +39,33 @@ async function main(): Promise<void> {
   return untilTold((open) => start(config, log, open));
 }
 
-async function start(config: Config, log: Logger, open: OpenThings): Promise<void> {
+async function start(config: Config, log: Logger, open: OpenResources): Promise<void> {
   warnOfLaxSettings(config, log);
   warnOfRoot(log);
   recommendNode(log);
   const foundation = await findDatabase(config, log, open, say);
-  await bringUpToDate(foundation);
-  await furnish(foundation, tellAdministrator);
+  await migrateSchema(foundation);
+  await completeFirstStart(foundation, tellAdministrator);
   if (config.workers > 1) await startWorkers(config.workers, log, open);
   else await serveRequests(foundation, open);
   tellAddress(config);
 }
 
 /** The primary has prepared everything. */
-async function startAsWorker(config: Config, log: Logger, open: OpenThings): Promise<void> {
+async function startAsWorker(config: Config, log: Logger, open: OpenResources): Promise<void> {
   await serveRequests(await findDatabase(config, log, open, (line) => log.info(line)), open);
 }
 
 /** Loaded only where requests are answered: the primary, `migrate` and a wrong configuration need none of it. */
-async function serveRequests(foundation: Foundation, open: OpenThings): Promise<void> {
+async function serveRequests(foundation: StartupContext, open: OpenResources): Promise<void> {
   const { serve } = await import('./cli/serving.ts');
   await serve(foundation, open);
 }
 
 async function migrate(config: Config, log: Logger): Promise<void> {
-  const open = new OpenThings();
+  const open = new OpenResources();
   try {
-    await bringUpToDate(await findDatabase(config, log, open, say));
+    await migrateSchema(await findDatabase(config, log, open, say));
   } finally {
     await open.close();
   }
@@ -102,7 +102,7 @@ function tellAddress(config: Config): void {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    const words = explain(error);
+    const words = explainFailure(error);
     if (words !== '') process.stderr.write(`${words}\n`);
     process.exit(1);
   },

@@ -22,7 +22,7 @@ export interface Caller {
 const SSWS = /^SSWS ?([\x21-\x7e]+)$/i;
 
 /** @throws {ApiError} invalid token */
-export function authenticate(services: Services): Middleware {
+export function authenticateCaller(services: Services): Middleware {
   return async (ctx, next) => {
     const token = SSWS.exec(ctx.get('Authorization'))?.[1];
     const bearer = token === undefined ? undefined : await authenticateApiToken(services, token);
@@ -65,7 +65,7 @@ const originOf = (ctx: Context, { config }: Services) => ({
 export const networkOfCaller = (ctx: Context, { config }: Services): string => networkOf(clientAddress(ctx.req, config.trustProxy));
 
 /** @throws {ApiError} forbidden */
-export function authorize({ method, access }: { readonly method: string; readonly access: Access | 'anyone' }): Middleware {
+export function authorizeCaller({ method, access }: { readonly method: string; readonly access: Access | 'anyone' }): Middleware {
   return async (ctx, next) => {
     const { request }: Caller = ctx.state.caller;
     if (access !== 'anyone' && !mayCall(request.roles, access, method === 'GET' ? 'read' : 'write')) throw forbidden();

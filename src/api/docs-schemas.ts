@@ -23,7 +23,7 @@ export interface Schema {
 }
 
 /** One line of a list of fields. */
-export interface Field {
+export interface DocumentedField {
   /** With those it stands in, e.g. `profile.login`; `[]` after a list. */
   readonly name: string;
   /** What it is, e.g. `list of text`. */
@@ -93,12 +93,12 @@ export function constraintsOf(given: Schema): string[] {
 }
 
 /** @returns the fields of an object, those of the objects in them after each */
-export function fieldsOf(given: Schema, within = ''): Field[] {
+export function fieldsOf(given: Schema, within = ''): DocumentedField[] {
   const { schema } = unwrapped(given);
   return Object.entries(schema.properties ?? {}).flatMap(([key, field]) => {
     const name = within + key;
     const { schema: inner } = unwrapped(field);
-    const line: Field = {
+    const line: DocumentedField = {
       name,
       type: typeOf(field),
       schema: schemaOf(inner),

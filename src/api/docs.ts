@@ -1,5 +1,5 @@
 /** The readable page of the API's description, put together from the OpenAPI document alone as the locals of `views/api-docs.ejs`. */
-import { constraintsOf, exampleOf, type Field, fieldsOf, type Schema, schemaOf, typeOf } from './docs-schemas.ts';
+import { constraintsOf, type DocumentedField, exampleOf, fieldsOf, type Schema, schemaOf, typeOf } from './docs-schemas.ts';
 
 /** Where the page is served, below `/api/v1`; like the document, for whoever may call the service. */
 export const DOCS_PATH = '/docs';
@@ -105,7 +105,7 @@ function presentOperation({ components }: ApiDescription, base: string, method: 
   };
 }
 
-const asField = ({ name, in: place, required = false, description = '', schema }: Parameter): Field => ({
+const asField = ({ name, in: place, required = false, description = '', schema }: Parameter): DocumentedField => ({
   name,
   type: `${typeOf(schema)} in the ${place}`,
   schema: undefined,

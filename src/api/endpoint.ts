@@ -6,7 +6,7 @@ import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import type { Access } from '../features/administrators/administration.policy.ts';
 import type { RequestContext } from '../features/audit/audit-event.policy.ts';
-import type { Browser } from '../features/sessions/browser.api.ts';
+import type { CallingBrowser } from '../features/sessions/browser.api.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import type { Page, Window } from '../platform/database/paging.ts';
 import { notFound, validation } from '../platform/errors/errors.ts';
@@ -25,7 +25,7 @@ export interface Call<Params, Query, Body> {
   /** Who calls and from where. */
   readonly request: RequestContext;
   /** The browser that calls, for operations that know their caller by its session. */
-  readonly browser: Browser;
+  readonly browser: CallingBrowser;
   /** Says where the list goes on (`Link`, RFC 8288). */
   continueAt(after: number): void;
 }

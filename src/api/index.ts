@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
-import { userRoles } from '../features/administrators/user-roles.api.ts';
+import { userRoleEndpoints } from '../features/administrators/user-roles.api.ts';
 import { apiTokens } from '../features/api-tokens/api-tokens.api.ts';
 import { apps } from '../features/applications/applications.api.ts';
 import { assignedApps } from '../features/applications/assigned-applications.api.ts';
@@ -12,24 +12,24 @@ import { authorizationServers } from '../features/authorization-servers/authoriz
 import { authorizationServerClaims } from '../features/claims/claims.api.ts';
 import { userGrants } from '../features/consents/user-grants.api.ts';
 import { eventHooks } from '../features/event-hooks/event-hooks.api.ts';
-import { groups } from '../features/groups/groups.api.ts';
+import { groupEndpoints } from '../features/groups/groups.api.ts';
 import { idps } from '../features/identity-providers/identity-providers.api.ts';
-import { departments } from '../features/organizations/departments.api.ts';
-import { members } from '../features/organizations/members.api.ts';
-import { organizations } from '../features/organizations/organizations.api.ts';
+import { departmentEndpoints } from '../features/organizations/departments.api.ts';
+import { memberEndpoints } from '../features/organizations/members.api.ts';
+import { organizationEndpoints } from '../features/organizations/organizations.api.ts';
 import { authorizationServerPolicies } from '../features/policies/policies.api.ts';
 import { authorizationServerPolicyRules } from '../features/policies/policy-rules.api.ts';
 import { authorizationServerSimulation } from '../features/policies/simulation.api.ts';
 import { authorizationServerScopes } from '../features/scopes/scopes.api.ts';
-import { userFactors } from '../features/second-factors/user-factors.api.ts';
-import { type BrowserSessions, browserOf } from '../features/sessions/browser.api.ts';
+import { userFactorEndpoints } from '../features/second-factors/user-factors.api.ts';
+import { browserOf, type SessionLookup } from '../features/sessions/browser.api.ts';
 import { sessions as browserSession } from '../features/sessions/sessions.api.ts';
-import { settings } from '../features/settings/settings.api.ts';
+import { settingsEndpoints } from '../features/settings/settings.api.ts';
 import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
 import { userDataExport } from '../features/users/user-data.api.ts';
 import { userLifecycle } from '../features/users/user-lifecycle.api.ts';
-import { users } from '../features/users/users.api.ts';
+import { userEndpoints } from '../features/users/users.api.ts';
 import { isUnavailable } from '../platform/database/database-failures.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import {
@@ -43,7 +43,7 @@ import {
   unavailable,
 } from '../platform/errors/errors.ts';
 import type { Pages } from '../platform/http/views.ts';
-import { asVisitor, authenticate, authorize, networkOfCaller } from './authentication.ts';
+import { asVisitor, authenticateCaller, authorizeCaller, networkOfCaller } from './authentication.ts';
 import { readBody } from './body.ts';
 import { type ApiDescription, DOCS_PATH, docsPage } from './docs.ts';
 import { answer, type Endpoint } from './endpoint.ts';
@@ -53,15 +53,15 @@ import { rateLimit } from './rate-limit.ts';
 const BASE = '/api/v1';
 /** All that the API offers. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...organizations,
-  ...departments,
-  ...members,
-  ...users,
+  ...organizationEndpoints,
+  ...departmentEndpoints,
+  ...memberEndpoints,
+  ...userEndpoints,
   ...userLifecycle,
-  ...userRoles,
+  ...userRoleEndpoints,
   ...userGrants,
   ...apps,
-  ...groups,
+  ...groupEndpoints,
   ...assignedApps,
   ...authorizationServers,
   ...authorizationServerKeys,
@@ -70,13 +70,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...authorizationServerPolicies,
   ...authorizationServerPolicyRules,
   ...authorizationServerSimulation,
-  ...userFactors,
+  ...userFactorEndpoints,
   ...idps,
   ...apiTokens,
   ...logs,
   ...userDataExport,
   ...eventHooks,
-  ...settings,
+  ...settingsEndpoints,
   ...authn,
   ...browserSession,
 ];
@@ -98,7 +98,7 @@ export interface ManagementApiOptions {
   /** Draws the readable description. */
   readonly pages: Pages;
   /** Of browsers, for the operations that need no token. */
-  readonly sessions: BrowserSessions;
+  readonly sessions: SessionLookup;
   /** Of one token, or one address without a token. */
   readonly callsPerMinute?: number;
 }
@@ -120,9 +120,9 @@ export function managementApi(
       endpoint.path,
       [endpoint.method],
       [
-        endpoint.access === 'anyone' ? asVisitor(services) : authenticate(services),
+        endpoint.access === 'anyone' ? asVisitor(services) : authenticateCaller(services),
         countCaller,
-        authorize(endpoint),
+        authorizeCaller(endpoint),
         ...body,
         answer(endpoint, services),
       ],

@@ -34,7 +34,7 @@ export const refusalBody = z
   .object({ errorCode: z.string(), errorSummary: z.string(), errorLink: z.string(), errorId, errorCauses: causes })
   .meta({ description: 'What every refused call is answered with' });
 
-export const problemDetails = z
+export const problemDetailsSchema = z
   .object({
     type: z.string(),
     title: z.string(),

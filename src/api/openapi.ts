@@ -6,7 +6,7 @@ import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import { mayCall, type RoleType } from '../features/administrators/administration.policy.ts';
 import { type Endpoint, isRepeatable } from './endpoint.ts';
-import { COMPONENTS, INTRODUCTION, problemDetails, REFUSALS, refusalBody, TAGS, tagOf } from './openapi-components.ts';
+import { COMPONENTS, INTRODUCTION, problemDetailsSchema, REFUSALS, refusalBody, TAGS, tagOf } from './openapi-components.ts';
 import { operationName, schemaNames } from './operation-names.ts';
 
 type SchemaObject = Parameters<typeof OpenAPIRegistry.prototype.registerComponent<'schemas'>>[2];
@@ -54,7 +54,7 @@ export function describeApi(endpoints: readonly Endpoint[]) {
   for (const [name, header] of Object.entries(COMPONENTS.headers)) registry.registerComponent('headers', name, header);
   for (const [name, parameter] of Object.entries(COMPONENTS.parameters)) registry.registerComponent('parameters', name, parameter);
   registry.registerComponent('schemas', 'Error', jsonSchema(refusalBody, 'output'));
-  registry.registerComponent('schemas', 'Problem', jsonSchema(problemDetails, 'output'));
+  registry.registerComponent('schemas', 'Problem', jsonSchema(problemDetailsSchema, 'output'));
   for (const [name, description] of Object.entries(REFUSALS)) {
     registry.registerComponent('responses', name, {
       description,

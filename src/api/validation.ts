@@ -1,7 +1,7 @@
 /** Checks the bodies that callers send. A field that no body may have is refused, unless the answer carries it. */
 import { z } from 'zod';
 import { validation } from '../platform/errors/errors.ts';
-import { inWords, parse, problemsOf } from '../platform/validation/parsing.ts';
+import { inWords, parse, schemaProblems } from '../platform/validation/parsing.ts';
 
 /**
  * Parses a request's body. A field that the schema does not know is refused, unless the answer carries it: callers may send back
@@ -13,7 +13,7 @@ export function parseBody<S extends z.ZodType>(schema: S, answer: z.ZodType | un
   const parsed = schema.safeParse(body, { error: inWords });
   if (parsed.success) return parsed.data;
   const answered = unknownFields(parsed.error.issues).filter((path) => carries(answer, path));
-  if (answered.length === 0) throw validation(problemsOf(parsed.error));
+  if (answered.length === 0) throw validation(schemaProblems(parsed.error));
   for (const path of answered) drop(body, path);
   return parse(schema, body);
 }

@@ -3,7 +3,7 @@
  * service or without one. Ends with 0 when all is as it was sealed, 1 at a mistake, 2 when it could not do its work.
  */
 import { parseArgs } from 'node:util';
-import { type NotedSeal, type Verification, verifyAuditLog } from '../features/audit/audit-verification.service.ts';
+import { type AuditVerification, type NotedSeal, verifyAuditLog } from '../features/audit/audit-verification.service.ts';
 import { command, onDatabase, print, runAsProgram } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 
@@ -36,7 +36,7 @@ function readArguments(args: readonly string[]): NotedSeal | undefined {
   throw new StartFailure(USAGE);
 }
 
-function* linesOf({ events, batches, unsealed, pseudonymised, head, removed, mistake }: Verification): Generator<string> {
+function* linesOf({ events, batches, unsealed, pseudonymised, head, removed, mistake }: AuditVerification): Generator<string> {
   yield `${events} events in ${batches} batches verified${head === undefined ? '' : `, sealed until ${head.sealed.toISOString()}`}.`;
   if (unsealed > 0) yield `${unsealed} events are not sealed yet.`;
   if (pseudonymised > 0) yield `${pseudonymised} events are pseudonymised: their users were deleted.`;

@@ -9,8 +9,8 @@ import { copyCluster } from '../platform/embedded-postgres/backup.ts';
 import { hasCluster } from '../platform/embedded-postgres/cluster.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
 import { command, print, runAsProgram } from './command.ts';
-import { secretKeyFile } from './foundation.ts';
-import { OpenThings, StartFailure } from './lifecycle.ts';
+import { OpenResources, StartFailure } from './lifecycle.ts';
+import { secretKeyFile } from './startup.ts';
 
 /** @throws {StartFailure} */
 function readArguments([folder, ...others]: readonly string[]): string {
@@ -27,7 +27,7 @@ export const backup = command(1, async ({ args, env, stdout, stderr }) => {
       'The database is on a PostgreSQL server: back it up by pg_dump --format=custom --no-owner, and SECRET_KEY with it.',
     );
   if (!hasCluster(dataDir)) throw new StartFailure(`There is no database in ${dataDir}.`);
-  const open = new OpenThings();
+  const open = new OpenResources();
   mkdirSync(path.dirname(folder), { recursive: true });
   // It gets its name when it is whole.
   const draft = mkdtempSync(`${folder}.unfinished-`);

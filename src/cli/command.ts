@@ -11,8 +11,8 @@ import type { Database } from '../platform/database/database.ts';
 import { hasCluster } from '../platform/embedded-postgres/cluster.ts';
 import { ApiError } from '../platform/errors/errors.ts';
 import { createLog } from '../platform/log/log.ts';
-import { bringUpToDate, connect, type Foundation, findDatabase, openKeyring } from './foundation.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { explainFailure, OpenResources, StartFailure } from './lifecycle.ts';
+import { connectToDatabase, findDatabase, migrateSchema, openKeyring, type StartupContext } from './startup.ts';
 
 /** What a command reads and where it writes. */
 export interface Terminal {
@@ -47,7 +47,7 @@ export const command =
     try {
       return await work(terminal);
     } catch (error) {
-      print(terminal.stderr, error instanceof ApiError ? [error.summary, ...error.causes].join('\n  ') : explain(error));
+      print(terminal.stderr, error instanceof ApiError ? [error.summary, ...error.causes].join('\n  ') : explainFailure(error));
       return failed;
     }
   };
@@ -64,11 +64,11 @@ export function runAsProgram(url: string, program: Command): void {
 }
 
 /** What a command works with. */
-export interface Ground extends Foundation {
+export interface CommandContext extends StartupContext {
   readonly database: Database;
   readonly keyring: Keyring;
   /** Closed after the work. */
-  readonly open: OpenThings;
+  readonly open: OpenResources;
 }
 
 /**
@@ -76,16 +76,16 @@ export interface Ground extends Foundation {
  * @param patient for statements that read or write a lot and may take their time
  * @throws {StartFailure} when there is no database, or it cannot be reached
  */
-export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: Ground) => Promise<T>, patient = false): Promise<T> {
+export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: CommandContext) => Promise<T>, patient = false): Promise<T> {
   const config = loadConfig(env);
   if (config.databaseUrl === undefined && !hasCluster(config.dataDir))
     throw new StartFailure(`There is no database in ${config.dataDir}. Start the service once, or set DATA_DIR to where it is.`);
   const log = createLog({ level: config.logLevel }, pino.destination(2));
-  const open = new OpenThings();
+  const open = new OpenResources();
   try {
     const foundation = await findDatabase(config, log, open, (line) => print(stderr, line));
-    await bringUpToDate(foundation);
-    const database = await connect(foundation.pooled, log, patient);
+    await migrateSchema(foundation);
+    const database = await connectToDatabase(foundation.pooled, log, patient);
     open.add(() => database.close());
     return await work({ ...foundation, database, keyring: await openKeyring(config), open });
   } finally {

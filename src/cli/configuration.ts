@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { readSections } from '../features/configuration/current.ts';
 import { readConfiguration, writeConfiguration } from '../features/configuration/file.ts';
-import { KINDS } from '../features/configuration/kinds.ts';
+import { RESOURCE_KINDS } from '../features/configuration/kinds.ts';
 import { directoryOf } from '../features/configuration/names.ts';
-import { plan, type Step } from '../features/configuration/plan.ts';
-import { changes, linesOf, summaryOf } from '../features/configuration/report.ts';
+import { type PlanStep, plan } from '../features/configuration/plan.ts';
+import { changes, reportLines, summaryOf } from '../features/configuration/report.ts';
 import { type Service, serviceAt } from '../features/configuration/service.ts';
 import { command, type Output, print, runAsProgram, type Terminal } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
@@ -59,13 +59,13 @@ export const configuration = command(2, async ({ args, env, stdin, stdout }) => 
   const service: Service = serviceAt(url, token);
   const directory = directoryOf(service);
   if (verb === 'export') {
-    stdout.write(writeConfiguration(await readSections(service, directory, KINDS), json ? 'json' : 'yaml'));
+    stdout.write(writeConfiguration(await readSections(service, directory, RESOURCE_KINDS), json ? 'json' : 'yaml'));
     return 0;
   }
   const workshop = { service, directory, env, deleting };
-  const sections = readConfiguration(file, KINDS);
-  const steps = await plan(workshop, sections, KINDS);
-  for (const step of steps) for (const line of linesOf(step)) print(stdout, line);
+  const sections = readConfiguration(file, RESOURCE_KINDS);
+  const steps = await plan(workshop, sections, RESOURCE_KINDS);
+  for (const step of steps) for (const line of reportLines(step)) print(stdout, line);
   print(stdout, summaryOf(steps));
   const wanted = changes(steps);
   if (verb === 'plan') return wanted.length === 0 ? 0 : 1;
@@ -73,7 +73,7 @@ export const configuration = command(2, async ({ args, env, stdin, stdout }) => 
   if (!confirmed && !(await isAgreed(stdin))) return 1;
   await carryOut(wanted, stdout);
   // What is there now is what counts: what was put in its place by one step may have moved by the next.
-  const left = changes(await plan(workshop, sections, KINDS));
+  const left = changes(await plan(workshop, sections, RESOURCE_KINDS));
   print(stdout, left.length === 0 ? 'The service is as the file wants it.' : `${left.length} differences are left: plan again.`);
   return left.length === 0 ? 0 : 1;
 });
@@ -87,7 +87,7 @@ async function isAgreed({ isTTY }: Terminal['stdin']): Promise<boolean> {
 }
 
 /** @throws {StartFailure} telling how far it came */
-async function carryOut(steps: readonly Step[], output: Output): Promise<void> {
+async function carryOut(steps: readonly PlanStep[], output: Output): Promise<void> {
   for (const [done, step] of steps.entries()) {
     try {
       for (const told of await step.carryOut()) print(output, told);

@@ -4,20 +4,20 @@
  */
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import type { Ground } from '../doctor/checks/ground.ts';
+import type { CheckContext } from '../doctor/checks/check-context.ts';
 import { INSTALLATION } from '../doctor/checks/installation.ts';
 import { check, examine, type Finding } from '../doctor/examination.ts';
+import { Fixtures } from '../doctor/fixtures.ts';
+import { HttpClient } from '../doctor/http-client.ts';
 import { ManagementApi } from '../doctor/management-api.ts';
 import { isAllRight, lineOf, sumOf } from '../doctor/report.ts';
 import { SPECIFICATION } from '../doctor/rules/specification.ts';
 import { SecretsKept } from '../doctor/secrets-kept.ts';
-import { Ward } from '../doctor/ward.ts';
-import { Wire } from '../doctor/wire.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
 import { serversIn } from '../platform/database/database-url.ts';
-import { connect, findDatabase, openKeyring } from './foundation.ts';
-import { explain, OpenThings, StartFailure } from './lifecycle.ts';
+import { explainFailure, OpenResources, StartFailure } from './lifecycle.ts';
+import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';
 
 const USAGE = `Usage: npm run doctor -- [--url <address>] [--token <API token>] [--seconds <at most>]
 The service is at --url (BASE_URL); the API token of an administrator is --token, or better in the environment variable GATEHOUSE_TOKEN.`;
@@ -83,8 +83,8 @@ async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
   const secrets = new SecretsKept();
   secretsOf(config, secrets);
   const ending = endOfExamination(seconds);
-  const open = new OpenThings();
-  const ward = token === undefined ? undefined : new Ward(new ManagementApi({ baseUrl: url, token, secrets }));
+  const open = new OpenResources();
+  const ward = token === undefined ? undefined : new Fixtures(new ManagementApi({ baseUrl: url, token, secrets }));
   const findings: Finding[] = [];
   let section = '';
   const tell = (finding: Finding): void => {
@@ -95,9 +95,9 @@ async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
   };
 
   try {
-    const wire = () => new Wire({ secrets, signal: ending });
+    const wire = () => new HttpClient({ secrets, signal: ending });
     const database = databaseOf(config, open, async () => isReady(wire(), url));
-    const ground: Ground = { url, config, problems, ward, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
+    const ground: CheckContext = { url, config, problems, ward, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
     for await (const finding of check(INSTALLATION, ground, ending)) tell(finding);
     if (ward === undefined) print('\nWithout an API token no flow is tried: set GATEHOUSE_TOKEN.');
     else {
@@ -117,7 +117,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
 
 const LEFT: Finding = { id: 'doctor.left', section: '', sentence: '', outcome: 'FAIL', words: undefined, exchange: undefined };
 
-const isReady = async (wire: Wire, url: string): Promise<boolean> => (await wire.send(`${url}/health/ready`)).status === 200;
+const isReady = async (wire: HttpClient, url: string): Promise<boolean> => (await wire.send(`${url}/health/ready`)).status === 200;
 
 function mustBeRight(config: Config | undefined): Config {
   if (config === undefined) throw new StartFailure('the configuration is wrong');
@@ -125,14 +125,14 @@ function mustBeRight(config: Config | undefined): Config {
 }
 
 /** The database of this configuration, opened once. The embedded one is the service's to start: it is there where the service is. */
-function databaseOf(given: Config | undefined, open: OpenThings, isServing: () => Promise<boolean>): () => Promise<Database> {
+function databaseOf(given: Config | undefined, open: OpenResources, isServing: () => Promise<boolean>): () => Promise<Database> {
   let opening: Promise<Database> | undefined;
   const find = async (): Promise<Database> => {
     const config = mustBeRight(given);
     if (config.databaseUrl === undefined && !(await isServing())) throw new StartFailure('the embedded database starts with the service');
     const log = pino({ level: 'silent' });
     const { pooled } = await findDatabase(config, log, open, () => {});
-    const database = await connect(pooled, log);
+    const database = await connectToDatabase(pooled, log);
     open.add(() => database.close());
     await database.ping();
     return database;
@@ -157,7 +157,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 main(process.env).then(
   (isRight) => process.exit(isRight ? 0 : 1),
   (error: unknown) => {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${explainFailure(error)}\n`);
     process.exit(1);
   },
 );

@@ -13,8 +13,8 @@ import { isFirstStartDone } from '../features/settings/first-start.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import { openNotifications } from '../platform/database/notifications.ts';
-import { command, type Ground, type Output, onDatabase, print, runAsProgram } from './command.ts';
-import { OpenThings, StartFailure } from './lifecycle.ts';
+import { type CommandContext, command, type Output, onDatabase, print, runAsProgram } from './command.ts';
+import { OpenResources, StartFailure } from './lifecycle.ts';
 import { showProgress } from './progress.ts';
 
 /** As many as the pool's connections allow, with some left over. */
@@ -33,7 +33,7 @@ export const importCommand = command(2, async (terminal) => {
   const interrupt = () => interrupted.abort();
   for (const signal of SIGNALS) process.on(signal, interrupt);
 
-  const files = new OpenThings();
+  const files = new OpenResources();
   try {
     const input = await openInput(file, files);
     const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
@@ -60,7 +60,7 @@ function readArguments(args: readonly string[]): { readonly file: string; readon
 }
 
 /** @throws {StartFailure} */
-async function openInput(file: string, open: OpenThings): Promise<FileHandle> {
+async function openInput(file: string, open: OpenResources): Promise<FileHandle> {
   const input = await openFile(file).catch((error: unknown) => cannotOpen(file, error));
   open.add(() => input.close());
   if ((await input.stat()).isDirectory()) throw new StartFailure(`${file} is a directory.`);
@@ -72,7 +72,7 @@ async function openInput(file: string, open: OpenThings): Promise<FileHandle> {
  * @param interrupted ends the import when nothing can be written any more
  * @throws {StartFailure}
  */
-async function openRefusals(file: string, open: OpenThings, interrupted: AbortController): Promise<WriteStream> {
+async function openRefusals(file: string, open: OpenResources, interrupted: AbortController): Promise<WriteStream> {
   const handle = await openFile(file, 'wx').catch((error: unknown) => cannotOpen(file, error));
   const stream = handle.createWriteStream();
   stream.on('error', () => interrupted.abort());
@@ -84,7 +84,7 @@ function cannotOpen(file: string, error: unknown): never {
   throw new StartFailure(`${file} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-async function servicesOn(ground: Ground): Promise<Services> {
+async function servicesOn(ground: CommandContext): Promise<Services> {
   // It would take the login of the first administrator for its own.
   if (!(await isFirstStartDone(ground.database.knex))) throw new StartFailure('Start the service once before importing users.');
   const notifications = await openNotifications(ground.direct, ground.log);

@@ -13,14 +13,14 @@ export class StartFailure extends Error {
 }
 
 /** @returns the words for the operator */
-export function explain(error: unknown): string {
+export function explainFailure(error: unknown): string {
   if (error instanceof ConfigurationError) return ['The configuration is wrong:', ...error.problems.map((line) => `  ${line}`)].join('\n');
   if (error instanceof StartFailure) return error.message;
   return `Gatehouse could not go on: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** What is open, to be closed again. */
-export class OpenThings {
+export class OpenResources {
   readonly #closers: (() => unknown)[] = [];
 
   /** Notes how to close what was just opened. */
@@ -46,8 +46,8 @@ export class OpenThings {
  * Starts, waits for the word to stop, and closes all that was opened. A word that comes during the start is heeded after it.
  * @throws what made the start fail, after closing what was open by then; or what could not be closed
  */
-export async function untilTold(start: (open: OpenThings) => Promise<void>): Promise<void> {
-  const open = new OpenThings();
+export async function untilTold(start: (open: OpenResources) => Promise<void>): Promise<void> {
+  const open = new OpenResources();
   const told = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       // Listening on: npm passes a Ctrl-C on that the process has already got from the terminal.

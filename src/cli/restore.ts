@@ -8,8 +8,8 @@ import { countUsers } from '../features/users/users.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import { hasCluster, restoreCluster } from '../platform/embedded-postgres/cluster.ts';
 import { command, onDatabase, print, runAsProgram } from './command.ts';
-import { checkSecretKeys, secretKeyFile } from './foundation.ts';
 import { StartFailure } from './lifecycle.ts';
+import { checkSecretKeys, secretKeyFile } from './startup.ts';
 
 export const restore = command(1, async (terminal) => {
   const [folder, ...others] = terminal.args;

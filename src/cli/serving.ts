@@ -8,8 +8,8 @@ import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';
 import { openNotifications } from '../platform/database/notifications.ts';
 import { selfTest } from '../protocol/library/self-test.ts';
-import { connect, type Foundation, openKeyring } from './foundation.ts';
-import { type OpenThings, StartFailure } from './lifecycle.ts';
+import { type OpenResources, StartFailure } from './lifecycle.ts';
+import { connectToDatabase, openKeyring, type StartupContext } from './startup.ts';
 
 /** Milliseconds that requests under way are given to end. */
 const DRAIN = 10_000;
@@ -28,10 +28,10 @@ const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectio
 const IDLE = { direct: 65_000, behindProxies: 620_000 };
 
 /** @throws {StartFailure} when the port is in use */
-export async function serve({ config, log, pooled, direct }: Foundation, open: OpenThings): Promise<void> {
+export async function serve({ config, log, pooled, direct }: StartupContext, open: OpenResources): Promise<void> {
   await selfTest();
   const keyring = await openKeyring(config);
-  const database = await connect(pooled, log);
+  const database = await connectToDatabase(pooled, log);
   open.add(() => database.close());
   const notifications = await openNotifications(direct, log);
   open.add(() => notifications.close());

@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { gatherMetrics } from '../platform/metrics/metrics.ts';
-import { type OpenThings, StartFailure } from './lifecycle.ts';
+import { type OpenResources, StartFailure } from './lifecycle.ts';
 
 /** Milliseconds; a worker that does not live that long has died at once. */
 const AT_ONCE = 10_000;
@@ -19,7 +19,7 @@ export const pauseAfter = (earlyDeaths: number): number =>
  * @returns when the first of them answers requests
  * @throws {StartFailure} when the first does not start; it has told why
  */
-export async function startWorkers(count: number, log: Logger, open: OpenThings): Promise<void> {
+export async function startWorkers(count: number, log: Logger, open: OpenResources): Promise<void> {
   let stopping = false;
   let earlyDeaths = 0;
 

@@ -1,20 +1,20 @@
 /** What the authorize endpoint answers with, and where it stands: in the redirect, in a form that posts itself, or not at all. */
 import { formOf } from './browser.ts';
+import { jsonOf, type Reply } from './http-client.ts';
 import { Broken, must, mustEqual } from './rule.ts';
-import { jsonOf, type Reply } from './wire.ts';
 
-export type Parameters = Readonly<Record<string, string | undefined>>;
-export type Fields = Readonly<Record<string, string>>;
+export type ResponseParameters = Readonly<Record<string, string | undefined>>;
+export type ResponseFields = Readonly<Record<string, string>>;
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Arrival {
   readonly place: 'query' | 'fragment' | 'form_post' | 'page';
-  readonly fields: Fields;
+  readonly fields: ResponseFields;
   readonly reply: Reply;
 }
 
 /** @param reply the last one, from where the browser leaves for the application, or where it stays */
-export function arrivalOf(reply: Reply): Arrival {
+export function authorizationResponseOf(reply: Reply): Arrival {
   const { location, text } = reply;
   if (location === undefined) {
     const form = formOf(text, 'form-post');

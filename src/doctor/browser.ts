@@ -2,8 +2,9 @@
  * A browser without JavaScript, as far as sign-in needs one: it keeps cookies by name and path (RFC 6265), follows redirects inside the service, submits forms,
  * and stops where it leaves for an application.
  */
+
+import type { HttpClient, Reply } from './http-client.ts';
 import { Broken } from './rule.ts';
-import type { Reply, Wire } from './wire.ts';
 
 interface Cookie {
   readonly name: string;
@@ -13,20 +14,20 @@ interface Cookie {
 
 const MOST_REDIRECTS = 12;
 
-export class Browser {
+export class TestBrowser {
   #cookies: Cookie[] = [];
 
   constructor(readonly origin: string) {}
 
   /** The same cookies from now on, in a browser of its own. */
-  copy(): Browser {
-    const copy = new Browser(this.origin);
+  copy(): TestBrowser {
+    const copy = new TestBrowser(this.origin);
     copy.#cookies = [...this.#cookies];
     return copy;
   }
 
   /** @returns the page at the end, or the last redirect inside the service, which leads outside */
-  async visit(wire: Wire, address: string | URL, init: RequestInit = {}): Promise<Reply> {
+  async visit(wire: HttpClient, address: string | URL, init: RequestInit = {}): Promise<Reply> {
     let reply = await this.#send(wire, new URL(address, this.origin), init);
     for (let hops = 0; reply.location !== undefined && reply.location.origin === this.origin; hops += 1) {
       if (hops === MOST_REDIRECTS) throw new Broken(`more than ${MOST_REDIRECTS} redirects`);
@@ -36,26 +37,26 @@ export class Browser {
   }
 
   /** Submits a form with what its hidden fields hold and what is typed. @throws {Broken} the page has no such form */
-  async submit(wire: Wire, page: Reply, formId: string, typed: Readonly<Record<string, string>>): Promise<Reply> {
+  async submit(wire: HttpClient, page: Reply, formId: string, typed: Readonly<Record<string, string>>): Promise<Reply> {
     const form = formOf(page.text, formId);
     if (form === undefined) throw new Broken(`the page must have the form ${formId}`);
     return this.#post(wire, page, form, typed);
   }
 
   /** Presses a button that has a form to itself, where the page has it. */
-  async press(wire: Wire, page: Reply, buttonId: string): Promise<Reply | undefined> {
+  async press(wire: HttpClient, page: Reply, buttonId: string): Promise<Reply | undefined> {
     const [, form] = new RegExp(`(<form[^>]*>(?:(?!</form>)[\\s\\S])*id="${buttonId}")`).exec(page.text) ?? [];
     const action = form === undefined ? undefined : attributeOf(form, 'action');
     return action === undefined ? undefined : this.#post(wire, page, { action, hidden: {} });
   }
 
-  #post(wire: Wire, page: Reply, form: Form, typed: Readonly<Record<string, string>> = {}): Promise<Reply> {
+  #post(wire: HttpClient, page: Reply, form: Form, typed: Readonly<Record<string, string>> = {}): Promise<Reply> {
     const body = new URLSearchParams({ ...form.hidden, ...typed });
     const headers = { origin: this.origin, 'sec-fetch-site': 'same-origin' };
     return this.visit(wire, new URL(form.action, page.url), { method: 'POST', body, headers });
   }
 
-  async #send(wire: Wire, url: URL, init: RequestInit = {}): Promise<Reply> {
+  async #send(wire: HttpClient, url: URL, init: RequestInit = {}): Promise<Reply> {
     const cookies = this.#cookies.filter(
       ({ path }) => url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
     );

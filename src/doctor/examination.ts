@@ -1,8 +1,9 @@
 /** Goes through the rules, one after the other, and tells of each whether it holds. Nothing that goes wrong with one keeps the others from being looked at. */
+
+import { BUILT_IN_SERVER } from './fixtures.ts';
+import type { HttpExchange } from './http-client.ts';
 import { Blocked, type Rule, Skipped } from './rule.ts';
-import { type Examination, giveUp, Visit } from './visit.ts';
-import { BUILT_IN } from './ward.ts';
-import type { Exchange } from './wire.ts';
+import { cancelExamination, type Examination, RuleContext } from './rule-context.ts';
 
 export interface Finding {
   readonly id: string;
@@ -13,7 +14,7 @@ export interface Finding {
   /** What is wrong, why it was skipped, or what was found. */
   readonly words: string | undefined;
   /** The last of them: what the words are about. */
-  readonly exchange: Exchange | undefined;
+  readonly exchange: HttpExchange | undefined;
 }
 
 type Seen = Pick<Finding, 'outcome' | 'words'>;
@@ -38,14 +39,14 @@ export async function* check<Subject>(rules: readonly Rule<Subject>[], subject: 
 }
 
 /** Each rule at the built-in server and at a custom one: it holds where it holds at both. */
-export async function* examine(rules: readonly Rule<Visit>[], examination: Examination): AsyncGenerator<Finding> {
+export async function* examine(rules: readonly Rule<RuleContext>[], examination: Examination): AsyncGenerator<Finding> {
   for (const rule of rules) {
     const looks: Pick<Finding, 'outcome' | 'words' | 'exchange'>[] = [];
-    for (const serverId of [BUILT_IN, examination.ward.serverId]) {
-      const visit = new Visit(examination, serverId);
+    for (const serverId of [BUILT_IN_SERVER, examination.ward.serverId]) {
+      const visit = new RuleContext(examination, serverId);
       const { outcome, words } = await see({ ...rule, run: () => whereServerIs(visit, rule) }, visit, examination.signal);
-      const place = outcome === 'FAIL' ? `at the ${serverId === BUILT_IN ? 'built-in' : 'custom'} server: ` : '';
-      await giveUp(examination);
+      const place = outcome === 'FAIL' ? `at the ${serverId === BUILT_IN_SERVER ? 'built-in' : 'custom'} server: ` : '';
+      await cancelExamination(examination);
       looks.push({ outcome, words: words && `${place}${words}`, exchange: visit.wire.exchanges.at(-1) });
       if (outcome === 'FAIL' || outcome === 'skip') break;
     }
@@ -56,7 +57,7 @@ export async function* examine(rules: readonly Rule<Visit>[], examination: Exami
   }
 }
 
-async function whereServerIs(visit: Visit, rule: Rule<Visit>): Promise<string | undefined> {
+async function whereServerIs(visit: RuleContext, rule: Rule<RuleContext>): Promise<string | undefined> {
   if (!visit.isBuiltIn) await visit.ownServer();
   return (await rule.run(visit)) ?? undefined;
 }

@@ -1,9 +1,10 @@
 /** The management API as the doctor calls it: with one token, each call bounded in time and ended by nothing else, so that what was made is known. */
+
+import { HttpClient, jsonOf, type Reply } from './http-client.ts';
 import { Blocked } from './rule.ts';
 import type { SecretsKept } from './secrets-kept.ts';
-import { jsonOf, type Reply, Wire } from './wire.ts';
 
-export interface ManagementApiOptions {
+export interface ApiClientOptions {
   readonly baseUrl: string;
   readonly token: string;
   readonly secrets: SecretsKept;
@@ -17,12 +18,12 @@ interface OrganizationPage {
 export const PAGE = 200;
 
 export class ManagementApi {
-  constructor(readonly options: ManagementApiOptions) {
+  constructor(readonly options: ApiClientOptions) {
     options.secrets.add(options.token);
   }
 
   /** @param wire notes the call where it is what a rule is about @param token another one @throws {Broken} no answer came */
-  call(method: string, path: string, body?: unknown, wire: Wire = this.#ownWire(), token = this.options.token): Promise<Reply> {
+  call(method: string, path: string, body?: unknown, wire: HttpClient = this.#ownWire(), token = this.options.token): Promise<Reply> {
     const accepts = { authorization: `SSWS ${token}`, accept: 'application/json' };
     const init =
       body === undefined
@@ -49,7 +50,7 @@ export class ManagementApi {
     }
   }
 
-  #ownWire(): Wire {
-    return new Wire({ secrets: this.options.secrets });
+  #ownWire(): HttpClient {
+    return new HttpClient({ secrets: this.options.secrets });
   }
 }

@@ -1,19 +1,19 @@
 /** What can be done with the tokens of a finished sign-in, one request each: refresh, introspect, revoke, ask for userinfo again. */
-import type { Exchange } from './exchange.ts';
+import type { ShownExchange } from './exchange.ts';
 import { ERRORS } from './glossary.ts';
 import type { ServerAccess } from './relying-party.ts';
-import { type Session, TOKENS, type TokenName, withTokens } from './session.ts';
+import { type PlaygroundSession, TOKENS, type TokenName, withTokens } from './session.ts';
 
 const VERBS = ['refresh', 'userinfo', 'introspect', 'revoke'] as const;
-export type Verb = (typeof VERBS)[number];
+export type ActionVerb = (typeof VERBS)[number];
 
 /** What an action did. */
 export interface Happened {
-  readonly verb: Verb;
+  readonly verb: ActionVerb;
   readonly title: string;
   /** What the answer means. */
   readonly summary: string;
-  readonly exchange: Exchange;
+  readonly exchange: ShownExchange;
 }
 
 /** What people call the tokens. */
@@ -29,13 +29,16 @@ export const TOKEN_TITLES: Readonly<Record<TokenName, string>> = {
 const hintFor = (name: TokenName): string => name.replace('front-', '').replace('-', '_');
 
 /** What may be asked about a token: its buttons, in this order. */
-export function verbsFor(name: TokenName): readonly Verb[] {
+export function verbsFor(name: TokenName): readonly ActionVerb[] {
   if (name.endsWith('id-token')) return ['introspect'];
   return name === 'refresh-token' ? ['refresh', 'introspect', 'revoke'] : ['userinfo', 'introspect', 'revoke'];
 }
 
 /** @param action `introspect access-token` @returns undefined when there is no such button on the page of this sign-in */
-export function readAction(action: string | null, session: Session): { verb: Verb; name: TokenName; token: string } | undefined {
+export function readAction(
+  action: string | null,
+  session: PlaygroundSession,
+): { verb: ActionVerb; name: TokenName; token: string } | undefined {
   const [first, second] = action?.split(' ') ?? [];
   const name = TOKENS.find((known) => known === second);
   const verb = name && verbsFor(name).find((known) => known === first);
@@ -43,14 +46,14 @@ export function readAction(action: string | null, session: Session): { verb: Ver
   return verb === undefined || name === undefined || token === undefined ? undefined : { verb, name, token };
 }
 
-const send: Readonly<Record<Verb, (server: ServerAccess, token: string, name: TokenName) => Promise<Exchange>>> = {
+const send: Readonly<Record<ActionVerb, (server: ServerAccess, token: string, name: TokenName) => Promise<ShownExchange>>> = {
   refresh: (server, token) => server.refresh(token),
   userinfo: (server, token) => server.userinfo(token),
   introspect: (server, token, name) => server.introspect(token, hintFor(name)),
   revoke: (server, token, name) => server.revoke(token, hintFor(name)),
 };
 
-const TITLES: Readonly<Record<Verb, (token: string) => string>> = {
+const TITLES: Readonly<Record<ActionVerb, (token: string) => string>> = {
   refresh: () => 'The refresh token, exchanged for new tokens',
   userinfo: () => 'Userinfo, asked for again',
   introspect: (token) => `Introspection of the ${token}`,
@@ -58,7 +61,7 @@ const TITLES: Readonly<Record<Verb, (token: string) => string>> = {
 };
 
 /** The sentence above the raw answer. */
-function summarise(verb: Verb, { status, members }: Exchange): string {
+function summarise(verb: ActionVerb, { status, members }: ShownExchange): string {
   if (typeof members?.error === 'string') return ERRORS[members.error]?.[0] ?? 'The server refused.';
   if (status !== 200) return 'The server refused.';
   if (verb === 'refresh') return 'The new tokens have taken the place of the old ones on this page. You were not asked anything.';
@@ -71,15 +74,15 @@ function summarise(verb: Verb, { status, members }: Exchange): string {
 /** Makes the request. @returns what happened, and the sign-in as it stands now @throws {ProtocolProblem} when no answer came */
 export async function act(
   server: ServerAccess,
-  before: Session,
-  { verb, name, token }: { verb: Verb; name: TokenName; token: string },
-): Promise<{ readonly happened: Happened; readonly after: Session }> {
+  before: PlaygroundSession,
+  { verb, name, token }: { verb: ActionVerb; name: TokenName; token: string },
+): Promise<{ readonly happened: Happened; readonly after: PlaygroundSession }> {
   const exchange = await send[verb](server, token, name);
   const title = TITLES[verb](TOKEN_TITLES[name].replace(/^[AR]/, (letter) => letter.toLowerCase()));
   return { happened: { verb, title, summary: summarise(verb, exchange), exchange }, after: apply(before, verb, name, exchange) };
 }
 
-function apply(before: Session, verb: Verb, name: TokenName, exchange: Exchange): Session {
+function apply(before: PlaygroundSession, verb: ActionVerb, name: TokenName, exchange: ShownExchange): PlaygroundSession {
   if (exchange.status !== 200) return before;
   if (verb === 'refresh') return withTokens(before, exchange.members ?? {});
   if (verb === 'userinfo') return { ...before, userinfoExchange: exchange };

@@ -1,5 +1,5 @@
 /** The authorization request of the playground (OpenID Connect Core 1.0 sections 3.1.2.1, 3.2.2.1 and 3.3.2.1, RFC 7636 section 4.3): pure. */
-import type { Fields } from './session.ts';
+import type { SessionFields } from './session.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Does the response type bring a code, which is exchanged for tokens? */
@@ -12,8 +12,8 @@ export const bringsCode = (responseType: string): boolean => responseType.split(
 export function authorizationParameters(
   { choices, state, nonce }: Transaction,
   { clientId, redirectUri, codeChallenge }: { readonly clientId: string; readonly redirectUri: string; readonly codeChallenge: string },
-): Fields {
-  const parameters: Fields = [
+): SessionFields {
+  const parameters: SessionFields = [
     ['client_id', clientId],
     ['redirect_uri', redirectUri],
     ['response_type', choices.response_type],

@@ -48,7 +48,7 @@ export const choices = z.object({
 export type Choices = z.infer<typeof choices>;
 
 /** What a newcomer gets by pressing one button. */
-export const DEFAULTS: Choices = {
+export const DEFAULT_CHOICES: Choices = {
   server: 'built-in',
   response_type: 'code',
   response_mode: '',
@@ -61,7 +61,7 @@ export const DEFAULTS: Choices = {
 /** Reads a form or a query; where not even a response type is said, all but the server is the default. */
 export function readChoices(form: URLSearchParams): Choices {
   const said = choices.parse(Object.fromEntries(form));
-  if (!form.has('response_type')) return { ...DEFAULTS, server: said.server };
+  if (!form.has('response_type')) return { ...DEFAULT_CHOICES, server: said.server };
   // Check boxes repeat their name, and other scopes have a field of their own.
   const scopes = [...form.getAll('scope'), form.get('other_scopes') ?? ''].flatMap((words) => words.split(/\s+/)).filter(Boolean);
   return { ...said, scope: choices.shape.scope.parse([...new Set(scopes)].join(' ')) };

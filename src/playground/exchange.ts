@@ -16,7 +16,7 @@ export const exchange = z.object({
   /** The members of a JSON answer; absent where the body is empty. */
   members: z.record(z.string(), z.unknown()).optional(),
 });
-export type Exchange = z.infer<typeof exchange>;
+export type ShownExchange = z.infer<typeof exchange>;
 
 /** Headers worth showing; the others are about the connection, or the same on every answer. */
 const TOLD = new Set(['authorization', 'content-type', 'cache-control', 'www-authenticate', 'retry-after']);
@@ -39,7 +39,7 @@ function membersOf(body: string): Record<string, unknown> | undefined {
 }
 
 /** @returns a fetch for openid-client that tells of each exchange */
-export function recording(record: (exchange: Exchange) => void): CustomFetch {
+export function recording(record: (exchange: ShownExchange) => void): CustomFetch {
   return async (address, options) => {
     const response = await fetch(address, options as RequestInit);
     const url = new URL(address);

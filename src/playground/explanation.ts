@@ -2,7 +2,7 @@
 import { epochSeconds } from '../platform/clock/clock.ts';
 import type { Glossary } from './glossary.ts';
 
-export interface Row {
+export interface ExplanationRow {
   readonly name: string;
   readonly value: string;
   /** The value as people say it, where it is a moment or a duration. */
@@ -53,7 +53,7 @@ function human(name: string, value: unknown): string | undefined {
 }
 
 /** @param glossaries the first that knows a name explains it */
-export function explain(members: Iterable<readonly [string, unknown]>, ...glossaries: readonly Glossary[]): Row[] {
+export function explainExchange(members: Iterable<readonly [string, unknown]>, ...glossaries: readonly Glossary[]): ExplanationRow[] {
   return [...members].map(([name, value]) => {
     const entry = glossaries.find((glossary) => Object.hasOwn(glossary, name))?.[name];
     const said = human(name, value);

@@ -42,7 +42,7 @@ export const REQUEST: Glossary = {
 };
 
 /** What comes back from the authorize and token endpoints. */
-export const ANSWER: Glossary = {
+export const RESPONSE_TERMS: Glossary = {
   code: [
     'The authorization code: worthless to a thief, for it is exchanged with the application’s secret and code_verifier.',
     oauth('4.1.2'),

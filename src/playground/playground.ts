@@ -14,10 +14,10 @@ import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { seeOther } from '../platform/http/see-other.ts';
 import type { Pages } from '../platform/http/views.ts';
 import { act, readAction } from './actions.ts';
-import { type Choices, choiceFields, DEFAULTS, readChoices } from './choices.ts';
+import { type Choices, choiceFields, DEFAULT_CHOICES, readChoices } from './choices.ts';
 import { isPresent } from './presence.ts';
 import { presentProblem, presentRequest, presentResult } from './presentation.ts';
-import { type Credentials, newTransaction, relyingParty, type ServerAccess } from './relying-party.ts';
+import { newTransaction, type PlaygroundCredentials, playgroundClient, type ServerAccess } from './relying-party.ts';
 import { sessionSeal } from './session.ts';
 import { finishSignIn, type Response } from './sign-in.ts';
 import { presentStart, type Server, serverPhrase } from './start-page.ts';
@@ -28,7 +28,7 @@ export interface PlaygroundDependencies {
   readonly keyring: Keyring;
   readonly pages: Pages;
   /** The application the playground signs in to; undefined when it is not registered (any more). */
-  client(): Promise<Credentials | undefined>;
+  client(): Promise<PlaygroundCredentials | undefined>;
   /** The active authorization servers. */
   servers(): Promise<readonly Server[]>;
   readonly log: Logger;
@@ -58,7 +58,7 @@ interface Place {
 
 /** Serves `/playground` and what is below it; where there is no playground these addresses stay unanswered. */
 export function playground({ config, keyring, pages, client, servers, log }: PlaygroundDependencies): Koa.Middleware {
-  const party = relyingParty(config);
+  const party = playgroundClient(config);
   const keys = keyring.keysOf('playground');
   const transactions = playgroundTransactions({ keys, secure: config.secure });
   const sessions = sessionSeal(keys);
@@ -67,7 +67,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   const show = (ctx: Koa.Context, view: string, locals: Record<string, unknown>, status = 200) =>
     pages.render(ctx, view, locals, { status });
 
-  async function showStart(ctx: Koa.Context, chosen: Choices = DEFAULTS, problem?: ProtocolProblem): Promise<void> {
+  async function showStart(ctx: Koa.Context, chosen: Choices = DEFAULT_CHOICES, problem?: ProtocolProblem): Promise<void> {
     const locals = {
       ...presentStart(await servers(), chosen, ctx.query.response_type !== undefined),
       title: problem === undefined ? 'Playground' : 'Error: The sign-in did not work',
@@ -100,7 +100,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
 
   async function receive(ctx: Koa.Context, response: Response): Promise<void> {
     const transaction = await transactions.take(ctx, response.parameters.get('state'));
-    if (transaction === undefined) return showStart(ctx, DEFAULTS, NO_TRANSACTION);
+    if (transaction === undefined) return showStart(ctx, DEFAULT_CHOICES, NO_TRANSACTION);
     await at(ctx, transaction.choices, async (place) => {
       const { session, problem } = await finishSignIn(response, transaction, place);
       if (problem === undefined) {
@@ -132,7 +132,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   router.get('/callback', async (ctx) => {
     if (ctx.search !== '') return receive(ctx, { parameters: new URLSearchParams(ctx.search), by: 'query' });
     // Perhaps the answer is in the fragment, which only a script of the page can see.
-    const { choices = DEFAULTS } = (await transactions.latest(ctx)) ?? {};
+    const { choices = DEFAULT_CHOICES } = (await transactions.latest(ctx)) ?? {};
     await show(ctx, 'playground-fragment', {
       title: 'Reading the answer',
       stylesheets: ['playground.css'],
@@ -150,7 +150,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   router.post('/action', ownForm, async (ctx) => {
     const form = await readForm(ctx);
     const session = await sessions.open(form.get('session') ?? '');
-    if (session === undefined) return showStart(ctx, DEFAULTS, NO_SESSION);
+    if (session === undefined) return showStart(ctx, DEFAULT_CHOICES, NO_SESSION);
     const wanted = readAction(form.get('action'), session);
     await at(ctx, session.choices, async (place) => {
       if (wanted === undefined)

@@ -4,8 +4,8 @@ import type { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import type { Happened } from './actions.ts';
 import { bringsCode } from './authorization-request.ts';
 import { type Choices, choiceFields } from './choices.ts';
-import { explain } from './explanation.ts';
-import { ANSWER, ERRORS } from './glossary.ts';
+import { explainExchange } from './explanation.ts';
+import { ERRORS, RESPONSE_TERMS } from './glossary.ts';
 import type { ServerAccess } from './relying-party.ts';
 import {
   happenedSection,
@@ -16,11 +16,11 @@ import {
   tokenSection,
   userinfoSection,
 } from './sections.ts';
-import { type Session, TOKENS, type TokenName } from './session.ts';
+import { type PlaygroundSession, TOKENS, type TokenName } from './session.ts';
 import { type Check, checkAccessToken, checkIdToken, decodeToken } from './verification.ts';
 
 export interface Story {
-  readonly session: Session;
+  readonly session: PlaygroundSession;
   readonly clientId: string;
   readonly server: ServerAccess;
   readonly serverName: string;
@@ -34,7 +34,7 @@ const wayOn = (choices: Choices) => ({
   change: `/playground?${new URLSearchParams(choiceFields(choices))}`,
 });
 
-const value = (fields: Session['received'], wanted: string): string | undefined => fields.find(([name]) => name === wanted)?.[1];
+const value = (fields: PlaygroundSession['received'], wanted: string): string | undefined => fields.find(([name]) => name === wanted)?.[1];
 
 /** Everything an application checks before it relies on a token. */
 export async function checksOf(name: TokenName, token: string, { session, clientId, server }: Story): Promise<Check[]> {
@@ -51,23 +51,23 @@ export async function checksOf(name: TokenName, token: string, { session, client
 }
 
 /** The scope and lifetime of an access token, where the answer told them (RFC 6749 section 5.1). */
-function factsOf(name: TokenName, { received, tokenExchange, choices, tokens }: Session) {
+function factsOf(name: TokenName, { received, tokenExchange, choices, tokens }: PlaygroundSession) {
   if (!name.endsWith('access-token')) return [];
   const isFront = name === 'front-access-token' || tokens[name] === value(received, 'access_token');
   const told = isFront ? Object.fromEntries(received) : (tokenExchange?.members ?? {});
   const facts: [string, unknown][] = [['scope', told.scope ?? choices.scope]];
   if (told.expires_in !== undefined) facts.push(['expires_in', told.expires_in]);
-  return explain(facts, ANSWER);
+  return explainExchange(facts, RESPONSE_TERMS);
 }
 
-function userinfoChecks({ userinfoExchange, tokens }: Session): Check[] {
+function userinfoChecks({ userinfoExchange, tokens }: PlaygroundSession): Check[] {
   const subject = decodeToken(tokens['id-token'] ?? '')?.claims.sub;
   if (subject === undefined || userinfoExchange?.status !== 200) return [];
   const passed = userinfoExchange.members?.sub === subject;
   return [{ passed, label: `sub is ${passed ? '' : 'not '}that of the ID token`, source: 'OpenID Connect Core 1.0, section 5.3.2' }];
 }
 
-const nameOf = ({ userinfoExchange, tokens }: Session): string | undefined => {
+const nameOf = ({ userinfoExchange, tokens }: PlaygroundSession): string | undefined => {
   const told = { ...decodeToken(tokens['id-token'] ?? '')?.claims, ...(userinfoExchange?.status === 200 ? userinfoExchange.members : {}) };
   return [told.name, told.nickname, told.email].find((name) => typeof name === 'string');
 };
@@ -102,7 +102,7 @@ export async function presentResult(story: Story, sealed: string, happened?: Hap
 }
 
 /** The server said no, or its answer cannot be believed: what came, what it means, and the way on. */
-export function presentProblem(session: Session, problem: ProtocolProblem) {
+export function presentProblem(session: PlaygroundSession, problem: ProtocolProblem) {
   const { choices, endpoint, sent, tokenExchange } = session;
   const [meaning, source] = Object.hasOwn(ERRORS, problem.code) ? (ERRORS[problem.code] ?? []) : [];
   return {
@@ -120,7 +120,7 @@ export function presentProblem(session: Session, problem: ProtocolProblem) {
 }
 
 /** The request before it is sent. */
-export function presentRequest(choices: Choices, request: { url: URL; sent: Session['sent'] }) {
+export function presentRequest(choices: Choices, request: { url: URL; sent: PlaygroundSession['sent'] }) {
   const { url, sent } = request;
   return {
     ...common,

@@ -10,14 +10,14 @@ import type { Config } from '../platform/config/config.ts';
 import { inProtocolTerms, ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { authorizationParameters } from './authorization-request.ts';
 import type { Choices } from './choices.ts';
-import { type Exchange, recording } from './exchange.ts';
-import type { Fields } from './session.ts';
+import { recording, type ShownExchange } from './exchange.ts';
+import type { SessionFields } from './session.ts';
 import type { Transaction } from './transaction.ts';
 
 const TIMEOUT_SECONDS = 10;
 const CACHE_MILLISECONDS = 60_000;
 
-export interface Credentials {
+export interface PlaygroundCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
 }
@@ -25,25 +25,25 @@ export interface Credentials {
 /** An authorization request, ready to go. */
 interface AuthorizationRequest {
   readonly url: URL;
-  readonly sent: Fields;
+  readonly sent: SessionFields;
 }
 
 /** One server, seen by the application. Every request throws a ProtocolProblem only when it got no answer at all. */
 export interface ServerAccess {
   readonly keys: JWTVerifyGetKey;
   authorizationRequest(transaction: Transaction): Promise<AuthorizationRequest>;
-  exchangeCode(code: string, codeVerifier: string): Promise<Exchange>;
-  refresh(refreshToken: string): Promise<Exchange>;
-  userinfo(accessToken: string): Promise<Exchange>;
-  introspect(token: string, hint: string): Promise<Exchange>;
-  revoke(token: string, hint: string): Promise<Exchange>;
+  exchangeCode(code: string, codeVerifier: string): Promise<ShownExchange>;
+  refresh(refreshToken: string): Promise<ShownExchange>;
+  userinfo(accessToken: string): Promise<ShownExchange>;
+  introspect(token: string, hint: string): Promise<ShownExchange>;
+  revoke(token: string, hint: string): Promise<ShownExchange>;
   /** Where the browser goes to sign out, parameters included. */
   endSession(idToken: string | undefined, state: string): URL;
 }
 
-export interface RelyingParty {
+export interface PlaygroundClient {
   /** @throws {ProtocolProblem} when there is no such server */
-  at(issuer: string, credentials: Credentials): Promise<ServerAccess>;
+  at(issuer: string, credentials: PlaygroundCredentials): Promise<ServerAccess>;
 }
 
 /** @returns what has to be remembered until the response comes */
@@ -54,7 +54,7 @@ export const newTransaction = (choices: Choices): Transaction => ({
   codeVerifier: client.randomPKCECodeVerifier(),
 });
 
-export function relyingParty({ baseUrl, secure }: Pick<Config, 'baseUrl' | 'secure'>): RelyingParty {
+export function playgroundClient({ baseUrl, secure }: Pick<Config, 'baseUrl' | 'secure'>): PlaygroundClient {
   const home = `${baseUrl}/playground`;
   const redirectUri = `${home}/callback`;
   const discovered = new LRUCache<string, { readonly metadata: client.ServerMetadata; readonly keys: JWTVerifyGetKey }>({
@@ -86,8 +86,8 @@ export function relyingParty({ baseUrl, secure }: Pick<Config, 'baseUrl' | 'secu
         };
 
         /** Makes one request. An answer that says no is an answer: it is shown, not thrown. */
-        async function recorded(request: (made: client.Configuration) => Promise<unknown>): Promise<Exchange> {
-          let exchange: Exchange | undefined;
+        async function recorded(request: (made: client.Configuration) => Promise<unknown>): Promise<ShownExchange> {
+          let exchange: ShownExchange | undefined;
           const made = configuration();
           made[client.customFetch] = recording((it) => {
             exchange = it;

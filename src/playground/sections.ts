@@ -3,17 +3,17 @@
  * token taken apart and explained. Display only; every judgement on a token was made in verification.ts.
  */
 import { type Happened, TOKEN_TITLES, verbsFor } from './actions.ts';
-import type { Exchange } from './exchange.ts';
-import { explain, type Row } from './explanation.ts';
-import { ANSWER, CLAIMS, type Glossary, HEADER, INTROSPECTION, REQUEST } from './glossary.ts';
-import type { Session, TokenName } from './session.ts';
+import type { ShownExchange } from './exchange.ts';
+import { type ExplanationRow, explainExchange } from './explanation.ts';
+import { CLAIMS, type Glossary, HEADER, INTROSPECTION, REQUEST, RESPONSE_TERMS } from './glossary.ts';
+import type { PlaygroundSession, TokenName } from './session.ts';
 import { type Check, decodeToken } from './verification.ts';
 
 /** A table, a text as it went over the wire, or both; with a title it can be folded. */
 interface Block {
   readonly title?: string;
   readonly open?: boolean;
-  readonly rows?: readonly Row[];
+  readonly rows?: readonly ExplanationRow[];
   readonly texts?: readonly { readonly id: string; readonly title?: string; readonly text: string }[];
 }
 
@@ -23,40 +23,40 @@ export interface Section {
   readonly lead: string;
   readonly badge?: string;
   readonly checks?: readonly Check[];
-  readonly facts?: readonly Row[];
+  readonly facts?: readonly ExplanationRow[];
   readonly blocks: readonly Block[];
   readonly buttons?: readonly { readonly action: string; readonly label: string; readonly describedBy: string }[];
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-export function requestSection(endpoint: string, sent: Session['sent'], isAhead = false): Section {
+export function requestSection(endpoint: string, sent: PlaygroundSession['sent'], isAhead = false): Section {
   const url = `${endpoint}?\n${sent.map((pair) => new URLSearchParams([pair])).join('\n&')}`;
   return {
     id: 'sent',
     title: isAhead ? 'What will be sent' : 'What was sent',
     lead: `The application sends your browser to the server’s authorize endpoint with these ${sent.length} parameters. None of them is secret.`,
     blocks: [
-      { title: 'Each parameter explained', open: isAhead, rows: explain(sent, REQUEST) },
+      { title: 'Each parameter explained', open: isAhead, rows: explainExchange(sent, REQUEST) },
       { title: 'The complete address', open: isAhead, texts: [{ id: 'request-url', text: url }] },
     ],
   };
 }
 
-const RECEIVED_BY: Readonly<Record<Session['receivedBy'], string>> = {
+const RECEIVED_BY: Readonly<Record<PlaygroundSession['receivedBy'], string>> = {
   query: 'The server sent your browser back to the application, with the answer in the query of the address.',
   fragment:
     'The server sent your browser back with the answer in the fragment of the address, behind the #. Browsers keep that to themselves: a script of the page handed it on.',
   form_post: 'The server gave your browser a form with the answer, and your browser posted it to the application.',
 };
 
-export function responseSection({ received, receivedBy }: Session, isOpen = false): Section {
+export function responseSection({ received, receivedBy }: PlaygroundSession, isOpen = false): Section {
   return {
     id: 'received',
     title: 'What came back',
     lead: RECEIVED_BY[receivedBy],
     blocks: [
-      { title: 'Each parameter explained', open: isOpen, rows: explain(received, ANSWER) },
+      { title: 'Each parameter explained', open: isOpen, rows: explainExchange(received, RESPONSE_TERMS) },
       {
         title: 'The raw answer',
         texts: [{ id: 'response', text: received.map((pair) => new URLSearchParams([pair])).join('\n&') }],
@@ -66,11 +66,11 @@ export function responseSection({ received, receivedBy }: Session, isOpen = fals
 }
 
 /** @param meaning of the members of the answer, the first that knows one */
-function exchangeBlocks(id: string, { request, form, answer, members }: Exchange, isOpen: boolean, ...meaning: Glossary[]): Block[] {
+function exchangeBlocks(id: string, { request, form, answer, members }: ShownExchange, isOpen: boolean, ...meaning: Glossary[]): Block[] {
   const blocks: Block[] = [];
   if (members !== undefined)
-    blocks.push({ title: 'The answer explained', open: isOpen, rows: explain(Object.entries(members), ...meaning) });
-  if (form.length > 0) blocks.push({ title: 'The request explained', rows: explain(form, REQUEST) });
+    blocks.push({ title: 'The answer explained', open: isOpen, rows: explainExchange(Object.entries(members), ...meaning) });
+  if (form.length > 0) blocks.push({ title: 'The request explained', rows: explainExchange(form, REQUEST) });
   blocks.push({
     title: 'Raw request and answer',
     open: isOpen && members === undefined,
@@ -82,17 +82,22 @@ function exchangeBlocks(id: string, { request, form, answer, members }: Exchange
   return blocks;
 }
 
-export function tokenExchangeSection(exchange: Exchange, isOpen = false): Section {
+export function tokenExchangeSection(exchange: ShownExchange, isOpen = false): Section {
   return {
     id: 'exchange',
     title: 'The code, exchanged for tokens',
     lead: 'The application asked the token endpoint directly, past your browser. Its secret and the code_verifier prove that it is the one that asked before.',
-    blocks: exchangeBlocks('exchange', exchange, isOpen, ANSWER),
+    blocks: exchangeBlocks('exchange', exchange, isOpen, RESPONSE_TERMS),
   };
 }
 
 export function happenedSection({ verb, title, summary, exchange }: Happened): Section {
-  const meaning = { refresh: [ANSWER], userinfo: [CLAIMS, ANSWER], introspect: [INTROSPECTION, CLAIMS, ANSWER], revoke: [ANSWER] }[verb];
+  const meaning = {
+    refresh: [RESPONSE_TERMS],
+    userinfo: [CLAIMS, RESPONSE_TERMS],
+    introspect: [INTROSPECTION, CLAIMS, RESPONSE_TERMS],
+    revoke: [RESPONSE_TERMS],
+  }[verb];
   return { id: 'happened', title, lead: summary, blocks: exchangeBlocks('happened', exchange, true, ...meaning) };
 }
 
@@ -105,7 +110,13 @@ const OPAQUE = ' This one is opaque: it means nothing by itself, and the API ask
 const LABELS = { refresh: 'Refresh', userinfo: 'Ask for userinfo', introspect: 'Introspect', revoke: 'Revoke' } as const;
 
 /** @param checks what was found out about it @param facts what the answer said beside it */
-export function tokenSection(name: TokenName, token: string, { revoked }: Session, checks: Check[], facts: Row[]): Section {
+export function tokenSection(
+  name: TokenName,
+  token: string,
+  { revoked }: PlaygroundSession,
+  checks: Check[],
+  facts: ExplanationRow[],
+): Section {
   const decoded = decodeToken(token);
   const kind = name.endsWith('id-token') ? 'id' : name === 'refresh-token' ? 'refresh' : 'access';
   const raw = [{ id: name, title: 'Complete value', text: token }];
@@ -127,8 +138,8 @@ export function tokenSection(name: TokenName, token: string, { revoked }: Sessio
       ...(decoded === undefined
         ? []
         : [
-            { title: 'Claims explained', open: kind === 'id', rows: explain(Object.entries(decoded.claims), CLAIMS) },
-            { title: 'Header explained', rows: explain(Object.entries(decoded.header), HEADER) },
+            { title: 'Claims explained', open: kind === 'id', rows: explainExchange(Object.entries(decoded.claims), CLAIMS) },
+            { title: 'Header explained', rows: explainExchange(Object.entries(decoded.header), HEADER) },
           ]),
       { title: decoded === undefined ? 'Raw' : 'Raw: header, claims, complete value', texts: [...parts, ...raw] },
     ],
@@ -137,7 +148,7 @@ export function tokenSection(name: TokenName, token: string, { revoked }: Sessio
 }
 
 /** @param checks empty where there is no ID token to compare with */
-export function userinfoSection(exchange: Exchange, checks: Check[]): Section {
+export function userinfoSection(exchange: ShownExchange, checks: Check[]): Section {
   return {
     id: 'userinfo-section',
     title: 'Userinfo',
@@ -145,7 +156,7 @@ export function userinfoSection(exchange: Exchange, checks: Check[]): Section {
     checks,
     blocks: [
       ...(exchange.members === undefined ? [] : [{ texts: [{ id: 'userinfo', text: json(exchange.members) }] }]),
-      ...exchangeBlocks('userinfo', exchange, false, CLAIMS, ANSWER),
+      ...exchangeBlocks('userinfo', exchange, false, CLAIMS, RESPONSE_TERMS),
     ],
   };
 }

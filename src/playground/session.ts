@@ -3,7 +3,7 @@
  * tokens in hand. The names of tokens are the pages' own; `front-` are those that came through the browser beside newer ones.
  */
 import { z } from 'zod';
-import { type Seal, sealing } from '../platform/crypto/sealed.ts';
+import { type Sealer, sealing } from '../platform/crypto/sealed.ts';
 import type { Keys } from '../platform/crypto/secrets.ts';
 import { TRANSACTION_SECONDS } from '../platform/http/transactions.ts';
 import { choices } from './choices.ts';
@@ -14,7 +14,7 @@ export type TokenName = (typeof TOKENS)[number];
 
 /** Names with values, in the order they came. */
 const fields = z.array(z.tuple([z.string(), z.string()]));
-export type Fields = z.infer<typeof fields>;
+export type SessionFields = z.infer<typeof fields>;
 
 const session = z.object({
   choices,
@@ -30,13 +30,13 @@ const session = z.object({
   tokens: z.partialRecord(z.enum(TOKENS), z.string()),
   revoked: z.array(z.enum(TOKENS)),
 });
-export type Session = z.infer<typeof session>;
+export type PlaygroundSession = z.infer<typeof session>;
 
-export const sessionSeal = (keys: Keys): Seal<Session> =>
+export const sessionSeal = (keys: Keys): Sealer<PlaygroundSession> =>
   sealing({ kind: 'playground-session', schema: session, keys, seconds: TRANSACTION_SECONDS });
 
 /** What the token endpoint gave replaces what is in hand; what came through the browser is kept beside it. */
-export function withTokens(before: Session, answer: Readonly<Record<string, unknown>>): Session {
+export function withTokens(before: PlaygroundSession, answer: Readonly<Record<string, unknown>>): PlaygroundSession {
   const tokens = { ...before.tokens };
   const renewed: TokenName[] = [];
   for (const [member, name] of [

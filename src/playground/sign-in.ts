@@ -6,16 +6,16 @@
 import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { checksOf, type Story } from './presentation.ts';
 import type { ServerAccess } from './relying-party.ts';
-import { type Session, withTokens } from './session.ts';
+import { type PlaygroundSession, withTokens } from './session.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Response {
   readonly parameters: URLSearchParams;
-  readonly by: Session['receivedBy'];
+  readonly by: PlaygroundSession['receivedBy'];
 }
 
 export interface Finished {
-  readonly session: Session;
+  readonly session: PlaygroundSession;
   readonly problem?: ProtocolProblem;
 }
 
@@ -26,7 +26,7 @@ export async function finishSignIn(
   { server, issuer, serverName, clientId }: { server: ServerAccess; issuer: string; serverName: string; clientId: string },
 ): Promise<Finished> {
   const { url, sent } = await server.authorizationRequest(transaction);
-  let session: Session = {
+  let session: PlaygroundSession = {
     choices: transaction.choices,
     issuer,
     nonce: transaction.nonce,

@@ -1,5 +1,5 @@
 /** The locals of the page on which a sign-in is put together, `views/playground.ejs`: one button for newcomers, all choices for the others. */
-import { type Choices, DEFAULTS, PROMPTS, RESPONSE_MODES, RESPONSE_TYPES, SCOPES } from './choices.ts';
+import { type Choices, DEFAULT_CHOICES, PROMPTS, RESPONSE_MODES, RESPONSE_TYPES, SCOPES } from './choices.ts';
 
 /** A server one can sign in at. */
 export interface Server {
@@ -54,6 +54,6 @@ export function presentStart(servers: readonly Server[], made: Choices, isChange
     otherScopes: scopes.filter((name) => !Object.hasOwn(SCOPES, name)).join(' '),
     loginHint: made.login_hint,
     maxAge: made.max_age,
-    isOpen: isChange || Object.entries(made).some(([name, value]) => name !== 'server' && value !== DEFAULTS[name as keyof Choices]),
+    isOpen: isChange || Object.entries(made).some(([name, value]) => name !== 'server' && value !== DEFAULT_CHOICES[name as keyof Choices]),
   };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { usePasswordLink } from '../../src/features/sign-in/one-time-links.service.ts';
-import { authenticate } from '../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../src/features/sign-in/sign-in.service.ts';
 import { causes, type ManagementApi, startManagementApi } from '../support/management-api.ts';
 import { type Administrator, administrator, organization, PASSWORD, person, unique } from './people.ts';
 
@@ -50,7 +50,7 @@ describe('privileges of administrators ("users", roles)', () => {
     await refused({ email }, 'profile.email: another user has this e-mail address');
     const byMail = await person(api, { profile: { login: `${unique('login')}@example.com` } });
     await refused({ email: byMail.profile.login ?? '' }, "profile.email: is another user's login");
-    const found = await authenticate(api.services, { username: email, password: PASSWORD }, SYSTEM);
+    const found = await authenticatePassword(api.services, { username: email, password: PASSWORD }, SYSTEM);
     assert.ok(JSON.stringify(found).includes(victim.id));
   });
 

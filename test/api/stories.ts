@@ -10,7 +10,7 @@ import { rememberConsent } from '../../src/features/consents/consents.service.ts
 import { newTotpFactor } from '../../src/features/second-factors/factors.service.ts';
 import { insertFactor } from '../../src/features/second-factors/factors.store.ts';
 import { newTotpSecret } from '../../src/features/second-factors/totp.service.ts';
-import { authenticate } from '../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../src/features/sign-in/sign-in.service.ts';
 import { answersChallenge, hookBody } from '../support/event-hooks.ts';
 import { codeOf } from '../support/factors.ts';
 import type { ManagementApi } from '../support/management-api.ts';
@@ -91,7 +91,9 @@ export function makeWith(api: ManagementApi): Make {
     async lockedUser() {
       const login = unique('user');
       const id = await idOf('/users', { profile: { login }, ...PASSWORD });
-      await Promise.all(Array.from({ length: 10 }, () => authenticate(api.services, { username: login, password: 'wrong' }, SYSTEM)));
+      await Promise.all(
+        Array.from({ length: 10 }, () => authenticatePassword(api.services, { username: login, password: 'wrong' }, SYSTEM)),
+      );
       return id;
     },
     group: () => idOf('/groups', { profile: { name: unique('Group') } }),

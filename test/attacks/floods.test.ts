@@ -15,7 +15,7 @@ import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 import { observeRequests } from '../../src/platform/http/requests.ts';
-import { UnansweredRequests } from '../../src/protocol/authorize/unanswered.ts';
+import { UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
 import { createAdministrator, createOrganization } from '../pages/console/administrators.ts';
 import { answerOf, authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';

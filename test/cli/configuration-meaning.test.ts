@@ -7,10 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
 import { readSections } from '../../src/features/configuration/current.ts';
 import { readConfiguration } from '../../src/features/configuration/file.ts';
-import { KINDS } from '../../src/features/configuration/kinds.ts';
+import { RESOURCE_KINDS } from '../../src/features/configuration/kinds.ts';
 import { directoryOf } from '../../src/features/configuration/names.ts';
-import { plan, type Step } from '../../src/features/configuration/plan.ts';
-import { changes, linesOf } from '../../src/features/configuration/report.ts';
+import { type PlanStep, plan } from '../../src/features/configuration/plan.ts';
+import { changes, reportLines } from '../../src/features/configuration/report.ts';
 import { serviceAt } from '../../src/features/configuration/service.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { API_TOKEN, type Service, startService } from '../support/service.ts';
@@ -23,7 +23,7 @@ function sectionsOf(t: TestContext, content: Content) {
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'gatehouse.yaml');
   writeFileSync(file, typeof content === 'string' ? content : stringify(content));
-  return readConfiguration(file, KINDS);
+  return readConfiguration(file, RESOURCE_KINDS);
 }
 
 function workshopAt(service: Service, deleting = false) {
@@ -31,18 +31,18 @@ function workshopAt(service: Service, deleting = false) {
   return { service: near, directory: directoryOf(near), env: {}, deleting };
 }
 
-const planned = async (t: TestContext, service: Service, content: Content, deleting = false): Promise<Step[]> =>
-  plan(workshopAt(service, deleting), sectionsOf(t, content), KINDS);
+const planned = async (t: TestContext, service: Service, content: Content, deleting = false): Promise<PlanStep[]> =>
+  plan(workshopAt(service, deleting), sectionsOf(t, content), RESOURCE_KINDS);
 
 /** @returns what is left to do afterwards, in words */
 async function applied(t: TestContext, service: Service, content: Content, deleting = false): Promise<string[]> {
   for (const step of changes(await planned(t, service, content, deleting))) await step.carryOut();
-  return changes(await planned(t, service, content, deleting)).flatMap(linesOf);
+  return changes(await planned(t, service, content, deleting)).flatMap(reportLines);
 }
 
 async function exported(service: Service): Promise<Content> {
   const { service: near, directory } = workshopAt(service);
-  return readSections(near, directory, KINDS);
+  return readSections(near, directory, RESOURCE_KINDS);
 }
 
 const SERVER = { id: 'orders', name: 'Orders', audiences: ['https://orders.example'] };

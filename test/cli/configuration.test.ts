@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { configuration } from '../../src/cli/configuration.ts';
 import { readConfiguration } from '../../src/features/configuration/file.ts';
-import { KINDS } from '../../src/features/configuration/kinds.ts';
+import { RESOURCE_KINDS } from '../../src/features/configuration/kinds.ts';
 import { directoryOf } from '../../src/features/configuration/names.ts';
 import { plan } from '../../src/features/configuration/plan.ts';
 import { serviceAt } from '../../src/features/configuration/service.ts';
@@ -277,7 +277,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   const near = serviceAt(service.listensAt, API_TOKEN);
   const workshop = { service: near, directory: directoryOf(near), env: SECRET, deleting: false };
   for (const [content, reason] of refusals) {
-    await assert.rejects(async () => plan(workshop, readConfiguration(fileOf(t, content), KINDS), KINDS), {
+    await assert.rejects(async () => plan(workshop, readConfiguration(fileOf(t, content), RESOURCE_KINDS), RESOURCE_KINDS), {
       name: 'StartFailure',
       message: reason,
     });

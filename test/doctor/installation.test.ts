@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
-import { configuration } from '../../src/doctor/checks/configuration.ts';
-import type { Ground } from '../../src/doctor/checks/ground.ts';
+import type { CheckContext } from '../../src/doctor/checks/check-context.ts';
+import { configurationChecks } from '../../src/doctor/checks/configuration.ts';
+import type { Fixtures } from '../../src/doctor/fixtures.ts';
 import { ManagementApi } from '../../src/doctor/management-api.ts';
 import { SecretsKept } from '../../src/doctor/secrets-kept.ts';
-import type { Ward } from '../../src/doctor/ward.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer } from '../support/database.ts';
@@ -153,11 +153,11 @@ test('the installation', async (t) => {
 
 test('administrators who need no second factor on a network are told', async (t) => {
   const service = await startService(t);
-  const rule = configuration.find(({ id }) => id === 'configuration.administrators-factor');
+  const rule = configurationChecks.find(({ id }) => id === 'configuration.administrators-factor');
   const api = new ManagementApi({ baseUrl: service.baseUrl, token: API_TOKEN, secrets: new SecretsKept() });
   const at = (BASE_URL: string) => {
     const config = loadConfig({ DATABASE_URL: service.database.url, ...STARTED, BASE_URL });
-    return rule?.run({ url: BASE_URL, config, ward: { api } as Ward } as Ground);
+    return rule?.run({ url: BASE_URL, config, ward: { api } as Fixtures } as CheckContext);
   };
   await assert.rejects(async () => at('https://id.example.com'), /set mfa of settings\/sign-in to ADMINISTRATORS/);
   await assert.rejects(async () => at(service.baseUrl), /on this machine alone/);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { decideAccess } from '../../src/features/policies/access-policy.policy.ts';
 import { describeFound } from '../../src/protocol/introspection/introspection.ts';
-import { listed } from '../../src/protocol/storage/shared-writes.store.ts';
+import { valueList } from '../../src/protocol/storage/shared-writes.store.ts';
 
 setFlagsFromString('--allow-natives-syntax');
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)') as (one: unknown, other: unknown) => boolean;
@@ -26,7 +26,7 @@ test('a spread before further members is noticed where V8 minds it, and members 
 test('rows to be written', () =>
   assertOneKind((number) => {
     const whose = { accountId: 'a', clientId: 'c', grantId: 'g', uid: undefined };
-    return listed({ model: 'AccessToken', id: `id${number}`, serverKey: 1, payload: { number }, expiresAt: number, ...whose });
+    return valueList({ model: 'AccessToken', id: `id${number}`, serverKey: 1, payload: { number }, expiresAt: number, ...whose });
   }));
 
 test('what introspection tells (RFC 7662 section 2.2)', () =>

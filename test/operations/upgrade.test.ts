@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { bringUpToDate, furnish } from '../../src/cli/foundation.ts';
+import { completeFirstStart, migrateSchema } from '../../src/cli/startup.ts';
 import { sealBatch } from '../../src/features/audit/audit-seals.service.ts';
 import { verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
@@ -78,8 +78,8 @@ test('a database of the first version is brought to today’s by the start, and 
   const config = loadConfig({ DATABASE_URL: database.url, SECRET_KEY: secretKey, BASE_URL: baseUrl });
   const log = pino({ level: 'silent' });
   const foundation = { config, log, pooled: connection, direct: connection };
-  await bringUpToDate(foundation);
-  await furnish(foundation, () => assert.fail('the first start is not repeated'));
+  await migrateSchema(foundation);
+  await completeFirstStart(foundation, () => assert.fail('the first start is not repeated'));
 
   await t.test('the schema is that of a new database, and every row of then is there', async (t) => {
     const fresh = await freshDatabase(t, testDatabase);

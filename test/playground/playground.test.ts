@@ -5,8 +5,8 @@ import { Socket } from 'node:net';
 import { mock, test } from 'node:test';
 import { SignJWT } from 'jose';
 import Koa from 'koa';
-import { DEFAULTS, readChoices } from '../../src/playground/choices.ts';
-import { explain } from '../../src/playground/explanation.ts';
+import { DEFAULT_CHOICES, readChoices } from '../../src/playground/choices.ts';
+import { explainExchange } from '../../src/playground/explanation.ts';
 import { CLAIMS, REQUEST } from '../../src/playground/glossary.ts';
 import { isPresent } from '../../src/playground/presence.ts';
 import { sessionSeal } from '../../src/playground/session.ts';
@@ -15,7 +15,7 @@ import { decodeToken } from '../../src/playground/verification.ts';
 
 const keys = [randomBytes(32)] as const;
 const transactions = playgroundTransactions({ keys, secure: false });
-const transaction: Transaction = { choices: DEFAULTS, state: 's'.repeat(43), nonce: 'nonce', codeVerifier: 'verifier' };
+const transaction: Transaction = { choices: DEFAULT_CHOICES, state: 's'.repeat(43), nonce: 'nonce', codeVerifier: 'verifier' };
 
 const COOKIE = `gatehouse_playground_${transaction.state}`;
 
@@ -88,18 +88,18 @@ test('a JWT is taken apart, an opaque token is not (RFC 7519 section 3)', async 
 });
 
 test('one button needs no choice, and what makes no sense is left out (OpenID Connect Core section 3.1.2.1)', () => {
-  assert.deepEqual(readChoices(new URLSearchParams({ server: 'orders', prompt: 'none' })), { ...DEFAULTS, server: 'orders' });
+  assert.deepEqual(readChoices(new URLSearchParams({ server: 'orders', prompt: 'none' })), { ...DEFAULT_CHOICES, server: 'orders' });
   const form = new URLSearchParams(
     'server=../x&response_type=code+token&scope=openid&scope=email&other_scopes=orders+openid&max_age=-1&prompt=maybe',
   );
-  assert.deepEqual(readChoices(form), { ...DEFAULTS, response_type: 'code token', scope: 'openid email orders' });
+  assert.deepEqual(readChoices(form), { ...DEFAULT_CHOICES, response_type: 'code token', scope: 'openid email orders' });
 });
 
 test('moments and durations are told as people say them, a name of Object.prototype means nothing (RFC 7519 section 2)', () => {
   mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-21T00:00:00Z') });
   try {
     const inAnHour = Date.parse('2026-11-21T01:00:00Z') / 1000;
-    const [exp, lifetime, odd, strange] = explain(
+    const [exp, lifetime, odd, strange] = explainExchange(
       [
         ['exp', inAnHour],
         ['max_age', '5400'],

@@ -10,8 +10,14 @@ import { z } from 'zod';
 import { moment, wholeNumber, writeTime } from '../../src/api/fields.ts';
 import { parseBody } from '../../src/api/validation.ts';
 import { serverIdProblem } from '../../src/features/authorization-servers/server-id.policy.ts';
-import { addressOf, placeOf, randomOf, stateFor, type UpstreamPlace } from '../../src/features/identity-providers/upstream-place.hosted.ts';
 import { areScopes } from '../../src/features/identity-providers/upstream-request.policy.ts';
+import {
+  randomOf,
+  stateFor,
+  transactionAddress,
+  transactionPath,
+  type UpstreamPlace,
+} from '../../src/features/identity-providers/upstream-transaction.hosted.ts';
 import { browserName } from '../../src/features/sessions/browser-name.policy.ts';
 import { ConfigurationError, loadConfig } from '../../src/platform/config/config.ts';
 import { randomToken } from '../../src/platform/crypto/secrets.ts';
@@ -339,9 +345,9 @@ test('the state that travels through a provider leads back to its place, and not
     fc.property(place, (where) => {
       const random = randomToken();
       const state = stateFor(random, where);
-      const address = addressOf(state);
+      const address = transactionAddress(state);
       assert.equal(randomOf(state), random);
-      assert.ok(address?.path === `${placeOf(where)}/upstream` && /^[A-Za-z0-9._-]+$/.test(state));
+      assert.ok(address?.path === `${transactionPath(where)}/upstream` && /^[A-Za-z0-9._-]+$/.test(state));
       assert.equal(address.query.get('application'), typeof where === 'string' ? null : where.application.id);
     }),
     tried(),
@@ -353,7 +359,7 @@ test('the state that travels through a provider leads back to its place, and not
         fc.tuple(fc.stringMatching(/^[A-Za-z0-9_-]{43}$/), input).map((parts) => parts.join('.')),
       ),
       (state) => {
-        const address = addressOf(state);
+        const address = transactionAddress(state);
         if (address !== undefined)
           assert.match(
             new URL(address.path, 'https://id.example').href,

@@ -5,7 +5,7 @@ import { eraseDue } from '../../src/features/audit/audit-erasure.service.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { removeOldEvents } from '../../src/features/audit/audit-retention.service.ts';
 import { sealBatch } from '../../src/features/audit/audit-seals.service.ts';
-import { type NotedSeal, type Verification, verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
+import { type AuditVerification, type NotedSeal, verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
 import type { Executor } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 
@@ -35,4 +35,4 @@ export async function keepLog(services: Services): Promise<void> {
   while (await removeOldEvents(services));
 }
 
-export const verify = (services: Services, noted?: NotedSeal): Promise<Verification> => verifyAuditLog(services, noted);
+export const verify = (services: Services, noted?: NotedSeal): Promise<AuditVerification> => verifyAuditLog(services, noted);

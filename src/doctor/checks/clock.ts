@@ -1,7 +1,7 @@
 /** Do service, database and this machine agree about the time? Tokens live by it. */
 import { readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
-import { type Ground, ownConfig } from './ground.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** Milliseconds that two clocks may differ by: what relying parties commonly bear. */
 const BORNE = 5000;
@@ -13,7 +13,7 @@ function mustAgree(other: number, from: number, until: number, resolution: numbe
   return `${Math.abs(difference)} ms apart`;
 }
 
-export const clock: readonly Rule<Ground>[] = section('Clock', [
+export const clock: readonly Rule<CheckContext>[] = section('Clock', [
   {
     id: 'clock.database',
     sentence: "The database's clock is this machine's, to five seconds.",

@@ -1,10 +1,10 @@
 /** Is the service configured, reachable, and the one that is meant? */
 import { looksGuessable } from '../../platform/crypto/secrets.ts';
+import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, type Rule, Skipped, section } from '../rule.ts';
-import { jsonOf } from '../wire.ts';
-import { type Ground, ownConfig, read } from './ground.ts';
+import { type CheckContext, ownConfig, read } from './check-context.ts';
 
-export const configuration: readonly Rule<Ground>[] = section('Configuration', [
+export const configurationChecks: readonly Rule<CheckContext>[] = section('Configuration', [
   {
     id: 'configuration.right',
     sentence: 'The environment is right, in all that the README says of it.',

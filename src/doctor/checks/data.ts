@@ -4,7 +4,7 @@ import { countSealed } from '../../features/secret-keys/sealed-values.store.ts';
 import { listUncomposedLogins } from '../../features/users/uncomposed-logins.store.ts';
 import { isTimeout } from '../../platform/database/database-failures.ts';
 import { must, type Rule, Skipped, section } from '../rule.ts';
-import { type Ground, ownConfig } from './ground.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** So many users are told by name. */
 const TOLD = 10;
@@ -18,7 +18,7 @@ async function read<T>(reading: Promise<T>): Promise<T> {
 
 const values = (count: number): string => `${count} ${count === 1 ? 'value' : 'values'}`;
 
-export const data: readonly Rule<Ground>[] = section('Data', [
+export const dataChecks: readonly Rule<CheckContext>[] = section('Data', [
   {
     id: 'data.logins',
     sentence: 'Every login is kept in the form in which it is looked for, composed Unicode (NFC).',

@@ -2,17 +2,17 @@
 import { CONNECTIONS_OF_A_PROCESS, pendingMigrations } from '../../platform/database/database.ts';
 import { type DatabaseState, readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
-import { type Ground, ownConfig } from './ground.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** PostgreSQL 15: the oldest version that its makers still mend and the tests run on. */
 const OLDEST = 150_000;
 
-async function state(ground: Ground): Promise<DatabaseState> {
+async function state(ground: CheckContext): Promise<DatabaseState> {
   ownConfig(ground);
   return readDatabaseState(await ground.database());
 }
 
-export const database: readonly Rule<Ground>[] = section('Database', [
+export const database: readonly Rule<CheckContext>[] = section('Database', [
   {
     id: 'database.version',
     sentence: 'The database can be reached, and is PostgreSQL 15 or later.',

@@ -1,11 +1,11 @@
 /** All that is checked about the installation, before the specification is. */
 import type { Rule } from '../rule.ts';
+import type { CheckContext } from './check-context.ts';
 import { clock } from './clock.ts';
-import { configuration } from './configuration.ts';
-import { data } from './data.ts';
+import { configurationChecks } from './configuration.ts';
+import { dataChecks } from './data.ts';
 import { database } from './database.ts';
-import type { Ground } from './ground.ts';
 import { keys } from './keys.ts';
 import { mail } from './mail.ts';
 
-export const INSTALLATION: readonly Rule<Ground>[] = [...configuration, ...database, ...data, ...keys, ...clock, ...mail];
+export const INSTALLATION: readonly Rule<CheckContext>[] = [...configurationChecks, ...database, ...dataChecks, ...keys, ...clock, ...mail];

@@ -1,7 +1,8 @@
 /** Can every authorization server sign, now and after the next rotation? */
+
+import { jsonOf } from '../http-client.ts';
 import { Broken, must, type Rule, section } from '../rule.ts';
-import { jsonOf } from '../wire.ts';
-import { type Ground, read } from './ground.ts';
+import { type CheckContext, read } from './check-context.ts';
 
 interface Server {
   readonly id: string;
@@ -21,22 +22,23 @@ interface Key {
 const LATE = 86_400_000;
 
 /** Two hundred servers at most: of more, the first. */
-const servers = async (ground: Ground): Promise<readonly Server[]> =>
+const servers = async (ground: CheckContext): Promise<readonly Server[]> =>
   ((await read(ground, '/authorizationServers?limit=200')) as readonly Server[]).filter(({ status }) => status === 'ACTIVE');
 
 /** Every key of every server that is active must be as it is said. */
-const ofEveryServer = (hold: (server: Server, keys: readonly Key[], ground: Ground) => Promise<void>) => async (ground: Ground) => {
-  const all = await servers(ground);
-  const problems: string[] = [];
-  for (const server of all) {
-    const keys = (await read(ground, `/authorizationServers/${server.id}/credentials/keys?limit=200`)) as readonly Key[];
-    await hold(server, keys, ground).catch((error: Error) => problems.push(`${server.id}: ${error.message}`));
-  }
-  if (problems.length > 0) throw new Broken(problems.join('; '));
-  return `${all.length} ${all.length === 1 ? 'server' : 'servers'}`;
-};
+const ofEveryServer =
+  (hold: (server: Server, keys: readonly Key[], ground: CheckContext) => Promise<void>) => async (ground: CheckContext) => {
+    const all = await servers(ground);
+    const problems: string[] = [];
+    for (const server of all) {
+      const keys = (await read(ground, `/authorizationServers/${server.id}/credentials/keys?limit=200`)) as readonly Key[];
+      await hold(server, keys, ground).catch((error: Error) => problems.push(`${server.id}: ${error.message}`));
+    }
+    if (problems.length > 0) throw new Broken(problems.join('; '));
+    return `${all.length} ${all.length === 1 ? 'server' : 'servers'}`;
+  };
 
-const published = async ({ issuer }: Server, { wire }: Ground): Promise<readonly string[]> =>
+const published = async ({ issuer }: Server, { wire }: CheckContext): Promise<readonly string[]> =>
   (jsonOf(await wire().send(`${issuer}/keys`)).keys as readonly Key[]).map(({ kid }) => kid);
 
 const keyOf = (status: Key['status'], { signingAlg }: Server, keys: readonly Key[]): Key => {
@@ -46,7 +48,7 @@ const keyOf = (status: Key['status'], { signingAlg }: Server, keys: readonly Key
   return key;
 };
 
-export const keys: readonly Rule<Ground>[] = section('Keys', [
+export const keys: readonly Rule<CheckContext>[] = section('Keys', [
   {
     id: 'keys.active',
     sentence: 'Each authorization server has one key that signs.',

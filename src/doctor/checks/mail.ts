@@ -1,18 +1,18 @@
 /** Would mail leave? The mail server is greeted and logged in to; nothing is sent. */
 import { failureOf, readSender, smtpMailer } from '../../platform/mail/transport.ts';
 import { Broken, must, type Rule, Skipped, section } from '../rule.ts';
-import { type Ground, ownConfig } from './ground.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** Milliseconds. */
 const PATIENCE = { connection: 5000, silence: 10_000, mail: 15_000 };
 
-function configured(ground: Ground): { readonly smtpUrl: string; readonly mailFrom: string } {
+function configured(ground: CheckContext): { readonly smtpUrl: string; readonly mailFrom: string } {
   const { smtpUrl, mailFrom } = ownConfig(ground);
   if (smtpUrl === undefined || mailFrom === undefined) throw new Skipped('there is no SMTP_URL: no mail is sent');
   return { smtpUrl, mailFrom };
 }
 
-export const mail: readonly Rule<Ground>[] = section('Mail', [
+export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
     id: 'mail.server',
     sentence: 'The mail server greets, encrypts where a password goes to it, and takes the login.',

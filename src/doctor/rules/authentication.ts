@@ -1,8 +1,9 @@
 /** "Authentication": who proves what, and where. */
+
+import { jsonOf, type Reply } from '../http-client.ts';
 import { requestByKey, requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
-import { basic, type Visit } from '../visit.ts';
-import { jsonOf, type Reply } from '../wire.ts';
+import { basic, type RuleContext } from '../rule-context.ts';
 
 const ENDPOINTS = ['token', 'introspect', 'revoke'] as const;
 const ASKED = {
@@ -16,7 +17,7 @@ function mustBeInvalidRequest(reply: Reply, what: string): void {
   mustEqual(jsonOf(reply).error, 'invalid_request', `error of ${what}`);
 }
 
-export const authentication: readonly Rule<Visit>[] = section('Authentication', [
+export const authenticationRules: readonly Rule<RuleContext>[] = section('Authentication', [
   {
     id: 'authentication.header-or-form',
     sentence:

@@ -1,9 +1,9 @@
 /** "Authorization response": the fields that come back from the authorize endpoint. */
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
+import type { RuleContext } from '../rule-context.ts';
 
 /** A field comes with the response types that contain a word, and not with the others. */
-const comesWith = (field: string, word: string) => async (visit: Visit) => {
+const comesWith = (field: string, word: string) => async (visit: RuleContext) => {
   const { fields } = await visit.hybrid();
   must(fields[field] !== undefined, `${field} must be present with response_type code id_token token`);
   const type = ['code', 'id_token'].find((one) => one !== word) ?? '';
@@ -11,7 +11,7 @@ const comesWith = (field: string, word: string) => async (visit: Visit) => {
   must(without.fields[field] === undefined, `${field} must be absent with response_type ${type}`);
 };
 
-export const authorizationResponse: readonly Rule<Visit>[] = section('Authorization response (from the authorize endpoint)', [
+export const authorizationResponse: readonly Rule<RuleContext>[] = section('Authorization response (from the authorize endpoint)', [
   {
     id: 'authorization-response.access_token',
     sentence: 'access_token | string | Present when response_type contains `token`',

@@ -1,20 +1,20 @@
 /** "GET {oauth_base}/authorize": its parameters and its answer. Prompts, response modes and request JWTs have files of their own. */
 import { claimsOf, mustBeError } from '../answers.ts';
 import { fieldOf } from '../browser.ts';
+import { CALLBACK } from '../fixtures.ts';
+import { jsonOf } from '../http-client.ts';
 import { requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import { challengeOf, type Visit } from '../visit.ts';
-import { CALLBACK } from '../ward.ts';
-import { jsonOf } from '../wire.ts';
+import { challengeOf, type RuleContext } from '../rule-context.ts';
 import { mustAskToSignIn, mustBePage } from './arrivals.ts';
 import { prompts } from './prompts.ts';
-import { requestObjects } from './request-objects.ts';
+import { requestObjectRules } from './request-objects.ts';
 import { responseModes } from './response-modes.ts';
 
 const TYPES = ['code', 'token', 'id_token', 'code token', 'id_token code', 'token id_token', 'token code id_token'];
 const FIELD_OF = { code: 'code', token: 'access_token', id_token: 'id_token' } as const;
 
-export const authorize: readonly Rule<Visit>[] = section('GET {oauth_base}/authorize', [
+export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_base}/authorize', [
   {
     id: 'authorize.flows',
     sentence: 'Start of browser-based flows (implicit, authorization code, hybrid).',
@@ -192,7 +192,7 @@ export const authorize: readonly Rule<Visit>[] = section('GET {oauth_base}/autho
   },
   ...prompts,
   ...responseModes,
-  ...requestObjects,
+  ...requestObjectRules,
   {
     id: 'authorize.answer',
     sentence: 'Response: redirect to redirect_uri carrying the fields of the authorization response.',
@@ -213,7 +213,7 @@ export const authorize: readonly Rule<Visit>[] = section('GET {oauth_base}/autho
   },
 ]);
 
-export const endpoints: readonly Rule<Visit>[] = section('Endpoints', [
+export const endpoints: readonly Rule<RuleContext>[] = section('Endpoints', [
   {
     id: 'endpoints.forms',
     sentence:

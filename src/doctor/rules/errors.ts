@@ -1,20 +1,20 @@
 /** "Errors", all of them: bodies, codes, and the table by endpoint. */
-import { mustBeError, type Parameters } from '../answers.ts';
+import { mustBeError, type ResponseParameters } from '../answers.ts';
+import { ASKED_SCOPE, CALLBACK } from '../fixtures.ts';
+import { jsonOf, type Reply } from '../http-client.ts';
 import { requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
-import { basic, type Visit } from '../visit.ts';
-import { ASKED_SCOPE, CALLBACK } from '../ward.ts';
-import { jsonOf, type Reply } from '../wire.ts';
+import { basic, type RuleContext } from '../rule-context.ts';
 
 const NOBODY = { authorization: 'Basic bm9ib2R5Om5vYm9keQ==' };
 
 const errorOf = (reply: Reply): unknown => jsonOf(reply).error;
 
 /** The authorize endpoint answers with a code of its own. */
-const answers = (error: string, parameters: Parameters) => async (visit: Visit) =>
+const answers = (error: string, parameters: ResponseParameters) => async (visit: RuleContext) =>
   mustEqual((await visit.authorize(parameters)).fields.error, error, 'error');
 
-export const errors: readonly Rule<Visit>[] = section('Errors', [
+export const errorRules: readonly Rule<RuleContext>[] = section('Errors', [
   {
     id: 'errors.body',
     sentence:
@@ -44,7 +44,7 @@ export const errors: readonly Rule<Visit>[] = section('Errors', [
   },
 ]);
 
-export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
+export const oauthCodes: readonly Rule<RuleContext>[] = section('OAuth 2.0 codes', [
   {
     id: 'code.access_denied',
     sentence: 'access_denied | Server denied the request',
@@ -156,7 +156,7 @@ export const oauthCodes: readonly Rule<Visit>[] = section('OAuth 2.0 codes', [
   },
 ]);
 
-export const oidcCodes: readonly Rule<Visit>[] = section('OIDC codes', [
+export const oidcCodes: readonly Rule<RuleContext>[] = section('OIDC codes', [
   {
     id: 'code.insufficient_scope',
     sentence: 'insufficient_scope | Access token lacks the scope needed',
@@ -174,7 +174,7 @@ export const oidcCodes: readonly Rule<Visit>[] = section('OIDC codes', [
   },
 ]);
 
-const refusesNobody = (endpoint: string, form: Record<string, string>, status?: number) => async (visit: Visit) => {
+const refusesNobody = (endpoint: string, form: Record<string, string>, status?: number) => async (visit: RuleContext) => {
   const reply = await visit.send(endpoint, form, basic(`${visit.ward.name}-nobody`, 'nobodys-secret'));
   if (status !== undefined) mustEqual(reply.status, status, 'status');
   mustEqual(errorOf(reply), 'invalid_client', 'error');
@@ -187,7 +187,7 @@ function mustChallenge(reply: Reply, status: number, error: string): void {
   mustMatch(reply.headers.get('www-authenticate'), challenge, 'WWW-Authenticate');
 }
 
-export const byEndpoint: readonly Rule<Visit>[] = section('Per endpoint', [
+export const byEndpoint: readonly Rule<RuleContext>[] = section('Per endpoint', [
   {
     id: 'error.token.client',
     sentence: 'token | unknown client_id | invalid_client (HTTP 401 shown for missing credentials)',

@@ -1,11 +1,12 @@
 /** "POST {oauth_base}/introspect". */
+
+import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { jsonOf } from '../wire.ts';
+import type { RuleContext } from '../rule-context.ts';
 
 const KINDS = ['access_token', 'id_token', 'refresh_token'] as const;
 
-export const introspect: readonly Rule<Visit>[] = section('POST {oauth_base}/introspect', [
+export const introspect: readonly Rule<RuleContext>[] = section('POST {oauth_base}/introspect', [
   {
     id: 'introspect.token',
     sentence: 'token | string | Access token, ID token or refresh token',

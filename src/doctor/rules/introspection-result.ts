@@ -1,10 +1,10 @@
 /** "Introspection result": what the introspect endpoint tells of a token. */
 import { claimsOf } from '../answers.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
-import { SCOPE, type Visit } from '../visit.ts';
+import { type RuleContext, SCOPE } from '../rule-context.ts';
 
 /** A field of an access token's result that is a time, in seconds, near now. */
-const isTime = (field: string, least: number, most: number) => async (visit: Visit) => {
+const isTime = (field: string, least: number, most: number) => async (visit: RuleContext) => {
   const value = (await visit.introspected('access_token'))[field];
   const now = Date.now() / 1000;
   const isSo = Number.isInteger(value) && Number(value) >= now + least && Number(value) <= now + most;
@@ -14,7 +14,7 @@ const isTime = (field: string, least: number, most: number) => async (visit: Vis
 const DAY = 86_400;
 const EARLIER = -600;
 
-export const introspectionResult: readonly Rule<Visit>[] = section('Introspection result', [
+export const introspectionResult: readonly Rule<RuleContext>[] = section('Introspection result', [
   {
     id: 'introspection-result.active',
     sentence: 'active | boolean | Whether the token is usable. Invalid, expired or revoked tokens give false',

@@ -1,7 +1,7 @@
 /** "Limits". */
 import { mustBeError } from '../answers.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
-import { challengeOf, type Visit } from '../visit.ts';
+import { challengeOf, type RuleContext } from '../rule-context.ts';
 
 /** Printable, blank and beyond ASCII: letters and digits of other scripts, and what turns the direction of writing. */
 const REFUSED_STATES = [' ', 'a b', 'a+b', 'a/b', 'a=b', 'a&b', 'a"b', '<b>', 'a:b', 'a~b', '%', 'ä', '\u0430', '\u{1d7d8}', '\u202e'];
@@ -9,7 +9,7 @@ const REFUSED_STATES = [' ', 'a b', 'a+b', 'a/b', 'a=b', 'a&b', 'a"b', '<b>', 'a
 /** A client finds its request by the state, also where that is refused (RFC 6749 section 4.1.2.1). */
 const isPrintable = (state: string): boolean => /^[\x20-\x7e]+$/.test(state);
 
-export const limits: readonly Rule<Visit>[] = section('Limits', [
+export const limits: readonly Rule<RuleContext>[] = section('Limits', [
   {
     id: 'limits.code',
     sentence: 'Authorization code lifetime | 300 seconds | authorize, token',

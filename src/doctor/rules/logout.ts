@@ -1,22 +1,22 @@
 /** "GET {oauth_base}/logout". */
-import type { Browser } from '../browser.ts';
+import type { TestBrowser } from '../browser.ts';
+import { SIGNED_OUT } from '../fixtures.ts';
 import { must, mustEqual, type Rule, section, unseen } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { SIGNED_OUT } from '../ward.ts';
+import type { RuleContext } from '../rule-context.ts';
 
 /** A browser with a session, and an ID token of it. */
-async function session(visit: Visit): Promise<{ browser: Browser; id_token_hint: string }> {
+async function session(visit: RuleContext): Promise<{ browser: TestBrowser; id_token_hint: string }> {
   const browser = await visit.newSession();
   const { id_token: hint } = await visit.freshTokens('openid', undefined, browser);
   return { browser, id_token_hint: String(hint) };
 }
 
 /** An ID token of the session that is left alone: a hint where there is no session. */
-const hintOf = async (visit: Visit): Promise<string> => String((await visit.tokens()).id_token);
+const hintOf = async (visit: RuleContext): Promise<string> => String((await visit.tokens()).id_token);
 
 const back = { post_logout_redirect_uri: SIGNED_OUT };
 
-export const logout: readonly Rule<Visit>[] = section('GET {oauth_base}/logout', [
+export const logoutRules: readonly Rule<RuleContext>[] = section('GET {oauth_base}/logout', [
   {
     id: 'logout.ends',
     sentence: "Ends the user's browser session.",

@@ -1,16 +1,16 @@
 /** "Organization" in its three forms, and "Organization endpoints". */
 import type { Json } from '../answers.ts';
+import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { jsonOf } from '../wire.ts';
+import type { RuleContext } from '../rule-context.ts';
 
-const orgId = (visit: Visit): Promise<string> => visit.once('an organization', () => visit.ward.makeOrganization());
+const orgId = (visit: RuleContext): Promise<string> => visit.once('an organization', () => visit.ward.makeOrganization());
 
-const call = async (visit: Visit, method: string, path: string) =>
+const call = async (visit: RuleContext, method: string, path: string) =>
   visit.ward.api.call(method, `/account/org${path}`, undefined, visit.wire);
 
 /** The organization as the list tells it, which may have many pages; the newest come last. */
-async function item(visit: Visit): Promise<Json> {
+async function item(visit: RuleContext): Promise<Json> {
   const id = await orgId(visit);
   return visit.once('the organization in the list', async () => {
     const { count } = jsonOf(await call(visit, 'GET', '?limit=1'));
@@ -22,23 +22,23 @@ async function item(visit: Visit): Promise<Json> {
   });
 }
 
-const detail = async (visit: Visit): Promise<Json> => {
+const detail = async (visit: RuleContext): Promise<Json> => {
   const id = await orgId(visit);
   return visit.once('the organization', async () => jsonOf(await call(visit, 'GET', `/${id}`)));
 };
 
-const tree = async (visit: Visit): Promise<Json> => {
+const tree = async (visit: RuleContext): Promise<Json> => {
   const id = await orgId(visit);
   return visit.once('the department tree', async () => jsonOf(await call(visit, 'GET', `/${id}/tree`)));
 };
 
-async function departments(visit: Visit): Promise<readonly [upper: Json, lower: Json]> {
+async function departments(visit: RuleContext): Promise<readonly [upper: Json, lower: Json]> {
   const [upper, lower] = (await tree(visit)).treeStruct as Json[];
   must(upper !== undefined && lower !== undefined, 'there must be two departments');
   return [upper, lower];
 }
 
-export const organizationItem: readonly Rule<Visit>[] = section('Organization (list item)', [
+export const organizationItem: readonly Rule<RuleContext>[] = section('Organization (list item)', [
   {
     id: 'organization-item.orgId',
     sentence: 'orgId | string | Unique organization id',
@@ -62,7 +62,7 @@ export const organizationItem: readonly Rule<Visit>[] = section('Organization (l
   },
 ]);
 
-export const organizationDetail: readonly Rule<Visit>[] = section('Organization detail', [
+export const organizationDetail: readonly Rule<RuleContext>[] = section('Organization detail', [
   {
     id: 'organization-detail.orgId',
     sentence: 'orgId | string | Unique id',
@@ -107,7 +107,7 @@ export const organizationDetail: readonly Rule<Visit>[] = section('Organization 
   },
 ]);
 
-export const departmentNode: readonly Rule<Visit>[] = section('Department node (in the organization tree)', [
+export const departmentNode: readonly Rule<RuleContext>[] = section('Department node (in the organization tree)', [
   {
     id: 'department.depId',
     sentence: 'depId | string | Department id',
@@ -141,7 +141,7 @@ export const departmentNode: readonly Rule<Visit>[] = section('Department node (
   },
 ]);
 
-export const organizationEndpoints: readonly Rule<Visit>[] = section('Organization endpoints', [
+export const organizationRules: readonly Rule<RuleContext>[] = section('Organization endpoints', [
   {
     id: 'organizations.header',
     sentence: 'Header `Authorization: SSWS <API_TOKEN>` and `accept: application/json` are sent on every call.',

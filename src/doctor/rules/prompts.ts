@@ -1,20 +1,20 @@
 /** "GET {oauth_base}/authorize", the prompt rules: when somebody is asked to sign in, and when to consent. */
-import type { Arrival, Parameters } from '../answers.ts';
-import { type Browser, formOf } from '../browser.ts';
+import type { Arrival, ResponseParameters } from '../answers.ts';
+import { formOf, type TestBrowser } from '../browser.ts';
+import { ASKED_SCOPE } from '../fixtures.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { ASKED_SCOPE } from '../ward.ts';
+import type { RuleContext } from '../rule-context.ts';
 import { mustAskToSignIn } from './arrivals.ts';
 
 const asksForConsent = ({ reply }: Arrival): boolean => formOf(reply.text, 'consent') !== undefined;
 
 /** The built-in server has no scope that demands a dialog. */
-async function ask(visit: Visit, parameters: Parameters, browser?: Browser): Promise<Arrival> {
+async function ask(visit: RuleContext, parameters: ResponseParameters, browser?: TestBrowser): Promise<Arrival> {
   const { id } = await visit.asking();
   return visit.authorize({ client_id: id, scope: `openid ${ASKED_SCOPE}`, ...parameters }, browser);
 }
 
-export const prompts: readonly Omit<Rule<Visit>, 'section'>[] = [
+export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
   {
     id: 'prompt.absent',
     sentence:

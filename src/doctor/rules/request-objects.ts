@@ -2,21 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { UnsecuredJWT } from 'jose';
 import { claimsOf } from '../answers.ts';
+import { jsonOf } from '../http-client.ts';
 import { requestByKey, requestBySecret, requestClaims } from '../request-jwt.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { jsonOf } from '../wire.ts';
+import type { RuleContext } from '../rule-context.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-async function mustRefuse(visit: Visit, claims: Claims, what: string): Promise<void> {
+async function mustRefuse(visit: RuleContext, claims: Claims, what: string): Promise<void> {
   const { fields } = await visit.authorize({ request: await requestBySecret(visit, claims) });
   must(fields.code === undefined && fields.error !== undefined, `a JWT ${what} must be refused`);
 }
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-export const requestObjects: readonly Omit<Rule<Visit>, 'section'>[] = [
+export const requestObjectRules: readonly Omit<Rule<RuleContext>, 'section'>[] = [
   {
     id: 'request.signature',
     sentence:

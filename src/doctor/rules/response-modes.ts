@@ -1,16 +1,17 @@
 /** "GET {oauth_base}/authorize", the response_mode rules: where the answer stands. */
-import { must, mustEqual, mustMatch, type Rule } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { CALLBACK } from '../ward.ts';
 
-const standsIn = (mode: 'fragment' | 'query') => async (visit: Visit) => {
+import { CALLBACK } from '../fixtures.ts';
+import { must, mustEqual, mustMatch, type Rule } from '../rule.ts';
+import type { RuleContext } from '../rule-context.ts';
+
+const standsIn = (mode: 'fragment' | 'query') => async (visit: RuleContext) => {
   const { place, fields, reply } = await visit.authorize({ response_mode: mode });
   mustEqual(place, mode, 'the place of the answer');
   must(fields.code !== undefined, 'the answer must have a code');
   must((mode === 'query' ? reply.location?.hash : reply.location?.search) === '', 'the answer must stand in one place');
 };
 
-export const responseModes: readonly Omit<Rule<Visit>, 'section'>[] = [
+export const responseModes: readonly Omit<Rule<RuleContext>, 'section'>[] = [
   {
     id: 'response-mode.fragment',
     sentence: '`fragment`: parameters are encoded in the URL fragment of redirect_uri.',

@@ -1,10 +1,10 @@
 /** "POST {oauth_base}/revoke". */
 import { must, mustEqual, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
+import type { RuleContext } from '../rule-context.ts';
 
-const isActive = async (visit: Visit, token: unknown): Promise<boolean> => (await visit.introspect(token)).active === true;
+const isActive = async (visit: RuleContext, token: unknown): Promise<boolean> => (await visit.introspect(token)).active === true;
 
-export const revoke: readonly Rule<Visit>[] = section('POST {oauth_base}/revoke', [
+export const revoke: readonly Rule<RuleContext>[] = section('POST {oauth_base}/revoke', [
   {
     id: 'revoke.token',
     sentence: 'token | string | Access token or refresh token',

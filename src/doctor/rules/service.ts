@@ -1,9 +1,9 @@
 /** "What the service does", "Versioning" and the addresses: the whole way of a relying party by a certified library, at both kinds of servers. */
 import * as client from 'openid-client';
+import { CALLBACK, SIGNED_OUT, type TestApplication } from '../fixtures.ts';
+import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, type Rule, section, unseen } from '../rule.ts';
-import { challengeOf, type Visit } from '../visit.ts';
-import { type Application, CALLBACK, SIGNED_OUT } from '../ward.ts';
-import { jsonOf } from '../wire.ts';
+import { challengeOf, type RuleContext } from '../rule-context.ts';
 
 const ENDPOINTS = {
   authorization_endpoint: 'authorize',
@@ -14,64 +14,67 @@ const ENDPOINTS = {
   userinfo_endpoint: 'userinfo',
 } as const;
 
-const metadataOf = async (visit: Visit, issuer = visit.issuer) =>
+const metadataOf = async (visit: RuleContext, issuer = visit.issuer) =>
   jsonOf(await visit.wire.send(`${issuer}/.well-known/openid-configuration`));
 
-export const addresses: readonly Rule<Visit>[] = section('Identity Service: OIDC / OAuth 2.0 Endpoints and Organization Management API', [
-  {
-    id: 'service.covered',
-    sentence:
-      'This document covers all nine parts for the whole service: the OIDC / OAuth 2.0 endpoints (authorize, token, introspect, revoke, logout, userinfo) and the organization management API.',
-    async run(visit) {
-      const metadata = await metadataOf(visit);
-      for (const name of Object.keys(ENDPOINTS)) must(typeof metadata[name] === 'string', `the metadata must name ${name}`);
+export const addresses: readonly Rule<RuleContext>[] = section(
+  'Identity Service: OIDC / OAuth 2.0 Endpoints and Organization Management API',
+  [
+    {
+      id: 'service.covered',
+      sentence:
+        'This document covers all nine parts for the whole service: the OIDC / OAuth 2.0 endpoints (authorize, token, introspect, revoke, logout, userinfo) and the organization management API.',
+      async run(visit) {
+        const metadata = await metadataOf(visit);
+        for (const name of Object.keys(ENDPOINTS)) must(typeof metadata[name] === 'string', `the metadata must name ${name}`);
+      },
     },
-  },
-  {
-    id: 'service.base-url',
-    sentence: '`{base_url}` = `https://<service_domain>`.',
-    async run(visit) {
-      const metadata = await metadataOf(visit);
-      for (const value of Object.values(metadata)) {
-        if (typeof value === 'string' && /^https?:/.test(value))
-          mustEqual(new URL(value).origin, visit.baseUrl, 'the origin of every address');
-      }
+    {
+      id: 'service.base-url',
+      sentence: '`{base_url}` = `https://<service_domain>`.',
+      async run(visit) {
+        const metadata = await metadataOf(visit);
+        for (const value of Object.values(metadata)) {
+          if (typeof value === 'string' && /^https?:/.test(value))
+            mustEqual(new URL(value).origin, visit.baseUrl, 'the origin of every address');
+        }
+      },
     },
-  },
-  {
-    id: 'service.oauth-base',
-    sentence:
-      '`{oauth_base}` = `{base_url}/oauth/v1` (built-in authorization server, single sign-on only) or `{base_url}/oauth/v1/<authorization_server_id>` (custom authorization server). A default custom authorization server exists with the id `default`, so `{base_url}/oauth/v1/default` is valid.',
-    async run(visit) {
-      mustEqual((await metadataOf(visit)).issuer, visit.issuer, 'issuer');
-      const issuer = `${visit.baseUrl}/oauth/v1/default`;
-      mustEqual((await metadataOf(visit, issuer)).issuer, issuer, 'issuer of the server default');
+    {
+      id: 'service.oauth-base',
+      sentence:
+        '`{oauth_base}` = `{base_url}/oauth/v1` (built-in authorization server, single sign-on only) or `{base_url}/oauth/v1/<authorization_server_id>` (custom authorization server). A default custom authorization server exists with the id `default`, so `{base_url}/oauth/v1/default` is valid.',
+      async run(visit) {
+        mustEqual((await metadataOf(visit)).issuer, visit.issuer, 'issuer');
+        const issuer = `${visit.baseUrl}/oauth/v1/default`;
+        mustEqual((await metadataOf(visit, issuer)).issuer, issuer, 'issuer of the server default');
+      },
     },
-  },
-  {
-    id: 'service.oauth-endpoints',
-    sentence:
-      'OAuth endpoints are reached as `{oauth_base}/authorize`, `{oauth_base}/token`, `{oauth_base}/introspect`, `{oauth_base}/revoke`, `{oauth_base}/logout` and `{oauth_base}/userinfo`.',
-    async run(visit) {
-      const metadata = await metadataOf(visit);
-      for (const [name, path] of Object.entries(ENDPOINTS)) mustEqual(metadata[name], `${visit.issuer}/${path}`, name);
+    {
+      id: 'service.oauth-endpoints',
+      sentence:
+        'OAuth endpoints are reached as `{oauth_base}/authorize`, `{oauth_base}/token`, `{oauth_base}/introspect`, `{oauth_base}/revoke`, `{oauth_base}/logout` and `{oauth_base}/userinfo`.',
+      async run(visit) {
+        const metadata = await metadataOf(visit);
+        for (const [name, path] of Object.entries(ENDPOINTS)) mustEqual(metadata[name], `${visit.issuer}/${path}`, name);
+      },
     },
-  },
-  {
-    id: 'service.organization-endpoints',
-    sentence: 'Organization endpoints are reached under `{base_url}/api/v1/account/org`.',
-    async run(visit) {
-      mustEqual((await visit.ward.api.call('GET', '/account/org?limit=1', undefined, visit.wire)).status, 200, 'status');
+    {
+      id: 'service.organization-endpoints',
+      sentence: 'Organization endpoints are reached under `{base_url}/api/v1/account/org`.',
+      async run(visit) {
+        mustEqual((await visit.ward.api.call('GET', '/account/org?limit=1', undefined, visit.wire)).status, 200, 'status');
+      },
     },
-  },
-]);
+  ],
+);
 
 /** Sign-in, tokens, userinfo, refresh, introspection, revocation, logout: of an application with a secret, and of one without. */
-async function wholeWay(visit: Visit): Promise<void> {
+async function wholeWay(visit: RuleContext): Promise<void> {
   for (const application of [await visit.everything(), await visit.publicOne()]) await wholeWayOf(visit, application);
 }
 
-async function wholeWayOf(visit: Visit, { id, secret }: Application): Promise<void> {
+async function wholeWayOf(visit: RuleContext, { id, secret }: TestApplication): Promise<void> {
   const user = await visit.user();
   const browser = await visit.newSession();
   const authentication = secret === undefined ? client.None() : client.ClientSecretBasic(secret);
@@ -103,7 +106,7 @@ async function wholeWayOf(visit: Visit, { id, secret }: Application): Promise<vo
   must(!(await visit.hasSession(browser)), 'the session must be over after the logout');
 }
 
-export const does: readonly Rule<Visit>[] = section('What the service does', [
+export const does: readonly Rule<RuleContext>[] = section('What the service does', [
   {
     id: 'service.single-sign-on',
     sentence:
@@ -169,7 +172,7 @@ export const does: readonly Rule<Visit>[] = section('What the service does', [
   },
 ]);
 
-export const versioning: readonly Rule<Visit>[] = section('Versioning', [
+export const versioning: readonly Rule<RuleContext>[] = section('Versioning', [
   {
     id: 'versioning.paths',
     sentence: 'The OAuth endpoints live under the path segment `/oauth/v1`; the organization API lives under `/api/v1`.',

@@ -1,10 +1,10 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { jsonOf } from '../wire.ts';
+import type { RuleContext } from '../rule-context.ts';
 
-export const standards: readonly Rule<Visit>[] = [
+export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.no-store',
     section: 'RFC 6749 section 5.1',

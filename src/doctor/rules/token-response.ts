@@ -1,8 +1,8 @@
 /** "Token response": the fields that come back from the token endpoint. */
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
+import type { RuleContext } from '../rule-context.ts';
 
-export const tokenResponse: readonly Rule<Visit>[] = section('Token response (from the token endpoint)', [
+export const tokenResponse: readonly Rule<RuleContext>[] = section('Token response (from the token endpoint)', [
   {
     id: 'token-response.access_token',
     sentence: 'access_token | string | Access token',

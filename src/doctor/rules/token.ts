@@ -1,31 +1,31 @@
 /** "POST {oauth_base}/token". */
 import { mustBeError } from '../answers.ts';
+import { CALLBACK, OTHER_CALLBACK, type TestApplication } from '../fixtures.ts';
+import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import { challengeOf, SCOPE, type Visit } from '../visit.ts';
-import { type Application, CALLBACK, OTHER_CALLBACK } from '../ward.ts';
-import { jsonOf } from '../wire.ts';
+import { challengeOf, type RuleContext, SCOPE } from '../rule-context.ts';
 
 /** A form without one of its fields, or with an empty one, is refused. */
-const demands = (field: string, form: (visit: Visit) => Promise<Record<string, string>>) => async (visit: Visit) => {
+const demands = (field: string, form: (visit: RuleContext) => Promise<Record<string, string>>) => async (visit: RuleContext) => {
   for (const value of [undefined, '']) {
     const reply = await visit.post('token', { ...(await form(visit)), [field]: value });
     mustBeError(reply, 'invalid_request', `${value === undefined ? 'no' : 'an empty'} ${field}`);
   }
 };
 
-const byPassword = async (visit: Visit): Promise<Record<string, string>> => {
+const byPassword = async (visit: RuleContext): Promise<Record<string, string>> => {
   const { login, password } = await visit.user();
   return { grant_type: 'password', username: login, password, scope: 'openid email' };
 };
 
-const byCode = async (visit: Visit): Promise<Record<string, string>> => {
+const byCode = async (visit: RuleContext): Promise<Record<string, string>> => {
   const { code, verifier } = await visit.code();
   return { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier };
 };
 
 const scopesOf = (json: Readonly<Record<string, unknown>>): string => String(json.scope).split(' ').sort().join(' ');
 
-export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', [
+export const token: readonly Rule<RuleContext>[] = section('POST {oauth_base}/token', [
   {
     id: 'token.grant_type',
     sentence: 'grant_type | string | `authorization_code`, `password`, `client_credentials`, `refresh_token`',
@@ -83,7 +83,7 @@ export const token: readonly Rule<Visit>[] = section('POST {oauth_base}/token', 
     sentence: 'refresh_token | string | Required for refresh_token; a valid refresh token previously issued by this endpoint',
     async run(visit) {
       await demands('refresh_token', async () => ({ grant_type: 'refresh_token' }))(visit);
-      const refresh = (value: unknown, at = visit, by?: Application) =>
+      const refresh = (value: unknown, at = visit, by?: TestApplication) =>
         at.post('token', { grant_type: 'refresh_token', refresh_token: String(value) }, by);
       const tokens = await visit.freshTokens();
       const code = await visit.code();

@@ -1,8 +1,8 @@
 /** "States and transitions". */
 import { must, mustEqual, type Rule, section, unseen } from '../rule.ts';
-import type { Visit } from '../visit.ts';
+import type { RuleContext } from '../rule-context.ts';
 
-export const transitions: readonly Rule<Visit>[] = section('States and transitions', [
+export const transitions: readonly Rule<RuleContext>[] = section('States and transitions', [
   {
     id: 'transitions.revoked',
     sentence:

@@ -1,16 +1,16 @@
 /** "Userinfo claims": what the userinfo endpoint tells of a user. */
 import { claimsOf, type Json } from '../answers.ts';
+import { PROFILE } from '../fixtures.ts';
+import { jsonOf } from '../http-client.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { PROFILE } from '../ward.ts';
-import { jsonOf } from '../wire.ts';
+import type { RuleContext } from '../rule-context.ts';
 
-const claims = (visit: Visit): Promise<Json> =>
+const claims = (visit: RuleContext): Promise<Json> =>
   visit.once(`userinfo from ${visit.serverId}`, async () => jsonOf(await visit.userinfo((await visit.tokens()).access_token)));
 
-const tells = (claim: string, expected: unknown) => async (visit: Visit) => mustEqual((await claims(visit))[claim], expected, claim);
+const tells = (claim: string, expected: unknown) => async (visit: RuleContext) => mustEqual((await claims(visit))[claim], expected, claim);
 
-export const userinfoClaims: readonly Rule<Visit>[] = section('Userinfo claims (JSON object)', [
+export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinfo claims (JSON object)', [
   {
     id: 'userinfo-claims.sub',
     sentence: 'sub | string',

@@ -1,9 +1,10 @@
 /** "GET {oauth_base}/userinfo". */
-import { mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import type { Visit } from '../visit.ts';
-import { jsonOf } from '../wire.ts';
 
-export const userinfo: readonly Rule<Visit>[] = section('GET {oauth_base}/userinfo', [
+import { jsonOf } from '../http-client.ts';
+import { mustEqual, mustMatch, type Rule, section } from '../rule.ts';
+import type { RuleContext } from '../rule-context.ts';
+
+export const userinfo: readonly Rule<RuleContext>[] = section('GET {oauth_base}/userinfo', [
   {
     id: 'userinfo.header',
     sentence: 'Header `Authorization: Bearer <ACCESS_TOKEN>` required.',

@@ -1,13 +1,13 @@
 /** Security → Administrators: who administers what; a role given. It is taken on the page of the user. */
 import { z } from 'zod';
+import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { formPage, readFields } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage, type Piece } from '../../pages/console/sheet.ts';
-import { addressOf } from '../organizations/organizations.console.ts';
+import { organizationPath } from '../organizations/organizations.console.ts';
 import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
-import { statusPiece } from '../users/user-status.console.ts';
+import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
 import { roleFields, roleIn } from './role-form.console.ts';
@@ -39,9 +39,9 @@ const list: ConsolePage = {
             { text: login, href: `${addressOfUser(userId)}/roles` },
             roles.flatMap(({ type: one, orgId, orgName }): Piece[] => [
               { text: ROLE_NAMES[one], tone: 'plain' },
-              ...(orgId === undefined || orgName === null ? [] : [{ text: orgName, href: addressOf(orgId) }]),
+              ...(orgId === undefined || orgName === null ? [] : [{ text: orgName, href: organizationPath(orgId) }]),
             ]),
-            statusPiece(status),
+            userStatusPiece(status),
           ],
           actions: [{ label: isChangeable ? 'Change' : 'Look', href: `${addressOfUser(userId)}/roles` }],
         })),

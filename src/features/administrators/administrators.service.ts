@@ -7,9 +7,9 @@ import { fullName } from '../claims/claims.policy.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Role, RoleType } from './administration.policy.ts';
-import { type Administrator, findRoles, listAdministrators as listRows } from './roles.store.ts';
+import { type Administrator, findRoles, selectAdministrators as listRows } from './roles.store.ts';
 
-export interface Person {
+export interface ConsoleUser {
   readonly id: string;
   readonly login: string;
   /** Empty where the profile has none. */
@@ -18,7 +18,7 @@ export interface Person {
 }
 
 /** @returns undefined when there is no such user */
-export async function findPerson({ database: { knex } }: Services, userId: string): Promise<Person | undefined> {
+export async function findConsoleUser({ database: { knex } }: Services, userId: string): Promise<ConsoleUser | undefined> {
   const [user, roles] = await Promise.all([findUserById(knex, userId), findRoles(knex, userId)]);
   return user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', roles };
 }

@@ -1,13 +1,13 @@
 /** The administrator's roles of a user: given and taken. */
 
 import { formPage } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { inPages } from '../../platform/database/paging.ts';
-import { addressOf } from '../organizations/organizations.console.ts';
+import { organizationPath } from '../organizations/organizations.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
-import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { mayCall } from './administration.policy.ts';
 import { roleFields, roleIn } from './role-form.console.ts';
 import { RISE, ROLE_NAMES, ROLE_OPTIONS } from './role-words.console.ts';
@@ -17,7 +17,10 @@ import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/roles`;
 
 /** Of the organization that a role is for. */
-async function organizationOf({ services, request }: Visit, { orgId }: AssignedRole): Promise<{ id: string; name: string } | undefined> {
+async function organizationOf(
+  { services, request }: ConsoleRequest,
+  { orgId }: AssignedRole,
+): Promise<{ id: string; name: string } | undefined> {
   return orgId === undefined ? undefined : getOrganization(services, orgId, request);
 }
 
@@ -26,7 +29,7 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { items, next } = inPages(await listRoles(services, subject.user.id, request), { limit: LIMIT, after: afterIn(query) });
     const isChangeable = mayCall(request.roles, 'service', 'write');
@@ -37,7 +40,7 @@ const list: ConsolePage = {
           ROLE_NAMES[role.type],
           organization === undefined
             ? { text: 'The whole service', soft: true }
-            : { text: organization.name, href: addressOf(organization.id) },
+            : { text: organization.name, href: organizationPath(organization.id) },
           ROLE_OPTIONS.find(({ value }) => value === role.type)?.hint ?? '',
           { moment: momentOf(role.created) },
         ],
@@ -62,12 +65,12 @@ const give: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { user, name, crumbs } = await subjectOf(visit);
+    const { user, name, crumbs } = await userSubject(visit);
     const fields = await roleFields(visit, typed);
     return formPage({ title: `Give ${name} a role`, crumbs, facts: RISE, fields, submit: 'Give role', cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
     return { goTo: homeOf(user.id), notice: 'role-given' };
   },
@@ -78,7 +81,7 @@ const take: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { user, name, crumbs } = await subjectOf(visit);
+    const { user, name, crumbs } = await userSubject(visit);
     const role = await getRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
     const organization = await organizationOf(visit, role);
     const title = `Take the role ${ROLE_NAMES[role.type]} from ${name}?`;
@@ -89,11 +92,11 @@ const take: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Take role', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await revokeRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
     // Whoever took the last one from himself is an administrator no more, and told so by the page.
     return { goTo: homeOf(user.id), notice: 'role-taken' };
   },
 };
 
-export const userRoles: readonly ConsolePage[] = [list, give, take];
+export const userRolePages: readonly ConsolePage[] = [list, give, take];

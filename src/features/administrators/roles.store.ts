@@ -104,7 +104,7 @@ const ROLES_OF = `(SELECT json_agg(json_build_object('type', r.type, 'orgId', r.
   FROM roles r LEFT JOIN organizations o ON o.id = r.org_id WHERE r.user_id = users.id)`;
 
 /** Whoever has a role, the oldest users first. @param type who has this one, whatever else he has */
-export function listAdministrators(executor: Executor, type: RoleType | undefined, window: Window): Promise<Page<Administrator>> {
+export function selectAdministrators(executor: Executor, type: RoleType | undefined, window: Window): Promise<Page<Administrator>> {
   const holders = executor('roles').select('user_id');
   if (type !== undefined) holders.where({ type });
   const columns = {

@@ -35,7 +35,7 @@ const role = z.object({
 
 const roleParams = idParams.extend({ roleId: z.string().min(1) });
 
-export const userRoles: readonly Endpoint[] = [
+export const userRoleEndpoints: readonly Endpoint[] = [
   listing({
     path: '/users/:id/roles',
     access: 'service',

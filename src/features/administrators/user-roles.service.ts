@@ -5,8 +5,8 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { endHeld, endPreparedWays, isRise } from '../sign-in/prepared-ways.service.ts';
 import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
 import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
@@ -33,8 +33,8 @@ export async function getRole(services: Services, idOrLogin: string, roleId: str
 export async function grantRole(services: Services, idOrLogin: string, role: Role, request: RequestContext): Promise<AssignedRole> {
   const { user, granted, rises } = await services.database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, idOrLogin, request);
-    const rises = await isRise(trx, user.id, role);
-    if (rises) await endPreparedWays(trx, user.id, request);
+    const rises = await gainsRights(trx, user.id, role);
+    if (rises) await revokeCredentials(trx, user.id, request);
     const granted = await insertRole(trx, user.id, role, present());
     if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
     if (granted === 'held already') throw conflict({ field: 'type', message: 'the user has this role already' });

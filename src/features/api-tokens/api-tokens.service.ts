@@ -16,7 +16,7 @@ import {
   findTokenBearer,
   insertApiToken,
   lockApiToken,
-  listApiTokens as readApiTokens,
+  selectApiTokens as readApiTokens,
   type TokenBearer,
   touchApiToken,
 } from './api-tokens.store.ts';

@@ -31,7 +31,7 @@ export async function insertApiToken(executor: Executor, token: ApiToken, tokenH
 }
 
 /** Oldest first. @param userId absent: those of all users */
-export async function listApiTokens(executor: Executor, window: Window, userId: string | undefined): Promise<Page<ApiToken>> {
+export async function selectApiTokens(executor: Executor, window: Window, userId: string | undefined): Promise<Page<ApiToken>> {
   const query = executor('api_tokens');
   if (userId !== undefined) query.where({ user_id: userId });
   return readPage<ApiToken>(query, TOKEN, window);

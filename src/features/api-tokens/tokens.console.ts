@@ -1,15 +1,15 @@
 /** API → Token: the tokens that calls of the management API are signed with. A new one is told once, on the answer to its form. */
 import { z } from 'zod';
+import { type Content, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Drawn, Visit } from '../../pages/console/page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { type Content, listPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { reachOf, type Verb } from '../administrators/administration.policy.ts';
-import { findPerson } from '../administrators/administrators.service.ts';
+import { findConsoleUser } from '../administrators/administrators.service.ts';
 import type { ApiToken } from './api-tokens.resource.ts';
 import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
 
@@ -17,13 +17,13 @@ const HOME = '/admin/api/tokens';
 const DAY_MS = 86_400_000;
 const CRUMBS = [{ label: 'API' }, { label: 'Token', href: HOME }];
 
-const seesAll = ({ request }: Visit, verb: Verb): boolean => reachOf(request.roles, verb) === 'everything';
-const mayRevoke = (visit: Visit, { userId }: ApiToken): boolean => userId === visit.person.id || seesAll(visit, 'write');
+const seesAll = ({ request }: ConsoleRequest, verb: Verb): boolean => reachOf(request.roles, verb) === 'everything';
+const mayRevoke = (visit: ConsoleRequest, { userId }: ApiToken): boolean => userId === visit.person.id || seesAll(visit, 'write');
 
 /** Logins by user id. */
-async function ownersOf(visit: Visit, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, string>> {
+async function ownersOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(tokens.map(({ userId }) => userId))];
-  return new Map(await Promise.all(ids.map(async (id) => [id, (await findPerson(visit.services, id))?.login ?? id] as const)));
+  return new Map(await Promise.all(ids.map(async (id) => [id, (await findConsoleUser(visit.services, id))?.login ?? id] as const)));
 }
 
 const list: ConsolePage = {
@@ -100,7 +100,7 @@ const create: ConsolePage = {
   },
   async receive(visit, form) {
     const wanted = readFields(newToken, form);
-    return tokenCreated(visit, await carriedOutOnce(visit, form, [HOME, wanted], (services) => carryOut({ ...visit, services }, wanted)));
+    return tokenCreated(visit, await submitOnce(visit, form, [HOME, wanted], (services) => carryOut({ ...visit, services }, wanted)));
   },
 };
 
@@ -112,13 +112,16 @@ interface Told {
   readonly expires: string | null;
 }
 
-async function carryOut({ services, person, request }: Visit, { name, expires }: { name: string; expires: string }): Promise<Told> {
+async function carryOut(
+  { services, person, request }: ConsoleRequest,
+  { name, expires }: { name: string; expires: string },
+): Promise<Told> {
   const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
   const { apiToken, value } = await createApiToken(services, { name, userId: person.id, expiresAt }, request);
   return { name: apiToken.name, value, expires: apiToken.expiresAt?.toISOString() ?? null };
 }
 
-function tokenCreated({ services: { config } }: Visit, { name, value, expires }: Told): Drawn {
+function tokenCreated({ services: { config } }: ConsoleRequest, { name, value, expires }: Told): Drawn {
   return {
     view: 'token-created',
     title: 'Token created',
@@ -152,4 +155,4 @@ const revoke: ConsolePage = {
   },
 };
 
-export const tokens: readonly ConsolePage[] = [list, create, revoke];
+export const tokenPages: readonly ConsolePage[] = [list, create, revoke];

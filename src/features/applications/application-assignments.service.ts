@@ -16,7 +16,7 @@ import {
   findAssignment,
   insertAssignment,
   listAssignmentsOf,
-  listAssignments as listRows,
+  selectAssignments as listRows,
   type UserAssignment,
 } from './application-assignments.store.ts';
 import type { Application } from './applications.resource.ts';

@@ -52,8 +52,12 @@ export async function findAssignment(
 }
 
 /** The oldest users or groups first. */
-export const listAssignments = (executor: Executor, applicationId: string, kind: AssigneeKind, window: Window): Promise<Page<Assignment>> =>
-  readPage(assignments(executor, applicationId, kind), columnsOf(kind), window, { by: 'of.seq' });
+export const selectAssignments = (
+  executor: Executor,
+  applicationId: string,
+  kind: AssigneeKind,
+  window: Window,
+): Promise<Page<Assignment>> => readPage(assignments(executor, applicationId, kind), columnsOf(kind), window, { by: 'of.seq' });
 
 function assignments(executor: Executor, applicationId: string, kind: AssigneeKind) {
   const { table, column, assignees } = TABLES[kind];

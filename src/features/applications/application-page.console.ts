@@ -1,19 +1,19 @@
 /** What all pages about one application share: its address, its tabs, who may change it, and the words for its kinds. */
 
+import type { Piece, WordsPart } from '../../pages/console/detail-page.ts';
 import type { Option } from '../../pages/console/form.ts';
-import type { Action, Crumb, Visit } from '../../pages/console/page.ts';
-import type { Piece, WordsPart } from '../../pages/console/sheet.ts';
+import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { ApplicationType } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
 import { getApplication } from './applications.service.ts';
 
-export const HOME = '/admin/applications';
-export const APPLICATIONS: readonly Crumb[] = [{ label: 'Applications', href: HOME }];
+export const APPLICATIONS_PATH = '/admin/applications';
+export const APPLICATIONS: readonly Crumb[] = [{ label: 'Applications', href: APPLICATIONS_PATH }];
 
 /** In the order in which they are offered. */
-export const KINDS: readonly (Option & { readonly value: ApplicationType })[] = [
+export const APPLICATION_KINDS: readonly (Option & { readonly value: ApplicationType })[] = [
   {
     value: 'web',
     label: 'Web application',
@@ -36,35 +36,35 @@ export const KINDS: readonly (Option & { readonly value: ApplicationType })[] = 
   },
 ];
 
-export const kindOf = (type: ApplicationType): string => KINDS.find(({ value }) => value === type)?.label ?? type;
+export const applicationKindOf = (type: ApplicationType): string => APPLICATION_KINDS.find(({ value }) => value === type)?.label ?? type;
 
-export const addressOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+export const applicationPath = (id: string): string => `${APPLICATIONS_PATH}/${encodeURIComponent(id)}`;
 
 /** May he change applications at all? */
-export const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+export const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 /** May he change this one? */
-export const mayChange = (visit: Visit, { system }: Application): boolean => mayWrite(visit) && !system;
+export const mayChangeApplication = (visit: ConsoleRequest, { system }: Application): boolean => mayWrite(visit) && !system;
 
 /** @throws {ApiError} not found */
-export const applicationIn = ({ services, params }: Visit): Promise<Application> => getApplication(services, params.id ?? '');
+export const applicationIn = ({ services, params }: ConsoleRequest): Promise<Application> => getApplication(services, params.id ?? '');
 
 /** For a page that changes the application. @throws {ApiError} not found; wrong state: it is the service's own */
-export async function applicationToChange(visit: Visit): Promise<Application> {
+export async function applicationToChange(visit: ConsoleRequest): Promise<Application> {
   const application = await applicationIn(visit);
   if (application.system) throw wrongState('the application belongs to the service itself');
   return application;
 }
 
 /** The way to a page below the application. */
-export const below = ({ id, label }: Application, tab?: Action): readonly Crumb[] => [
+export const applicationCrumbs = ({ id, label }: Application, tab?: Action): readonly Crumb[] => [
   ...APPLICATIONS,
-  { label, href: addressOf(id) },
+  { label, href: applicationPath(id) },
   ...(tab === undefined ? [] : [tab]),
 ];
 
-export function tabsOf(id: string) {
-  const address = addressOf(id);
+export function applicationTabs(id: string) {
+  const address = applicationPath(id);
   return {
     connect: { label: 'Connect', href: address },
     settings: { label: 'Settings', href: `${address}/settings` },
@@ -82,10 +82,10 @@ export const statusOf = ({ status }: Application): Piece =>
 export const headOf = (application: Application) => ({
   title: application.label,
   lead: application.system
-    ? `${kindOf(application.settings.application_type)}, part of the service itself`
-    : kindOf(application.settings.application_type),
+    ? `${applicationKindOf(application.settings.application_type)}, part of the service itself`
+    : applicationKindOf(application.settings.application_type),
   crumbs: APPLICATIONS,
-  tabs: Object.values(tabsOf(application.id)),
+  tabs: Object.values(applicationTabs(application.id)),
 });
 
 /** What is to be known on each tab of an application that is not like others. */

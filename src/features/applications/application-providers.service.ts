@@ -12,10 +12,10 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { keepIdentityProviders } from '../identity-providers/identity-providers.store.ts';
 import type { GivenSettings } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
-import { lockApplicationsOffering, updateApplication } from './applications.store.ts';
+import { lockApplicationsOffering, updateApplicationRow } from './applications.store.ts';
 
 /** None of them is deleted before the transaction ends. To be called before the application is locked. @throws {ApiError} validation */
-export async function demandProviders(
+export async function requireProviders(
   trx: Executor,
   { identity_providers: ids = [] }: Pick<GivenSettings, 'identity_providers'>,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function takeOutProvider(
   for (const application of offering) {
     const { id, label, settings: before } = application;
     const settings = { ...before, identity_providers: before.identity_providers?.filter((other) => other !== idpId) };
-    await updateApplication(trx, id, { settings, lastUpdated: present() });
+    await updateApplicationRow(trx, id, { settings, lastUpdated: present() });
     await recordEvent(trx, {
       eventType: 'application.lifecycle.update',
       displayMessage: 'Update application',

@@ -8,7 +8,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { usesSecret } from './application-settings.policy.ts';
+import { clientUsesSecret } from './application-settings.policy.ts';
 import type { SecretFacts } from './applications.resource.ts';
 import { applicationTarget, changeApplication, getApplication, keepSecret } from './applications.service.ts';
 import { deleteSecrets, listSecrets } from './applications.store.ts';
@@ -28,7 +28,7 @@ export async function createSecret(
 ): Promise<SecretFacts & { readonly value: string }> {
   const value = chosen ?? randomToken();
   return changeApplication(services, applicationId, async (trx, application) => {
-    if (!usesSecret(application.settings)) throw wrongState('the token_endpoint_auth_method of the application uses no secret');
+    if (!clientUsesSecret(application.settings)) throw wrongState('the token_endpoint_auth_method of the application uses no secret');
     const present = await listSecrets(trx, applicationId);
     if (present.length >= MOST_SECRETS) throw wrongState('the application has two secrets already, delete one first');
     const secret = await keepSecret(services, trx, applicationId, value);

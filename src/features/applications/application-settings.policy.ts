@@ -120,7 +120,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
   const unless = (right: boolean, setting: SettingProblem['setting'], message: string) => {
     if (!right) problems.push({ setting, message });
   };
-  unless(!hasSecret || usesSecret(settings), 'client_secret', `has no use with token_endpoint_auth_method ${method}`);
+  unless(!hasSecret || clientUsesSecret(settings), 'client_secret', `has no use with token_endpoint_auth_method ${method}`);
   unless(method !== 'none' || settings.pkce_required, 'pkce_required', 'must be true with token_endpoint_auth_method none');
   unless(
     method !== 'none' || !settings.grant_types.includes('client_credentials'),
@@ -157,7 +157,8 @@ function isNativeUri(uri: string): boolean {
 }
 
 /** Does the application prove itself by a secret? */
-export const usesSecret = (settings: ApplicationSettings): boolean => settings.token_endpoint_auth_method.startsWith('client_secret_');
+export const clientUsesSecret = (settings: ApplicationSettings): boolean =>
+  settings.token_endpoint_auth_method.startsWith('client_secret_');
 
 const originsOf = (uris: readonly string[]): string[] => uris.map((uri) => new URL(uri).origin).filter((origin) => origin !== 'null');
 

@@ -1,6 +1,6 @@
 /** `/account`: the applications that the user may use, each a tile that begins a sign-in there (OpenID Connect Core 1.0 section 4) or leads to its home page. */
 
-import type { AccountHouse } from '../../pages/account/account-house.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';
 import { logoOf, webAddress } from '../../pages/hosted/links.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -13,18 +13,18 @@ import { listApplicationsForUser } from './applications.service.ts';
 const MOST = 200;
 
 /** GET /account */
-export const applicationsPage = ownPage('', async (house, ctx, visit) => {
-  const { items } = await listApplicationsForUser(house.services.database, visit.user.id, { limit: MOST });
-  const issuer = await issuerForUsers(house);
+export const applicationsPage = ownPage('', async (deps, ctx, visit) => {
+  const { items } = await listApplicationsForUser(deps.services.database, visit.user.id, { limit: MOST });
+  const issuer = await issuerForUsers(deps);
   const tiles = items.flatMap((application) => {
     const href = startAt(application, issuer);
-    const { logo, images } = logoOf(factsOf(application));
+    const { logo, images } = logoOf(applicationFacts(application));
     return href === undefined ? [] : [{ label: application.label, initial: initialOf(application.label), href, logo, images }];
   });
   const { compare } = new Intl.Collator(pageLanguage(ctx).lang);
   tiles.sort((one, other) => compare(one.label, other.label));
   const images = [...new Set(tiles.flatMap((tile) => tile.images))];
-  await draw(house, ctx, visit, 'account/applications', { page: '', images }, { tiles });
+  await draw(deps, ctx, visit, 'account/applications', { page: '', images }, { tiles });
 });
 
 const signs = new Intl.Segmenter();
@@ -32,7 +32,7 @@ const signs = new Intl.Segmenter();
 /** @returns the first sign as a reader counts them, which may be several characters (Unicode Standard Annex 29) */
 const initialOf = (label: string): string => [...signs.segment(label.trim())][0]?.segment ?? '';
 
-export const factsOf = ({ id, label, settings: { logo_uri: logoUri } }: Pick<Application, 'id' | 'label' | 'settings'>) => ({
+export const applicationFacts = ({ id, label, settings: { logo_uri: logoUri } }: Pick<Application, 'id' | 'label' | 'settings'>) => ({
   ...{ id, label },
   ...(logoUri !== undefined && { logoUri }),
 });
@@ -47,7 +47,7 @@ function startAt({ settings }: Application, issuer: string): string | undefined 
 }
 
 /** The server that applications use if nothing else was arranged. */
-async function issuerForUsers({ services }: AccountHouse): Promise<string> {
+async function issuerForUsers({ services }: AccountDeps): Promise<string> {
   const servers = await listAuthorizationServers(services);
   const first = servers.some(({ id, status }) => id === DEFAULT && status === 'ACTIVE') ? DEFAULT : BUILT_IN;
   return issuerOf(services.config.baseUrl, first);

@@ -12,30 +12,30 @@ import { deleteClientState, deleteLeftOverClientState } from '../../protocol/sto
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutClient } from '../policies/policy-names.service.ts';
-import { demandProviders } from './application-providers.service.ts';
+import { requireProviders } from './application-providers.service.ts';
 import {
   type ApplicationSettings,
+  clientUsesSecret,
   completeSettings,
   type GivenSettings,
   type SettingProblem,
   SYSTEM_APPLICATIONS,
   settingProblems,
-  usesSecret,
 } from './application-settings.policy.ts';
 import { credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus, SecretFacts } from './applications.resource.ts';
 import {
   APPLICATION_ATTRIBUTES,
-  deleteApplication as deleteRow,
+  deleteApplicationRow as deleteRow,
   deleteSecrets,
   findApplicationById,
   findApplicationWithSecrets,
   insertApplication,
   insertSecret,
   listApplicationsOpenTo,
-  listApplications as listRows,
+  selectApplications as listRows,
   lockApplication,
-  updateApplication as updateRow,
+  updateApplicationRow as updateRow,
   whoRegistered,
 } from './applications.store.ts';
 
@@ -62,7 +62,7 @@ export interface ApplicationWithSecret {
 }
 
 /** The context in which a secret's row is sealed and opened. */
-export const secretContext = (secretId: string): string => `application_secret:${secretId}`;
+export const applicationSecretContext = (secretId: string): string => `application_secret:${secretId}`;
 
 /** @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken */
 export async function createApplication(
@@ -77,10 +77,10 @@ export async function createApplication(
     throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
   const status = activate ? 'ACTIVE' : 'INACTIVE';
   const application: Application = { id, label, status, system, settings, created: now, lastUpdated: now };
-  const secret = usesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
+  const secret = clientUsesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 
   await services.database.transaction(async (trx) => {
-    await demandProviders(trx, settings);
+    await requireProviders(trx, settings);
     if (!(await insertApplication(trx, application))) {
       throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
     }
@@ -142,7 +142,7 @@ export interface ApplicationChanges {
 }
 
 /** Changes these settings and leaves the others as they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
-export const changeSettings = (
+export const changeApplicationSettings = (
   services: Services,
   id: string,
   { label, settings }: ApplicationChanges,
@@ -175,7 +175,7 @@ function replace(
     });
     return { application, secret };
   };
-  return changeApplication(services, id, work, (trx) => demandProviders(trx, given));
+  return changeApplication(services, id, work, (trx) => requireProviders(trx, given));
 }
 
 /**
@@ -252,7 +252,7 @@ export async function changeApplication<T>(
 /** Stores a secret sealed, as the application's newest. */
 export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
   const facts = { id: newId('sec'), created: present() };
-  await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, secretContext(facts.id)) }, facts.created);
+  await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, applicationSecretContext(facts.id)) }, facts.created);
   return facts;
 }
 
@@ -264,11 +264,11 @@ async function fitSecrets(
   settings: ApplicationSettings,
   given: string | undefined,
 ): Promise<string | undefined> {
-  if (!usesSecret(settings)) {
+  if (!clientUsesSecret(settings)) {
     await deleteSecrets(trx, before.id);
     return undefined;
   }
-  if (!usesSecret(before.settings)) {
+  if (!clientUsesSecret(before.settings)) {
     const secret = given ?? randomToken();
     await keepSecret(services, trx, before.id, secret);
     return secret;
@@ -282,7 +282,7 @@ async function fitSecrets(
 
 async function isSecretOf({ keyring }: Services, trx: Executor, id: string, secret: string): Promise<boolean> {
   const found = await findApplicationWithSecrets(trx, id);
-  return (found?.sealedSecrets ?? []).some((kept) => sameSecret(keyring.open(kept.sealed, secretContext(kept.id)), secret));
+  return (found?.sealedSecrets ?? []).some((kept) => sameSecret(keyring.open(kept.sealed, applicationSecretContext(kept.id)), secret));
 }
 
 /** @throws {ApiError} validation when they contradict each other */

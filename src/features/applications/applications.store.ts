@@ -39,7 +39,7 @@ export async function insertApplication(executor: Executor, application: Applica
 }
 
 /** @returns false when there is no such application */
-export async function updateApplication(
+export async function updateApplicationRow(
   executor: Executor,
   id: string,
   changes: Partial<Pick<Application, 'label' | 'status' | 'settings' | 'lastUpdated'>>,
@@ -48,7 +48,7 @@ export async function updateApplication(
 }
 
 /** Its secrets, assignments and consents go with it. */
-export async function deleteApplication(executor: Executor, id: string): Promise<void> {
+export async function deleteApplicationRow(executor: Executor, id: string): Promise<void> {
   await executor('applications').where({ id }).delete();
 }
 
@@ -80,7 +80,7 @@ export async function lockApplicationsOffering(trx: Executor, idpId: string): Pr
 }
 
 /** Those that fit every filter, oldest first. */
-export function listApplications(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Application>> {
+export function selectApplications(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Application>> {
   const query = executor('applications');
   for (const filter of filters) applyFilter(query, filter, APPLICATION_ATTRIBUTES);
   return readPage(query, APPLICATION, window);

@@ -1,18 +1,26 @@
 /** To whom an application is assigned: its users and groups, added by login and by name. */
 
 import { z } from 'zod';
+import { detailPage, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { sheetPage, type TablePart, type WordsPart } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { ApiError, notFound, validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { listGroups } from '../groups/groups.service.ts';
 import { getUser } from '../users/users.service.ts';
 import type { AssigneeKind } from './application-assignments.resource.ts';
 import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
-import { applicationIn, applicationToChange, below, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
+import {
+  applicationCrumbs,
+  applicationIn,
+  applicationTabs,
+  applicationToChange,
+  headOf,
+  mayChangeApplication,
+  warningsOf,
+} from './application-page.console.ts';
 import type { Application } from './applications.resource.ts';
 
 /** So many groups are offered while one types. */
@@ -32,18 +40,18 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** @throws {ApiError} not found */
-function kindIn({ params }: Visit): Kind & { readonly path: string } {
+function kindIn({ params }: ConsoleRequest): Kind & { readonly path: string } {
   const path = params.kind ?? '';
   const kind = Object.hasOwn(KINDS, path) ? KINDS[path] : undefined;
   if (kind === undefined) throw notFound(path, 'AssigneeKind');
   return { ...kind, path };
 }
 
-async function tableOf(visit: Visit, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
+async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
   const { kind, title, one, column, empty } = KINDS[path] as Kind;
-  const address = `${tabsOf(application.id).assignments.href}/${path}`;
+  const address = `${applicationTabs(application.id).assignments.href}/${path}`;
   const { items, next } = await listAssignments(visit.services, application.id, kind, { limit: LIMIT, after: afterIn(query) });
-  const changes = mayChange(visit, application);
+  const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
     title,
@@ -78,7 +86,7 @@ const overview: ConsolePage = {
   async show(visit) {
     const application = await applicationIn(visit);
     const tables = await Promise.all(['groups', 'users'].map((path) => tableOf(visit, application, path, new URLSearchParams())));
-    return sheetPage({ ...headOf(application), parts: [...warningsOf(application), meaningOf(application), ...tables] });
+    return detailPage({ ...headOf(application), parts: [...warningsOf(application), meaningOf(application), ...tables] });
   },
 };
 
@@ -89,8 +97,8 @@ const list: ConsolePage = {
     const application = await applicationIn(visit);
     const { path, one } = kindIn(visit);
     const table = await tableOf(visit, application, path, visit.query);
-    const crumbs = below(application, tabsOf(application.id).assignments);
-    return sheetPage({ title: `Assigned ${one}s`, crumbs, parts: [meaningOf(application), table] });
+    const crumbs = applicationCrumbs(application, applicationTabs(application.id).assignments);
+    return detailPage({ title: `Assigned ${one}s`, crumbs, parts: [meaningOf(application), table] });
   },
 };
 
@@ -105,7 +113,7 @@ const NAME: Readonly<Record<AssigneeKind, Field>> = {
 };
 
 /** @throws {ApiError} validation of the field: nobody is called so */
-async function assigneeNamed({ services, request }: Visit, kind: AssigneeKind, name: string): Promise<string> {
+async function assigneeNamed({ services, request }: ConsoleRequest, kind: AssigneeKind, name: string): Promise<string> {
   if (kind === 'user') {
     const user = await getUser(services, name, request).catch(unlessMissing);
     if (user !== undefined) return user.id;
@@ -128,11 +136,11 @@ const add: ConsolePage = {
   async show(visit, typed) {
     const application = await applicationToChange(visit);
     const { kind, one } = kindIn(visit);
-    const back = tabsOf(application.id).assignments;
+    const back = applicationTabs(application.id).assignments;
     const groups = kind === 'group' ? (await listGroups(visit.services, {}, { limit: MOST_SUGGESTIONS, after: undefined })).items : [];
     const field: Field = groups.length === 0 ? NAME[kind] : ({ ...NAME[kind], suggestions: groups.map(({ name }) => name) } as Field);
     return formPage(
-      { title: `Assign a ${one}`, crumbs: below(application, back), fields: [field], submit: 'Assign', cancel: back.href },
+      { title: `Assign a ${one}`, crumbs: applicationCrumbs(application, back), fields: [field], submit: 'Assign', cancel: back.href },
       typed,
     );
   },
@@ -141,7 +149,7 @@ const add: ConsolePage = {
     const { kind } = kindIn(visit);
     const { name } = readFields(z.object({ name: text({ least: 1 }) }), form);
     await assign(visit.services, id, { kind, id: await assigneeNamed(visit, kind, name) }, visit.request);
-    return { goTo: tabsOf(id).assignments.href, notice: 'application-assigned' };
+    return { goTo: applicationTabs(id).assignments.href, notice: 'application-assigned' };
   },
 };
 
@@ -153,7 +161,7 @@ const remove: ConsolePage = {
     const application = await applicationToChange(visit);
     const { kind, one } = kindIn(visit);
     const { name } = await getAssignment(visit.services, application.id, { kind, id: visit.params.assigneeId ?? '' });
-    const back = tabsOf(application.id).assignments;
+    const back = applicationTabs(application.id).assignments;
     const facts = [
       kind === 'user'
         ? 'Where only those may sign in whom the application is assigned to, this user cannot any more, unless one of his groups is assigned.'
@@ -162,7 +170,7 @@ const remove: ConsolePage = {
     ];
     const title = `Take “${application.label}” from the ${one} “${name}”?`;
     return formPage(
-      { title, crumbs: below(application, back), facts, submit: 'Remove assignment', danger: true, cancel: back.href },
+      { title, crumbs: applicationCrumbs(application, back), facts, submit: 'Remove assignment', danger: true, cancel: back.href },
       typed,
     );
   },
@@ -170,7 +178,7 @@ const remove: ConsolePage = {
     const { id } = await applicationToChange(visit);
     const { kind } = kindIn(visit);
     await unassign(visit.services, id, { kind, id: visit.params.assigneeId ?? '' }, visit.request);
-    return { goTo: tabsOf(id).assignments.href, notice: 'application-unassigned' };
+    return { goTo: applicationTabs(id).assignments.href, notice: 'application-unassigned' };
   },
 };
 

@@ -1,6 +1,7 @@
 /** How an application presents itself: its logo, colour and links, as people see them where they sign in and are asked for consent. */
+
+import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { type Part, sheetPage } from '../../pages/console/sheet.ts';
 import { applicationIn, headOf, warningsOf } from './application-page.console.ts';
 import { partsOf } from './settings.console.ts';
 
@@ -12,13 +13,13 @@ function logoPart(logo: string): Part {
     : { kind: 'words', title, paragraphs: ['It is not shown: its address is not https.'], tone: 'warning' };
 }
 
-export const branding: ConsolePage = {
+export const brandingPage: ConsolePage = {
   path: '/applications/:id/branding',
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
     const { logo_uri: logo } = application.settings;
-    return sheetPage({
+    return detailPage({
       ...headOf(application),
       actions: [{ label: 'Preview', href: `/admin/settings/branding/applications/${encodeURIComponent(application.id)}` }],
       images: logo !== undefined && new URL(logo).protocol === 'https:' ? [new URL(logo).origin] : [],

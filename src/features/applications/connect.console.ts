@@ -1,31 +1,31 @@
 /** Applications → Connect: all that a developer needs to connect the application to an authorization server, with snippets that run as they are. */
 
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import { type Fact, type FactsPart, type Part, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { detailPage, type Fact, type FactsPart, type Part } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { listRefusals } from '../audit/logs.service.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 import { DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
-import { applicationIn, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
-import { usesSecret } from './application-settings.policy.ts';
+import { applicationIn, applicationTabs, headOf, mayChangeApplication, warningsOf } from './application-page.console.ts';
+import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
-import { type Facts, factsOf, isMachine, type Snippet, signsIn } from './snippets/snippet.ts';
+import { type Facts, isMachine, type Snippet, signsIn, snippetFacts } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 
 /** More scopes than a server may have. */
 const ALL_SCOPES = 1000;
 
 /** The server that is asked for, else the default one, else the first. */
-function chosenServer(servers: readonly AuthorizationServer[], { query }: Visit): AuthorizationServer | undefined {
+function chosenServer(servers: readonly AuthorizationServer[], { query }: ConsoleRequest): AuthorizationServer | undefined {
   return [query.get('server'), DEFAULT].map((wanted) => servers.find(({ id }) => id === wanted)).find(Boolean) ?? servers[0];
 }
 
 function secretFact({ id, settings, system }: Application): Fact {
-  const { href } = tabsOf(id).credentials;
+  const { href } = applicationTabs(id).credentials;
   if (system) return { label: 'Client secret', value: 'Known to the service alone' };
-  if (usesSecret(settings))
+  if (clientUsesSecret(settings))
     return { label: 'Client secret', value: [{ text: 'Shown when it was made.' }, { text: 'Lost? Make another one.', href }] };
   return {
     label: 'Client secret',
@@ -106,7 +106,7 @@ function originWarning({ settings }: Application, { kind, redirectUri }: Facts):
 }
 
 /** Why there is no snippet, and what to do. */
-function noSnippet(visit: Visit, application: Application, facts: Facts): readonly Part[] {
+function noSnippet(visit: ConsoleRequest, application: Application, facts: Facts): readonly Part[] {
   if (application.system) return [];
   const isWithoutAddress = !isMachine(facts) && facts.redirectUri === undefined;
   return [
@@ -117,7 +117,7 @@ function noSnippet(visit: Visit, application: Application, facts: Facts): readon
         isWithoutAddress
           ? 'There is none for these settings: the application has no redirect URI, or none without a query, in the form in which libraries send it.'
           : 'There is none for these settings. They are made for the authorization code flow and for client credentials; see Settings, Flow.',
-        ...(mayChange(visit, application) ? ['Change it under Settings.'] : []),
+        ...(mayChangeApplication(visit, application) ? ['Change it under Settings.'] : []),
       ],
     },
   ];
@@ -126,7 +126,7 @@ function noSnippet(visit: Visit, application: Application, facts: Facts): readon
 const REFUSALS = 5;
 
 /** The latest requests of the application that were refused, where there are any. */
-async function refusedParts({ services }: Visit, { id }: Application): Promise<readonly Part[]> {
+async function refusedParts({ services }: ConsoleRequest, { id }: Application): Promise<readonly Part[]> {
   const refused = await listRefusals(services, id, REFUSALS);
   if (refused.length === 0) return [];
   return [
@@ -158,9 +158,9 @@ export const connect: ConsolePage = {
     const server = chosenServer(servers, visit);
     const head = headOf(application);
     const refused = await refusedParts(visit, application);
-    if (server === undefined) return sheetPage({ ...head, parts: [...warningsOf(application), ...refused] });
+    if (server === undefined) return detailPage({ ...head, parts: [...warningsOf(application), ...refused] });
     const { items: scopes } = await listServerScopes(visit.services, server.id, undefined, { limit: ALL_SCOPES, after: undefined });
-    const facts = factsOf(application, { issuer: issuerOf(visit.services.config.baseUrl, server.id), scopes });
+    const facts = snippetFacts(application, { issuer: issuerOf(visit.services.config.baseUrl, server.id), scopes });
     // The service's own applications run already.
     const snippets = application.system ? [] : snippetsFor(facts);
     const snippet = snippets.find(({ id }) => id === visit.query.get('with')) ?? snippets[0];
@@ -182,7 +182,7 @@ export const connect: ConsolePage = {
       typed: { values: new URLSearchParams(), problems: [] },
       submit: 'Show',
     };
-    return sheetPage({
+    return detailPage({
       ...head,
       parts: [
         ...warningsOf(application),

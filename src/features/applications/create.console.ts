@@ -1,18 +1,18 @@
 /** Applications → Create: first the kind, then the few fields that it needs; what is safe is chosen for all others. A secret is told once. */
 import { z } from 'zod';
 import { type Field, formPage, readFields, typedValues } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Drawn, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { APPLICATIONS, addressOf, HOME, KINDS } from './application-page.console.ts';
+import { APPLICATION_KINDS, APPLICATIONS, APPLICATIONS_PATH, applicationPath } from './application-page.console.ts';
 import type { ApplicationType, GivenSettings } from './application-settings.policy.ts';
 import { applicationLabel, clientFields } from './application-settings.service.ts';
 import { createApplication } from './applications.service.ts';
 import { secretTold } from './secret-page.console.ts';
 import { setting } from './setting-group.console.ts';
 
-const CREATE = `${HOME}/new`;
+const CREATE = `${APPLICATIONS_PATH}/new`;
 const kinds = z.enum(['web', 'browser', 'native', 'service']);
 
 const choose: ConsolePage = {
@@ -21,9 +21,9 @@ const choose: ConsolePage = {
   verb: 'write',
   async show(_visit, typed) {
     const fields: readonly Field[] = [
-      { kind: 'radios', name: 'kind', label: 'What kind of application is it?', options: KINDS, value: 'web' },
+      { kind: 'radios', name: 'kind', label: 'What kind of application is it?', options: APPLICATION_KINDS, value: 'web' },
     ];
-    return formPage({ title: 'Create application', crumbs: APPLICATIONS, fields, submit: 'Continue', cancel: HOME }, typed);
+    return formPage({ title: 'Create application', crumbs: APPLICATIONS, fields, submit: 'Continue', cancel: APPLICATIONS_PATH }, typed);
   },
   async receive(_visit, form) {
     return { goTo: `${CREATE}/${readFields(z.object({ kind: kinds }), form).kind}` };
@@ -122,7 +122,7 @@ interface Told {
   readonly secret: string | null;
 }
 
-const kindIn = ({ params }: Visit): ApplicationType => {
+const kindIn = ({ params }: ConsoleRequest): ApplicationType => {
   const found = kinds.safeParse(params.kind);
   if (!found.success) throw notFound(params.kind ?? '', 'ApplicationKind');
   return found.data;
@@ -134,27 +134,35 @@ const create: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const kind = kindIn(visit);
-    const { label, hint = '' } = KINDS.find(({ value }) => value === kind) ?? KINDS[0] ?? { label: '' };
+    const { label, hint = '' } = APPLICATION_KINDS.find(({ value }) => value === kind) ?? APPLICATION_KINDS[0] ?? { label: '' };
     const crumbs = [...APPLICATIONS, { label: 'Create application', href: CREATE }];
     const hidden = formKey();
     return formPage(
-      { title: `Create: ${label}`, lead: hint, crumbs, fields: fieldsFor(kind), hidden, submit: 'Create application', cancel: HOME },
+      {
+        title: `Create: ${label}`,
+        lead: hint,
+        crumbs,
+        fields: fieldsFor(kind),
+        hidden,
+        submit: 'Create application',
+        cancel: APPLICATIONS_PATH,
+      },
       typed,
     );
   },
   async receive(visit, form): Promise<Drawn | { goTo: string; notice: 'application-created' }> {
     const kind = kindIn(visit);
     const input = settingsFor(kind, typedValues(fieldsFor(kind), form));
-    const { id, secret } = await carriedOutOnce(visit, form, [CREATE, input], async (services): Promise<Told> => {
+    const { id, secret } = await submitOnce(visit, form, [CREATE, input], async (services): Promise<Told> => {
       const { application, secret: made } = await createApplication(services, input, visit.request);
       return { id: application.id, secret: made ?? null };
     });
-    if (secret === null) return { goTo: addressOf(id), notice: 'application-created' };
+    if (secret === null) return { goTo: applicationPath(id), notice: 'application-created' };
     return secretTold({
       title: 'Application created',
       application: { id, label: input.label },
       secret,
-      next: addressOf(id),
+      next: applicationPath(id),
       crumbs: APPLICATIONS,
     });
   },

@@ -1,22 +1,30 @@
 /** An application's credentials: by what it proves itself, and its secrets, of which it may have two while it changes from one to the other. */
 
+import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import { type Part, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
-import { applicationIn, applicationToChange, below, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
+import {
+  applicationCrumbs,
+  applicationIn,
+  applicationTabs,
+  applicationToChange,
+  headOf,
+  mayChangeApplication,
+  warningsOf,
+} from './application-page.console.ts';
 import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from './application-secrets.service.ts';
-import { usesSecret } from './application-settings.policy.ts';
+import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application, SecretFacts } from './applications.resource.ts';
 import { secretTold } from './secret-page.console.ts';
 import { partsOf } from './settings.console.ts';
 
 const MOST_SECRETS = 2;
 
-function secretsPart(visit: Visit, application: Application, secrets: readonly SecretFacts[]): Part {
-  const { href } = tabsOf(application.id).credentials;
-  const changes = mayChange(visit, application);
+function secretsPart(visit: ConsoleRequest, application: Application, secrets: readonly SecretFacts[]): Part {
+  const { href } = applicationTabs(application.id).credentials;
+  const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
     title: 'Secrets',
@@ -38,13 +46,13 @@ const list: ConsolePage = {
   async show(visit) {
     const application = await applicationIn(visit);
     const secrets = await listApplicationSecrets(visit.services, application.id);
-    return sheetPage({
+    return detailPage({
       ...headOf(application),
       parts: [
         ...warningsOf(application),
         { kind: 'facts', facts: [{ label: 'Client id', value: application.id, copy: true }] },
         ...(await partsOf(visit, application, 'credentials')),
-        ...(usesSecret(application.settings) ? [secretsPart(visit, application, secrets)] : []),
+        ...(clientUsesSecret(application.settings) ? [secretsPart(visit, application, secrets)] : []),
       ],
     });
   },
@@ -56,25 +64,25 @@ const add: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const back = tabsOf(application.id).credentials;
+    const back = applicationTabs(application.id).credentials;
     const facts = ['The new secret is shown once, on the next page. The present one stays valid until you remove it.'];
     const hidden = formKey();
     return formPage(
-      { title: 'Add a secret', crumbs: below(application, back), facts, hidden, submit: 'Add a secret', cancel: back.href },
+      { title: 'Add a secret', crumbs: applicationCrumbs(application, back), facts, hidden, submit: 'Add a secret', cancel: back.href },
       typed,
     );
   },
   async receive(visit, form) {
     const application = await applicationToChange(visit);
     const { id } = application;
-    const secret = await carriedOutOnce(
+    const secret = await submitOnce(
       visit,
       form,
       [id, 'secret'],
       async (services) => (await createSecret(services, id, undefined, visit.request)).value,
     );
-    const back = tabsOf(id).credentials;
-    return secretTold({ title: 'Secret added', application, secret, next: back.href, crumbs: below(application, back) });
+    const back = applicationTabs(id).credentials;
+    return secretTold({ title: 'Secret added', application, secret, next: back.href, crumbs: applicationCrumbs(application, back) });
   },
 };
 
@@ -85,20 +93,27 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const application = await applicationToChange(visit);
     const secret = await getSecret(visit.services, application.id, visit.params.secretId ?? '');
-    const back = tabsOf(application.id).credentials;
+    const back = applicationTabs(application.id).credentials;
     const facts = [
       `The secret of ${momentOf(secret.created).text} is refused from the next request on. Make sure that the application uses another one.`,
       'This cannot be undone.',
     ];
     return formPage(
-      { title: 'Remove this secret?', crumbs: below(application, back), facts, submit: 'Remove secret', danger: true, cancel: back.href },
+      {
+        title: 'Remove this secret?',
+        crumbs: applicationCrumbs(application, back),
+        facts,
+        submit: 'Remove secret',
+        danger: true,
+        cancel: back.href,
+      },
       typed,
     );
   },
   async receive({ services, params, request }) {
     const { id = '', secretId = '' } = params;
     await deleteSecret(services, id, secretId, request);
-    return { goTo: tabsOf(id).credentials.href, notice: 'application-secret-removed' };
+    return { goTo: applicationTabs(id).credentials.href, notice: 'application-secret-removed' };
   },
 };
 

@@ -1,20 +1,20 @@
 /** An application's life cycle: since when it is there, and its ways to rest, back, and to its end. */
 
+import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { Notice } from '../../pages/console/notices.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import {
-  addressOf,
+  APPLICATIONS_PATH,
+  applicationCrumbs,
   applicationIn,
+  applicationPath,
+  applicationTabs,
   applicationToChange,
-  below,
-  HOME,
   headOf,
-  mayChange,
+  mayChangeApplication,
   statusOf,
-  tabsOf,
   warningsOf,
 } from './application-page.console.ts';
 import type { ApplicationStatus } from './applications.resource.ts';
@@ -25,19 +25,19 @@ const shown: ConsolePage = {
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const address = addressOf(application.id);
+    const address = applicationPath(application.id);
     const ways =
       application.status === 'ACTIVE'
         ? [{ label: 'Deactivate', href: `${address}/deactivate` }]
         : [{ label: 'Activate', href: `${address}/activate`, main: true }];
-    return sheetPage({
+    return detailPage({
       ...headOf(application),
       parts: [
         ...warningsOf(application),
         {
           kind: 'facts',
           title: 'Life cycle',
-          actions: mayChange(visit, application) ? [...ways, { label: 'Delete', href: `${address}/delete` }] : [],
+          actions: mayChangeApplication(visit, application) ? [...ways, { label: 'Delete', href: `${address}/delete` }] : [],
           facts: [
             { label: 'Status', value: statusOf(application) },
             { label: 'Created', value: { moment: momentOf(application.created) } },
@@ -55,7 +55,7 @@ interface Step {
   readonly title: string;
   readonly facts: readonly string[];
   readonly submit: string;
-  readonly notice: Notice;
+  readonly notice: PageNotice;
 }
 
 const step = ({ path, status, title, facts, submit, notice }: Step): ConsolePage => ({
@@ -64,17 +64,17 @@ const step = ({ path, status, title, facts, submit, notice }: Step): ConsolePage
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const back = tabsOf(application.id).lifecycle;
+    const back = applicationTabs(application.id).lifecycle;
     const danger = status === 'INACTIVE';
     return formPage(
-      { title: `${title} “${application.label}”?`, crumbs: below(application, back), facts, submit, danger, cancel: back.href },
+      { title: `${title} “${application.label}”?`, crumbs: applicationCrumbs(application, back), facts, submit, danger, cancel: back.href },
       typed,
     );
   },
   async receive({ services, params, request }) {
     const { id = '' } = params;
     await setApplicationStatus(services, id, status, request);
-    return { goTo: tabsOf(id).lifecycle.href, notice };
+    return { goTo: applicationTabs(id).lifecycle.href, notice };
   },
 });
 
@@ -110,11 +110,11 @@ const remove: ConsolePage = {
       'To stop it for a while, deactivate it instead.',
       'This cannot be undone.',
     ];
-    const back = tabsOf(application.id).lifecycle;
+    const back = applicationTabs(application.id).lifecycle;
     return formPage(
       {
         title: `Delete “${application.label}”?`,
-        crumbs: below(application, back),
+        crumbs: applicationCrumbs(application, back),
         facts,
         submit: 'Delete application',
         danger: true,
@@ -125,7 +125,7 @@ const remove: ConsolePage = {
   },
   async receive({ services, params, request }) {
     await deleteApplication(services, params.id ?? '', request);
-    return { goTo: HOME, notice: 'application-deleted' };
+    return { goTo: APPLICATIONS_PATH, notice: 'application-deleted' };
   },
 };
 

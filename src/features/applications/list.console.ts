@@ -1,10 +1,17 @@
 /** Applications: the list. */
 
+import { listPage } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
-import { addressOf, HOME, KINDS, kindOf, mayWrite, statusOf } from './application-page.console.ts';
+import {
+  APPLICATION_KINDS,
+  APPLICATIONS_PATH,
+  applicationKindOf,
+  applicationPath,
+  mayWrite,
+  statusOf,
+} from './application-page.console.ts';
 import { listApplications } from './applications.service.ts';
 
 const STATUSES = [
@@ -12,7 +19,7 @@ const STATUSES = [
   { value: 'ACTIVE', label: 'Active' },
   { value: 'INACTIVE', label: 'Inactive' },
 ];
-const ANY_KIND = [{ value: '', label: 'Any kind' }, ...KINDS.map(({ value, label }) => ({ value, label }))];
+const ANY_KIND = [{ value: '', label: 'Any kind' }, ...APPLICATION_KINDS.map(({ value, label }) => ({ value, label }))];
 
 /** What narrows the list, as a filter of the management API; undefined: nothing does. */
 function filterOf(q: string, kind: string, status: string): string | undefined {
@@ -27,7 +34,7 @@ function filterOf(q: string, kind: string, status: string): string | undefined {
 const oneOf = (options: readonly { readonly value: string }[], typed: string | null): string =>
   options.find(({ value }) => value === typed)?.value ?? '';
 
-export const list: ConsolePage = {
+export const applicationList: ConsolePage = {
   path: '/applications',
   access: 'service',
   async show(visit) {
@@ -40,7 +47,7 @@ export const list: ConsolePage = {
     const status = oneOf(STATUSES, query.get('status'));
     const filter = filterOf(q, kind, status);
     const { items, next } = await listApplications(services, { filter }, { limit: LIMIT, after: afterIn(query) });
-    const create = { label: 'Create application', href: `${HOME}/new`, main: true };
+    const create = { label: 'Create application', href: `${APPLICATIONS_PATH}/new`, main: true };
     const isNarrowed = filter !== undefined;
     return listPage({
       title: 'Applications',
@@ -51,9 +58,9 @@ export const list: ConsolePage = {
         columns: ['Name', 'Kind', 'Status', 'Client id', 'Last change'],
         rows: items.map((application) => ({
           cells: [
-            { text: application.label, href: addressOf(application.id) },
+            { text: application.label, href: applicationPath(application.id) },
             [
-              { text: kindOf(application.settings.application_type) },
+              { text: applicationKindOf(application.settings.application_type) },
               ...(application.system ? [{ text: 'part of the service', tone: 'plain' as const }] : []),
             ],
             statusOf(application),
@@ -74,7 +81,7 @@ export const list: ConsolePage = {
           ],
           isNarrowed,
         },
-        pager: pagerOf(HOME, query, next),
+        pager: pagerOf(APPLICATIONS_PATH, query, next),
       },
     });
   },

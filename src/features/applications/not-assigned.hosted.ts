@@ -3,14 +3,14 @@
  * section 4.1.2.1). Who is assigned was decided before.
  */
 import type Koa from 'koa';
-import { accountLabel } from '../../pages/hosted/facts.ts';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { logoOf } from '../../pages/hosted/links.ts';
-import { carryOn } from '../../pages/hosted/way.ts';
+import { accountLabel } from '../../pages/hosted/page-models.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import type { House, InteractionDetails } from '../sign-in/interactions.hosted.ts';
+import type { InteractionDetails, SignInDeps } from '../sign-in/interactions.hosted.ts';
 
-export async function tellNotAssigned(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+export async function tellNotAssigned(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
   const { application, account } = details;
   const { logo, images } = logoOf(application);
@@ -25,11 +25,11 @@ export async function tellNotAssigned(house: House, ctx: Koa.Context, details: I
     cancel: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/return`),
     scripts: ['reload-when-stale.js'],
   };
-  await house.pages.render(ctx, 'not-assigned', locals, { status: 403, images, formAction: details.redirectOrigins });
+  await deps.pages.render(ctx, 'not-assigned', locals, { status: 403, images, formAction: details.redirectOrigins });
 }
 
 /** Back to the application. */
-export async function returnNotAssigned(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+export async function returnNotAssigned(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const result = { error: 'access_denied', error_description: 'The user is not assigned to the application' } as const;
-  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

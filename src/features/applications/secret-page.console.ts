@@ -1,6 +1,7 @@
 /** The page that tells a secret of an application: this once. */
+
+import { detailPage } from '../../pages/console/detail-page.ts';
 import type { Crumb, Drawn } from '../../pages/console/page.ts';
-import { sheetPage } from '../../pages/console/sheet.ts';
 
 interface Told {
   readonly title: string;
@@ -12,7 +13,7 @@ interface Told {
 }
 
 export const secretTold = ({ title, application, secret, next, crumbs }: Told): Drawn =>
-  sheetPage({
+  detailPage({
     title,
     lead: 'Copy the secret now: it is shown only this once.',
     crumbs,

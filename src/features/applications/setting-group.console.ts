@@ -1,7 +1,7 @@
 /** What a group of settings is, and how its fields and facts are told. */
 
+import type { Content, Fact, Piece } from '../../pages/console/detail-page.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
-import type { Content, Fact, Piece } from '../../pages/console/sheet.ts';
 import type { Application } from './applications.resource.ts';
 
 /** What the settings of an application refer to. */

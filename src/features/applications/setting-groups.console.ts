@@ -4,12 +4,20 @@
  */
 
 import type { SettingGroup } from './setting-group.console.ts';
-import { authentication } from './settings/authentication.console.ts';
-import { branding } from './settings/branding.console.ts';
+import { authenticationSettings } from './settings/authentication.console.ts';
+import { brandingSettings } from './settings/branding.console.ts';
 import { flow } from './settings/flow.console.ts';
 import { general } from './settings/general.console.ts';
-import { logout } from './settings/logout.console.ts';
-import { signIn } from './settings/sign-in.console.ts';
-import { tokens } from './settings/tokens.console.ts';
+import { logoutSettings } from './settings/logout.console.ts';
+import { signInSettings } from './settings/sign-in.console.ts';
+import { tokenSettings } from './settings/tokens.console.ts';
 
-export const GROUPS: readonly SettingGroup[] = [general, flow, signIn, tokens, logout, authentication, branding];
+export const SETTING_GROUPS: readonly SettingGroup[] = [
+  general,
+  flow,
+  signInSettings,
+  tokenSettings,
+  logoutSettings,
+  authenticationSettings,
+  brandingSettings,
+];

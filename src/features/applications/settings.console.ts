@@ -1,36 +1,45 @@
 /** An application's settings: shown in groups on the tabs Settings, Credentials and Branding, and edited a group at a time. */
 
+import { detailPage, type FactsPart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import { type FactsPart, sheetPage } from '../../pages/console/sheet.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
-import { addressOf, applicationIn, applicationToChange, below, headOf, mayChange, tabsOf, warningsOf } from './application-page.console.ts';
+import {
+  applicationCrumbs,
+  applicationIn,
+  applicationPath,
+  applicationTabs,
+  applicationToChange,
+  headOf,
+  mayChangeApplication,
+  warningsOf,
+} from './application-page.console.ts';
 import type { Application } from './applications.resource.ts';
-import { changeSettings } from './applications.service.ts';
+import { changeApplicationSettings } from './applications.service.ts';
 import { secretTold } from './secret-page.console.ts';
 import type { SettingGroup, Surroundings, Tab } from './setting-group.console.ts';
-import { GROUPS } from './setting-groups.console.ts';
+import { SETTING_GROUPS } from './setting-groups.console.ts';
 import { changesIn } from './setting-values.console.ts';
 
 /** So many identity providers are offered to choose from. */
 const MOST_PROVIDERS = 200;
 
-async function surroundings({ services }: Visit): Promise<Surroundings> {
+async function surroundings({ services }: ConsoleRequest): Promise<Surroundings> {
   return { providers: (await listIdentityProviders(services, {}, { limit: MOST_PROVIDERS, after: undefined })).items };
 }
 
 /** The groups of a tab, each with a way to edit it. */
-export async function partsOf(visit: Visit, application: Application, tab: Tab): Promise<readonly FactsPart[]> {
+export async function partsOf(visit: ConsoleRequest, application: Application, tab: Tab): Promise<readonly FactsPart[]> {
   const around = await surroundings(visit);
-  return GROUPS.filter((group) => group.tab === tab).map(({ id, title, lead, facts }) => ({
+  return SETTING_GROUPS.filter((group) => group.tab === tab).map(({ id, title, lead, facts }) => ({
     kind: 'facts',
     title,
     ...(lead !== undefined && { lead }),
     facts: facts(application, around),
-    actions: mayChange(visit, application)
-      ? [{ label: `Edit ${title.toLowerCase()}`, href: `${addressOf(application.id)}/settings/${id}` }]
+    actions: mayChangeApplication(visit, application)
+      ? [{ label: `Edit ${title.toLowerCase()}`, href: `${applicationPath(application.id)}/settings/${id}` }]
       : [],
   }));
 }
@@ -40,13 +49,13 @@ const shown: ConsolePage = {
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    return sheetPage({ ...headOf(application), parts: [...warningsOf(application), ...(await partsOf(visit, application, 'settings'))] });
+    return detailPage({ ...headOf(application), parts: [...warningsOf(application), ...(await partsOf(visit, application, 'settings'))] });
   },
 };
 
 /** @throws {ApiError} not found */
-function groupIn({ params }: Visit): SettingGroup {
-  const group = GROUPS.find(({ id }) => id === params.group);
+function groupIn({ params }: ConsoleRequest): SettingGroup {
+  const group = SETTING_GROUPS.find(({ id }) => id === params.group);
   if (group === undefined) throw notFound(params.group ?? '', 'SettingGroup');
   return group;
 }
@@ -58,12 +67,12 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const application = await applicationToChange(visit);
     const { title, lead, tab, fields } = groupIn(visit);
-    const back = tabsOf(application.id)[tab];
+    const back = applicationTabs(application.id)[tab];
     return formPage(
       {
         title: `Edit ${title.toLowerCase()}`,
         ...(lead !== undefined && { lead }),
-        crumbs: below(application, back),
+        crumbs: applicationCrumbs(application, back),
         fields: fields(application, await surroundings(visit)),
         hidden: formKey(),
         submit: 'Save',
@@ -77,20 +86,20 @@ const edit: ConsolePage = {
     const application = await applicationToChange(visit);
     const changes = changesIn(fields(application, await surroundings(visit)), form);
     // A method that needs a first secret makes one.
-    const { label, secret } = await carriedOutOnce(visit, form, [application.id, id, changes], async (services) => {
-      const { application: changed, secret: made } = await changeSettings(services, application.id, changes, visit.request);
+    const { label, secret } = await submitOnce(visit, form, [application.id, id, changes], async (services) => {
+      const { application: changed, secret: made } = await changeApplicationSettings(services, application.id, changes, visit.request);
       return { label: changed.label, secret: made ?? null };
     });
-    const back = tabsOf(application.id)[tab];
+    const back = applicationTabs(application.id)[tab];
     if (secret === null) return { goTo: back.href, notice: 'application-changed' };
     return secretTold({
       title: 'The application has a secret now',
       application: { id: application.id, label },
       secret,
       next: back.href,
-      crumbs: below(application, back),
+      crumbs: applicationCrumbs(application, back),
     });
   },
 };
 
-export const settings: readonly ConsolePage[] = [shown, edit];
+export const applicationSettingsPages: readonly ConsolePage[] = [shown, edit];

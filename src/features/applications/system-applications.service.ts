@@ -11,8 +11,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { type ApplicationSettings, SYSTEM_APPLICATIONS, type SystemApplicationId } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
-import { createApplication, secretContext } from './applications.service.ts';
-import { findApplicationWithSecrets, updateApplication } from './applications.store.ts';
+import { applicationSecretContext, createApplication } from './applications.service.ts';
+import { findApplicationWithSecrets, updateApplicationRow } from './applications.store.ts';
 
 interface SystemApplication {
   readonly label: string;
@@ -81,7 +81,7 @@ async function bringUpToDate(
   const settings = { ...application.settings, ...wanted };
   if (application.status === status && isDeepStrictEqual(application.settings, settings)) return;
   await database.transaction(async (trx) => {
-    await updateApplication(trx, id, { status, settings, lastUpdated: present() });
+    await updateApplicationRow(trx, id, { status, settings, lastUpdated: present() });
     await recordEvent(trx, {
       eventType: 'application.lifecycle.update',
       displayMessage: 'Update application',
@@ -105,7 +105,7 @@ export async function systemClient(services: Services, id: SystemApplicationId):
   const found = await findApplicationWithSecrets(services.database.knex, id);
   const [newest] = found?.sealedSecrets ?? [];
   if (found?.application.status !== 'ACTIVE' || newest === undefined) return undefined;
-  return { clientId: id, clientSecret: services.keyring.open(newest.sealed, secretContext(newest.id)) };
+  return { clientId: id, clientSecret: services.keyring.open(newest.sealed, applicationSecretContext(newest.id)) };
 }
 
 /** Another process was faster. */

@@ -1,14 +1,14 @@
 /** The applications of a user: those that are assigned to him or to his groups, and those where he may begin. */
 
 import { applicationsIn } from '../../pages/console/candidates.ts';
+import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { picked, pickField } from '../../pages/console/pick.ts';
-import type { Piece } from '../../pages/console/sheet.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { assign, getAssignment, listOpenApplications, listUserAssignments, unassign } from './application-assignments.service.ts';
 import { getApplication } from './applications.service.ts';
 
@@ -20,7 +20,7 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const { id } = subject.user;
     const home = homeOf(id);
     const assigned = await listUserAssignments(services, id, { limit: LIMIT, after: afterIn(query) }, request);
@@ -72,22 +72,22 @@ const add: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { user, crumbs } = await subjectOf(visit);
+    const { user, crumbs } = await userSubject(visit);
     const fields = [await pickField(applicationsIn(visit), { name: 'applicationId', label: 'Application' }, typed)];
     const submit = 'Assign application';
     return formPage({ title: submit, crumbs, fields, submit, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
-    const { user } = await subjectOf(visit);
-    const applicationId = await picked(applicationsIn(visit), 'applicationId', form.get('applicationId') ?? '');
+    const { user } = await userSubject(visit);
+    const applicationId = await pickedId(applicationsIn(visit), 'applicationId', form.get('applicationId') ?? '');
     if (applicationId === undefined) throw validation([{ field: 'applicationId', message: 'is required' }]);
     await assign(visit.services, applicationId, { kind: 'user', id: user.id }, visit.request);
     return { goTo: homeOf(user.id), notice: 'application-assigned-to-user' };
   },
 };
 
-async function assignmentOf(visit: Visit) {
-  const { user, name, crumbs } = await subjectOf(visit);
+async function assignmentOf(visit: ConsoleRequest) {
+  const { user, name, crumbs } = await userSubject(visit);
   const application = await getApplication(visit.services, visit.params.applicationId ?? '');
   await getAssignment(visit.services, application.id, { kind: 'user', id: user.id });
   return { user, name, application, crumbs: [...crumbs, { label: 'Applications', href: homeOf(user.id) }] };

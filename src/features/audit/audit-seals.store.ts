@@ -61,7 +61,7 @@ export async function unsealedEvents(executor: Executor, limit: number): Promise
   return executor('audit_events').whereNull('seal').orderBy(['seal', 'seq']).limit(limit).select<SealableEvent[]>(SEALABLE);
 }
 
-export interface Seal {
+export interface AuditSeal {
   readonly n: number;
   readonly previous: string;
   readonly content: string;
@@ -80,7 +80,7 @@ export interface Seal {
   readonly removalMac: string | null;
 }
 
-const SEAL: Columns<Seal> = {
+const SEAL: Columns<AuditSeal> = {
   n: 'n',
   previous: 'previous',
   content: 'content',
@@ -97,7 +97,7 @@ const SEAL: Columns<Seal> = {
   removalMac: 'removal_mac',
 };
 const { entries: _entries, ...SEAL_ALONE } = SEAL;
-type SealAlone = Omit<Seal, 'entries'>;
+type SealAlone = Omit<AuditSeal, 'entries'>;
 
 /** @returns the last one */
 export async function findHead(executor: Executor): Promise<SealAlone | undefined> {
@@ -105,12 +105,12 @@ export async function findHead(executor: Executor): Promise<SealAlone | undefine
 }
 
 /** The seals that follow, with their entries. @param after 0: from the first on */
-export async function listSeals(executor: Executor, after: number, limit: number): Promise<Seal[]> {
-  return executor('audit_seals').where('n', '>', after).orderBy('n').limit(limit).select<Seal[]>(SEAL);
+export async function listSeals(executor: Executor, after: number, limit: number): Promise<AuditSeal[]> {
+  return executor('audit_seals').where('n', '>', after).orderBy('n').limit(limit).select<AuditSeal[]>(SEAL);
 }
 
-export async function insertSeal(trx: Executor, seal: Omit<Seal, 'removed' | 'removalKeyId' | 'removalMac'>): Promise<void> {
-  await trx('audit_seals').insert({ ...toRow<Seal>(SEAL, seal), entries: JSON.stringify(seal.entries) });
+export async function insertSeal(trx: Executor, seal: Omit<AuditSeal, 'removed' | 'removalKeyId' | 'removalMac'>): Promise<void> {
+  await trx('audit_seals').insert({ ...toRow<AuditSeal>(SEAL, seal), entries: JSON.stringify(seal.entries) });
 }
 
 const MARK = `UPDATE audit_events e SET seal = ?, commitments = m.commitments

@@ -8,6 +8,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { isBackdated, isNotMuchLater, PSEUDONYM, personalParts } from './audit-chain.policy.ts';
 import { AuditSigner, type Commitments, contentDigest, eventDigest, sealHash } from './audit-digests.service.ts';
 import {
+  type AuditSeal,
   countUnsealed,
   deletedUserIds,
   eventsOfSeals,
@@ -15,7 +16,6 @@ import {
   findStray,
   findUserIds,
   listSeals,
-  type Seal,
   type SealedEvent,
 } from './audit-seals.store.ts';
 
@@ -24,7 +24,7 @@ const PAGE = 20;
 
 type Event = SealedEvent<Commitments>;
 
-export interface Verification {
+export interface AuditVerification {
   readonly events: number;
   readonly batches: number;
   /** Newer events are in no batch yet. */
@@ -53,7 +53,7 @@ export interface NotedSeal {
 export async function verifyAuditLog(
   { database, keyring }: Pick<Services, 'database' | 'keyring'>,
   noted?: NotedSeal,
-): Promise<Verification> {
+): Promise<AuditVerification> {
   return database.knex.transaction(
     async (trx) => {
       const lastRemoved = await findLastRemoved(trx);
@@ -86,16 +86,16 @@ class Walk {
   batches = 0;
   pseudonymised = 0;
   removedEvents = 0;
-  last: Seal | undefined;
+  last: AuditSeal | undefined;
   /** When nothing was left unsealed, at last. */
   #allSealedAt: Date | undefined;
   /** The last seal, where SECRET_KEY does not hold its key: one under a known key proves all before. */
-  #unproven: Seal | undefined;
+  #unproven: AuditSeal | undefined;
 
   constructor(
     readonly trx: Executor,
     readonly signer: AuditSigner,
-    readonly lastRemoved: Omit<Seal, 'entries'> | undefined,
+    readonly lastRemoved: Omit<AuditSeal, 'entries'> | undefined,
     readonly deleted: ReadonlySet<string>,
     readonly noted: NotedSeal | undefined,
   ) {}
@@ -123,7 +123,7 @@ class Walk {
     throw new Mistake(`The events up to seal ${n} are missing, and no key of SECRET_KEY vouches for their removal.`);
   }
 
-  async #checkPage(seals: readonly Seal[]): Promise<void> {
+  async #checkPage(seals: readonly AuditSeal[]): Promise<void> {
     const events = await eventsOfSeals<Commitments>(this.trx, this.last?.n ?? 0, seals.at(-1)?.n ?? 0);
     for (const seal of seals) {
       this.#checkSeal(seal);
@@ -137,7 +137,7 @@ class Walk {
     }
   }
 
-  #checkSeal(seal: Seal): void {
+  #checkSeal(seal: AuditSeal): void {
     const expected = (this.last?.n ?? 0) + 1;
     if (seal.n !== expected) throw new Mistake(`Seal ${expected} is missing.`);
     if (seal.previous !== (this.last?.hash ?? '')) throw new Mistake(`Seal ${seal.n} does not follow from the seal before.`);
@@ -151,14 +151,14 @@ class Walk {
     }
   }
 
-  #checkRemoved(seal: Seal, [event]: readonly Event[]): void {
+  #checkRemoved(seal: AuditSeal, [event]: readonly Event[]): void {
     if (event !== undefined) throw new Mistake(`${describe(event)} stands in batch ${seal.n}, whose events were removed.`);
     const isExplained = this.lastRemoved !== undefined && seal.n <= this.lastRemoved.n;
     if (!isExplained) throw new Mistake(`The events of seal ${seal.n} are missing, and not by retention.`);
     this.removedEvents += seal.count;
   }
 
-  #checkEvents({ n, entries }: Seal, events: readonly Event[]): void {
+  #checkEvents({ n, entries }: AuditSeal, events: readonly Event[]): void {
     const there = new Map(events.map((event) => [event.seq, event]));
     for (const [seq, digest] of entries ?? []) {
       const event = there.get(seq);

@@ -136,7 +136,7 @@ export async function countFailures(executor: Executor, type: EventType, since: 
 }
 
 /** The newest refusals of an application's requests; among the newest of all, so that one index finds them however many events there are. */
-export async function listRefusals(executor: Executor, applicationId: string, limit: number): Promise<StoredEvent[]> {
+export async function selectRefusals(executor: Executor, applicationId: string, limit: number): Promise<StoredEvent[]> {
   const newest = executor('audit_events')
     .whereIn('event_type', ['app.oauth2.as.authorize', 'app.oauth2.as.token.grant'])
     .orderBy('seq', 'desc')

@@ -1,20 +1,20 @@
 /** One event of the system log: all that is kept of it, what it changed, and what else happened in the same request. */
 
+import { type Content, detailPage, type Fact, type Part, type Piece } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
-import { type Content, type Fact, type Part, type Piece, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { tellDecision } from './decision-text.console.ts';
 import { changedFields } from './difference.console.ts';
+import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { COLUMNS, outcomePieces, rowOf } from './log.console.ts';
 import { describeEvent } from './log-events.service.ts';
 import { readLogEvent } from './logs.service.ts';
-import { addressOfEntry, kindOf, LOG, partyPiece } from './places.console.ts';
-import { tellDecision } from './told-decision.console.ts';
 
-export const CRUMBS: readonly Crumb[] = [{ label: 'Reports' }, { label: 'System log', href: LOG }];
+export const LOG_CRUMBS: readonly Crumb[] = [{ label: 'Reports' }, { label: 'System log', href: LOG }];
 
 /** The pages about one event. */
-export function tabsOf(event: StoredEvent): readonly Action[] {
+export function logTabs(event: StoredEvent): readonly Action[] {
   if (tellDecision(event) === undefined) return [];
   const address = addressOfEntry(event.uuid);
   return [
@@ -25,7 +25,7 @@ export function tabsOf(event: StoredEvent): readonly Action[] {
 
 const withKind = (party: StoredEvent['actor'], beside: readonly StoredEvent['actor'][]): readonly Piece[] => [
   partyPiece(party, beside),
-  { text: kindOf(party), soft: true },
+  { text: targetKindOf(party), soft: true },
 ];
 
 function factsOf(event: StoredEvent): readonly Fact[] {
@@ -85,10 +85,10 @@ export const entry: ConsolePage = {
       rows: others.map(rowOf),
       empty: 'Nothing else happened in the same request.',
     };
-    return sheetPage({
+    return detailPage({
       title: event.displayMessage,
-      crumbs: CRUMBS,
-      tabs: tabsOf(event),
+      crumbs: LOG_CRUMBS,
+      tabs: logTabs(event),
       parts: [
         { kind: 'facts', facts: factsOf(event) },
         ...changesOf(event),

@@ -1,23 +1,23 @@
 /** Why an event of the system log ended as it did: what decided then, and, of a request for tokens, what it would come to today. */
 
-import { type Verdict, verdictOf } from '../../pages/console/explanation.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import { type Part, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { type Verdict, verdictOf } from '../../pages/console/decision-steps.ts';
+import { detailPage, type Part } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, notFound } from '../../platform/errors/errors.ts';
 import type { JudgedRequest } from '../policies/decisions.policy.ts';
-import type { Prompt } from '../policies/simulation.policy.ts';
+import type { SimulatedPrompt } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
-import { CRUMBS, tabsOf } from './entry.console.ts';
+import { type ToldStep, tellDecision } from './decision-text.console.ts';
+import { LOG_CRUMBS, logTabs } from './entry.console.ts';
+import { partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { readLogEvent } from './logs.service.ts';
-import { kindOf, partyPiece } from './places.console.ts';
-import { type ToldStep, tellDecision } from './told-decision.console.ts';
 
-const PROMPTS: readonly Prompt[] = ['none', 'login', 'consent'];
+const PROMPTS: readonly SimulatedPrompt[] = ['none', 'login', 'consent'];
 
 /** @returns undefined where the application, the server or the user is not there any more */
-async function today({ services }: Visit, { actor }: StoredEvent, request: JudgedRequest): Promise<Verdict | undefined> {
+async function today({ services }: ConsoleRequest, { actor }: StoredEvent, request: JudgedRequest): Promise<Verdict | undefined> {
   const { clientId, serverId, grantType, scopes, prompt = '' } = request;
   const words = prompt.split(' ');
   const prompts = new Set(
@@ -47,7 +47,7 @@ const GONE = 'What it would come to today cannot be told: the user, the applicat
 /** The simulator supposes that whoever asks has proved himself. */
 const NO_FACTOR = 'Second factors are not part of what is asked here.';
 
-export const explain: ConsolePage = {
+export const explainPage: ConsolePage = {
   path: '/reports/log/:uuid/explain',
   access: 'service',
   async show(visit) {
@@ -59,11 +59,11 @@ export const explain: ConsolePage = {
     );
     const now = told.request && (await today(visit, event, told.request));
     const isFactor = (event.debugContext.decision as { kind?: string } | undefined)?.kind === 'second-factor-needed';
-    return sheetPage({
+    return detailPage({
       title: `Why: ${event.displayMessage}`,
       lead: `${event.outcome.result === 'SUCCESS' ? 'It succeeded' : 'It failed'}, ${momentOf(event.published).text}.`,
-      crumbs: CRUMBS,
-      tabs: tabsOf(event),
+      crumbs: LOG_CRUMBS,
+      tabs: logTabs(event),
       parts: [
         { kind: 'words', title: 'What decided', tone: told.tone, paragraphs: told.sentences },
         ...(told.steps.length === 0 ? [] : [steps(told.steps)]),
@@ -75,7 +75,7 @@ export const explain: ConsolePage = {
               {
                 kind: 'facts',
                 title: 'Who and what it was about',
-                facts: parties.map((party) => ({ label: capital(kindOf(party)), value: partyPiece(party, parties) })),
+                facts: parties.map((party) => ({ label: capital(targetKindOf(party)), value: partyPiece(party, parties) })),
               } as const,
             ]),
       ],

@@ -1,19 +1,19 @@
 /** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
 
-import type { ConsolePage, Problem, Visit } from '../../pages/console/page.ts';
+import { detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { problemsOf } from '../../pages/console/refusals.ts';
-import { type Piece, type Row, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { fieldMessages } from '../../pages/console/refusals.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { tellDecision } from './decision-text.console.ts';
+import { addressOfEntry, LOG, partyPiece } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { describeEvent } from './log-events.service.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
 import { readLogs } from './logs.service.ts';
-import { addressOfEntry, LOG, partyPiece } from './places.console.ts';
-import { tellDecision } from './told-decision.console.ts';
 
 /** Entries of a file at most. */
 const MOST_KEPT = 1000;
@@ -22,18 +22,18 @@ const BUSY = 'Others are searching just now. Search again in a moment.';
 
 interface Found {
   readonly page: Page<StoredEvent>;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FieldMessage[];
 }
 
 /** A search that cannot be carried out finds nothing, and says why. */
-async function find({ services, query }: Visit, { question, problems }: LogSearch): Promise<Found> {
+async function find({ services, query }: ConsoleRequest, { question, problems }: LogSearch): Promise<Found> {
   const nothing = { items: [], next: undefined };
   if (problems.length > 0) return { page: nothing, problems };
   try {
     return { page: await readLogs(services, question, { limit: LIMIT, after: afterIn(query) }), problems };
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 429;
-    const told = isBusy ? [{ message: BUSY }] : problemsOf(error);
+    const told = isBusy ? [{ message: BUSY }] : fieldMessages(error);
     if (told === undefined) throw error;
     // The filter is made of several fields.
     return {
@@ -49,7 +49,7 @@ export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): rea
 ];
 
 /** An event as a row of a list. */
-export function rowOf(event: StoredEvent): Row {
+export function rowOf(event: StoredEvent): TableRow {
   const { uuid, published, displayMessage, eventType, actor, target } = event;
   const parties = [actor, ...target];
   const [first, ...rest] = target;
@@ -83,7 +83,7 @@ export const log: ConsolePage = {
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after' && name !== 'notice'));
     const file = `${LOG}/download${kept.size === 0 ? '' : `?${kept}`}`;
     const span = lookedBackTo === undefined ? '' : ` Looked back to ${momentOf(lookedBackTo).text}; set “Since” to look further back.`;
-    return sheetPage({
+    return detailPage({
       title: 'System log',
       lead: 'Who did what, when and from where, the newest first.',
       crumbs: [{ label: 'Reports' }],

@@ -15,7 +15,7 @@ import {
   findAuditEvent,
   listAuditEvents,
   listEventsOfRequest,
-  listRefusals as refusalsOf,
+  selectRefusals as refusalsOf,
 } from './audit.store.ts';
 import type { StoredEvent } from './events.resource.ts';
 

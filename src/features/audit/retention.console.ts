@@ -3,9 +3,9 @@
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { changeSettings, DEFAULTS, readSettings } from '../settings/settings.service.ts';
+import { changeSettings, DEFAULT_SETTINGS, readSettings } from '../settings/settings.service.ts';
 import { settingsBodies } from '../settings/settings-fields.service.ts';
-import { LOG } from './places.console.ts';
+import { LOG } from './event-links.console.ts';
 
 const fieldFor = (retentionDays: number | null): Field => ({
   name: 'retentionDays',
@@ -34,7 +34,7 @@ export const retention: ConsolePage = {
     );
   },
   async receive({ services, request }, form) {
-    const { retentionDays = null } = typedValues([fieldFor(DEFAULTS.audit.retentionDays)], form);
+    const { retentionDays = null } = typedValues([fieldFor(DEFAULT_SETTINGS.audit.retentionDays)], form);
     await changeSettings(services, 'audit', parse(settingsBodies.audit, { retentionDays }), request);
     return { goTo: LOG, notice: 'retention-changed' };
   },

@@ -7,7 +7,7 @@ import type { SigningAlg, SigningKey } from './signing-keys.resource.ts';
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
 
 /** RFC 9068 section 2.1, and what resource servers know that are older. */
-export type AccessTokenType = 'at+jwt' | 'JWT';
+type AccessTokenType = 'at+jwt' | 'JWT';
 
 export interface AuthorizationServer {
   /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */

@@ -1,15 +1,15 @@
 /** The keys that an authorization server signs with, how each stands, and rotating them at once. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
+import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import type { Piece } from '../../pages/console/sheet.ts';
-import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { nextRotation } from './key-rotation.policy.ts';
-import { crumbsBelow, serverPage, subjectOf } from './server-page.console.ts';
+import { crumbsBelow, serverPage, serverSubject } from './server-page.console.ts';
 import type { SigningKey } from './signing-keys.resource.ts';
 import { keysInUse, listServerKeys, rotateSigningKeys } from './signing-keys.service.ts';
 
@@ -23,7 +23,7 @@ const keys: ConsolePage = {
   path: '/api/servers/:serverId/keys',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const { server, home, isChangeable } = subject;
     const { items, next } = inPages(await listServerKeys(visit.services, server.id), { limit: LIMIT, after: afterIn(visit.query) });
     const inUse = (await keysInUse(visit.services, server.id)).get(server.id);
@@ -72,7 +72,7 @@ const rotate: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const crumbs = crumbsBelow(subject, { label: 'Keys', href: `${subject.home}/keys` });
     const facts = [
       'The announced key signs from now on, the one before it retires, and a new one is announced. Tokens that are out stay good.',
@@ -94,9 +94,9 @@ const rotate: ConsolePage = {
     );
   },
   async receive(visit, form) {
-    const { server, home } = await subjectOf(visit);
+    const { server, home } = await serverSubject(visit);
     // A key that was announced a moment ago is known to nobody: the form sent twice rotates once.
-    await carriedOutOnce(visit, form, [home, 'rotate'], async (services) => {
+    await submitOnce(visit, form, [home, 'rotate'], async (services) => {
       await rotateSigningKeys(services, server.id, visit.request);
       return null;
     });

@@ -1,21 +1,21 @@
 /** The life cycle of an authorization server: activating, deactivating and deleting it, each with what follows from it. */
 
+import type { Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import type { Part } from '../../pages/console/sheet.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import type { ServerStatus } from './authorization-servers.resource.ts';
 import { deleteAuthorizationServer, setServerStatus } from './authorization-servers.service.ts';
-import { crumbsBelow, SERVERS_HOME, type Subject, serverPage, serverStatus, subjectOf } from './server-page.console.ts';
+import { crumbsBelow, SERVERS_HOME, type ServerSubject, serverPage, serverStatus, serverSubject } from './server-page.console.ts';
 
 /** @throws {ApiError} not found; wrong state: the built-in server is always there */
-async function subjectThatEnds(visit: Visit): Promise<Subject> {
-  const subject = await subjectOf(visit);
+async function subjectThatEnds(visit: ConsoleRequest): Promise<ServerSubject> {
+  const subject = await serverSubject(visit);
   if (subject.isBuiltIn) throw wrongState('The built-in authorization server is always active, and is not deleted.');
   return subject;
 }
 
-const crumbs = (subject: Subject) => crumbsBelow(subject, { label: 'Life cycle', href: `${subject.home}/life-cycle` });
+const crumbs = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Life cycle', href: `${subject.home}/life-cycle` });
 
 const overview: ConsolePage = {
   path: '/api/servers/:serverId/life-cycle',

@@ -1,9 +1,9 @@
 /** API → Authorization servers: the list of them, and creating one. */
 import { z } from 'zod';
+import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage } from '../../pages/console/sheet.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { serverFields } from './authorization-server-fields.service.ts';

@@ -1,6 +1,6 @@
 /** API → Authorization servers: all of its pages, in the order in which addresses are compared. */
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { serverClaims } from '../claims/claims.console.ts';
+import { claimPages } from '../claims/claims.console.ts';
 import { serverPolicies } from '../policies/policies.console.ts';
 import { serverRules } from '../policies/rules.console.ts';
 import { serverSimulator } from '../policies/simulator.console.ts';
@@ -15,7 +15,7 @@ export const servers: readonly ConsolePage[] = [
   ...serverSettings,
   ...serverLifeCycle,
   ...serverScopes,
-  ...serverClaims,
+  ...claimPages,
   ...serverPolicies,
   ...serverRules,
   ...serverKeys,

@@ -1,7 +1,7 @@
 /** What the pages about one authorization server have in common: which it is, what may be changed of it here, the tabs from one to the other. */
 
-import type { Action, Crumb, Drawn, Visit } from '../../pages/console/page.ts';
-import { type Part, type Piece, sheetPage } from '../../pages/console/sheet.ts';
+import { detailPage, type Part, type Piece } from '../../pages/console/detail-page.ts';
+import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { AuthorizationServer, ServerStatus } from './authorization-servers.resource.ts';
@@ -21,7 +21,7 @@ const TABS = [
   { label: 'Life cycle', path: '/life-cycle' },
 ] as const;
 
-export interface Subject {
+export interface ServerSubject {
   readonly server: AuthorizationServer;
   /** The address of its settings. */
   readonly home: string;
@@ -32,12 +32,12 @@ export interface Subject {
   readonly hasOwnParts: boolean;
 }
 
-export const mayChangeServers = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+export const mayChangeServers = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 export const addressOfServer = (id: string): string => `${SERVERS_HOME}/${encodeURIComponent(id)}`;
-const serverIdIn = ({ params }: Visit): string => params.serverId ?? '';
+const serverIdIn = ({ params }: ConsoleRequest): string => params.serverId ?? '';
 
 /** @throws {ApiError} not found */
-export async function subjectOf(visit: Visit): Promise<Subject> {
+export async function serverSubject(visit: ConsoleRequest): Promise<ServerSubject> {
   const server = await getAuthorizationServer(visit.services, serverIdIn(visit));
   const isBuiltIn = server.id === BUILT_IN;
   const isChangeable = mayChangeServers(visit);
@@ -45,15 +45,15 @@ export async function subjectOf(visit: Visit): Promise<Subject> {
 }
 
 /** For a page that changes scopes, claims or policies. @throws {ApiError} not found; wrong state: the built-in server keeps them */
-export async function subjectWithParts(visit: Visit): Promise<Subject> {
-  const subject = await subjectOf(visit);
+export async function subjectWithParts(visit: ConsoleRequest): Promise<ServerSubject> {
+  const subject = await serverSubject(visit);
   if (subject.isBuiltIn)
     throw wrongState('The built-in authorization server keeps its scopes and policies, and has no claims of its own. Use a custom one.');
   return subject;
 }
 
 /** The way to a page below a tab. */
-export const crumbsBelow = ({ server, home }: Subject, ...steps: readonly Crumb[]): readonly Crumb[] => [
+export const crumbsBelow = ({ server, home }: ServerSubject, ...steps: readonly Crumb[]): readonly Crumb[] => [
   ...SERVERS,
   { label: server.name, href: home },
   ...steps,
@@ -69,9 +69,9 @@ interface Content {
 }
 
 /** One of the tabs. */
-export function serverPage({ server, home, isBuiltIn }: Subject, { lead, parts, actions = [] }: Content): Drawn {
+export function serverPage({ server, home, isBuiltIn }: ServerSubject, { lead, parts, actions = [] }: Content): Drawn {
   const tabs = TABS.filter(({ path }) => !(isBuiltIn && path === '/life-cycle'));
-  return sheetPage({
+  return detailPage({
     title: server.name,
     ...(lead !== undefined && { lead }),
     crumbs: SERVERS,

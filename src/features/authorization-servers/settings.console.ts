@@ -1,16 +1,16 @@
 /** An authorization server's settings: what an application needs to know of it, how it issues tokens, and changing that. */
 import { z } from 'zod';
+import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import type { Fact } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { serverFields } from './authorization-server-fields.service.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { updateAuthorizationServer } from './authorization-servers.service.ts';
 import { durationOf } from './lifetimes.console.ts';
 import { issuerOf } from './server-id.policy.ts';
-import { crumbsBelow, type Subject, serverPage, serverStatus, subjectOf } from './server-page.console.ts';
+import { crumbsBelow, type ServerSubject, serverPage, serverStatus, serverSubject } from './server-page.console.ts';
 import { fieldOfProfile, fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, PROFILES, settingsIn } from './settings-fields.console.ts';
 
 /** Below the issuer; discovery tells them too. */
@@ -36,7 +36,7 @@ const settings: ConsolePage = {
   path: '/api/servers/:serverId',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const { server, home, isBuiltIn, isChangeable } = subject;
     const issuer = issuerOf(visit.services.config.baseUrl, server.id);
     return serverPage(subject, {
@@ -82,7 +82,7 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
 ];
 
 /** Of the built-in one only what may be changed. */
-const fieldsFor = ({ server, isBuiltIn }: Subject): readonly Field[] => [
+const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
   ...(isBuiltIn
     ? [fieldOfProfile(server)]
     : [
@@ -105,7 +105,7 @@ const edit: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const facts = subject.isBuiltIn
       ? ['Of the built-in authorization server, its profile, lifetimes and keys can be changed; the rest is fixed.']
       : ['A change holds for tokens issued from now on. Those that are out keep what they say.'];
@@ -113,7 +113,7 @@ const edit: ConsolePage = {
     return formPage({ ...page, submit: 'Save', cancel: subject.home }, typed);
   },
   async receive(visit, form) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const { name, description, audience, profile, accessTokenFormat, accessTokenType } = subject.server;
     const kept = { name, description, audience, profile, accessTokenFormat, accessTokenType };
     const wanted = parse(z.object(serverFields), { ...kept, ...typedValues(fieldsFor(subject), form) });

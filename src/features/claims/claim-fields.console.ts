@@ -14,7 +14,7 @@ interface Kind {
   readonly hint: string;
 }
 
-export const KINDS: Readonly<Record<ClaimValueType, Kind>> = {
+export const CLAIM_KINDS: Readonly<Record<ClaimValueType, Kind>> = {
   USER_ATTRIBUTE: {
     label: 'Attribute of the user',
     hint: 'What the profile of the user says, e.g. the department. Left out where it says nothing.',
@@ -25,7 +25,7 @@ export const KINDS: Readonly<Record<ClaimValueType, Kind>> = {
   STATIC: { label: 'Fixed value', hint: 'The same value in every token, e.g. the name of an environment.' },
 };
 
-export const isKind = (name: string): name is ClaimValueType => Object.hasOwn(KINDS, name);
+export const isKind = (name: string): name is ClaimValueType => Object.hasOwn(CLAIM_KINDS, name);
 
 /** Where a claim is told: type and `alwaysIncludeInToken` in one. */
 type Place = 'access' | 'identity' | 'userinfo';
@@ -54,7 +54,7 @@ export const PLACES: Readonly<Record<Place, Kind & { readonly short: string; rea
   },
 };
 
-export const placeOf = ({ claimType, alwaysIncludeInToken }: Pick<ServerClaim, 'claimType' | 'alwaysIncludeInToken'>): Place =>
+export const claimDestination = ({ claimType, alwaysIncludeInToken }: Pick<ServerClaim, 'claimType' | 'alwaysIncludeInToken'>): Place =>
   claimType === 'RESOURCE' ? 'access' : alwaysIncludeInToken ? 'identity' : 'userinfo';
 
 const FILTERS: Readonly<Record<GroupFilterType, string>> = {
@@ -85,7 +85,7 @@ export function valueInWords({
     case 'STATIC':
       return valueFormat === 'JSON' ? value : `“${value}”`;
     default:
-      return `${KINDS[valueType].label}: ${(PARTS.find((part) => part.value === value) ?? { label: value }).label.toLowerCase()}`;
+      return `${CLAIM_KINDS[valueType].label}: ${(PARTS.find((part) => part.value === value) ?? { label: value }).label.toLowerCase()}`;
   }
 }
 
@@ -149,7 +149,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
     name: 'place',
     label: 'Where it is told',
     kind: 'radios',
-    value: now === undefined ? 'access' : placeOf(now),
+    value: now === undefined ? 'access' : claimDestination(now),
     alias: ['claimType', 'alwaysIncludeInToken'],
     options: Object.entries(PLACES).map(([value, { label, hint }]) => ({ value, label, hint })),
   },

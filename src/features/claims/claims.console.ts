@@ -1,24 +1,30 @@
 /** The claims that an authorization server adds to its tokens by itself: the list, choosing what kind a new one is of, changing and deleting one. */
 
+import { detailPage, type TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { type Row, sheetPage } from '../../pages/console/sheet.ts';
 import { notFound } from '../../platform/errors/errors.ts';
-import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import {
+  crumbsBelow,
+  type ServerSubject,
+  serverPage,
+  serverSubject,
+  subjectWithParts,
+} from '../authorization-servers/server-page.console.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
-import { claimSettingsIn, fieldsOfClaim, isKind, KINDS, PLACES, placeOf, valueInWords } from './claim-fields.console.ts';
+import { CLAIM_KINDS, claimDestination, claimSettingsIn, fieldsOfClaim, isKind, PLACES, valueInWords } from './claim-fields.console.ts';
 import { createServerClaim, deleteServerClaim, getServerClaim, listServerClaims, updateServerClaim } from './claims.service.ts';
 import type { ClaimValueType, ServerClaim } from './custom-claims.policy.ts';
 
-const homeOf = ({ home }: Subject): string => `${home}/claims`;
-const crumbs = (subject: Subject) => crumbsBelow(subject, { label: 'Claims', href: homeOf(subject) });
+const homeOf = ({ home }: ServerSubject): string => `${home}/claims`;
+const crumbs = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Claims', href: homeOf(subject) });
 
 const list: ConsolePage = {
   path: '/api/servers/:serverId/claims',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const { services, query } = visit;
     const { items, next } = await listServerClaims(services, subject.server.id, { limit: LIMIT, after: afterIn(query) });
     const create = { label: 'Create claim', href: `${homeOf(subject)}/new`, main: true };
@@ -42,7 +48,7 @@ const list: ConsolePage = {
   },
 };
 
-function rowOf(subject: Subject, claim: ServerClaim): Row {
+function rowOf(subject: ServerSubject, claim: ServerClaim): TableRow {
   const address = `${homeOf(subject)}/${encodeURIComponent(claim.id)}`;
   const actions = [
     { label: 'Edit', href: address },
@@ -51,7 +57,7 @@ function rowOf(subject: Subject, claim: ServerClaim): Row {
   return {
     cells: [
       { text: claim.name, code: true },
-      PLACES[placeOf(claim)].short,
+      PLACES[claimDestination(claim)].short,
       valueInWords(claim),
       claim.scopes.length === 0 ? { text: 'All', soft: true } : claim.scopes.map((text) => ({ text, code: true })),
       claim.status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' },
@@ -66,10 +72,10 @@ const choose: ConsolePage = {
   verb: 'write',
   async show(visit) {
     const subject = await subjectWithParts(visit);
-    const rows = Object.entries(KINDS).map(([kind, { label, hint }]) => ({
+    const rows = Object.entries(CLAIM_KINDS).map(([kind, { label, hint }]) => ({
       cells: [{ text: label, href: `${homeOf(subject)}/new/${kind}` }, hint],
     }));
-    return sheetPage({
+    return detailPage({
       title: 'Create claim',
       lead: 'First choose where its value comes from.',
       crumbs: crumbs(subject),
@@ -79,12 +85,12 @@ const choose: ConsolePage = {
 };
 
 /** Names of all scopes of the server. */
-async function scopesOf({ services }: Visit, { server }: Subject): Promise<readonly string[]> {
+async function scopesOf({ services }: ConsoleRequest, { server }: ServerSubject): Promise<readonly string[]> {
   return (await listServerScopes(services, server.id, undefined, { limit: 1000 })).items.map(({ name }) => name);
 }
 
 /** @throws {ApiError} not found */
-function kindIn({ params }: Visit): ClaimValueType {
+function kindIn({ params }: ConsoleRequest): ClaimValueType {
   const { kind = '' } = params;
   if (!isKind(kind)) throw notFound(kind, 'kind of claim');
   return kind;
@@ -98,9 +104,9 @@ const create: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const kind = kindIn(visit);
     const fields = fieldsOfClaim(kind, undefined, await scopesOf(visit, subject));
-    const title = `Create claim: ${KINDS[kind].label}`;
+    const title = `Create claim: ${CLAIM_KINDS[kind].label}`;
     const way = [...crumbs(subject), { label: 'Create claim', href: `${homeOf(subject)}/new` }];
-    return formPage({ title, lead: KINDS[kind].hint, crumbs: way, fields, submit: 'Create claim', cancel: homeOf(subject) }, typed);
+    return formPage({ title, lead: CLAIM_KINDS[kind].hint, crumbs: way, fields, submit: 'Create claim', cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
@@ -111,7 +117,7 @@ const create: ConsolePage = {
   },
 };
 
-const claimOf = ({ services, params }: Visit, { server }: Subject): Promise<ServerClaim> =>
+const claimOf = ({ services, params }: ConsoleRequest, { server }: ServerSubject): Promise<ServerClaim> =>
   getServerClaim(services, server.id, params.claimId ?? '');
 
 const edit: ConsolePage = {
@@ -122,7 +128,7 @@ const edit: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const claim = await claimOf(visit, subject);
     const fields = fieldsOfClaim(claim.valueType, claim, await scopesOf(visit, subject));
-    const page = { title: `Claim ${claim.name}`, lead: KINDS[claim.valueType].hint, crumbs: crumbs(subject), fields };
+    const page = { title: `Claim ${claim.name}`, lead: CLAIM_KINDS[claim.valueType].hint, crumbs: crumbs(subject), fields };
     return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
@@ -152,4 +158,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const serverClaims: readonly ConsolePage[] = [list, choose, create, edit, remove];
+export const claimPages: readonly ConsolePage[] = [list, choose, create, edit, remove];

@@ -25,7 +25,7 @@ export async function listServerClaims(services: Services, serverId: string, win
 /** @throws {ApiError} not found: the server or the claim */
 export async function getServerClaim(services: Services, serverId: string, id: string): Promise<ServerClaim> {
   await getAuthorizationServer(services, serverId);
-  return demandClaim(services.database.knex, serverId, id);
+  return requireClaim(services.database.knex, serverId, id);
 }
 
 /** @throws {ApiError} not found, wrong state of the built-in server, validation, conflict of type and name */
@@ -54,7 +54,7 @@ export async function updateServerClaim(
   request: RequestContext,
 ): Promise<ServerClaim> {
   return changeServerPart(services, serverId, {}, async (trx) => {
-    const before = await demandClaim(trx, serverId, id);
+    const before = await requireClaim(trx, serverId, id);
     const after = { ...settings, id };
     await judge(trx, serverId, after);
     if (!(await updateRow(trx, after))) throw nameTaken();
@@ -66,7 +66,7 @@ export async function updateServerClaim(
 /** @throws {ApiError} not found, wrong state of the built-in server */
 export async function deleteServerClaim(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
-    const before = await demandClaim(trx, serverId, id);
+    const before = await requireClaim(trx, serverId, id);
     await deleteRow(trx, id);
     await record(trx, 'deleted', request, { before });
   });
@@ -80,7 +80,7 @@ async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promi
   if (problems.length > 0) throw validation(problems);
 }
 
-async function demandClaim(executor: Executor, serverId: string, id: string): Promise<ServerClaim> {
+async function requireClaim(executor: Executor, serverId: string, id: string): Promise<ServerClaim> {
   const claim = await findClaim(executor, serverId, id);
   if (claim === undefined) throw notFound(id, 'OAuth2Claim');
   return claim;

@@ -1,8 +1,8 @@
 /** What the service has, read over its API in the form of the file. */
 import type { Document } from './difference.ts';
 import { bodyPart, bodySchema, hasStatusField, type Kind, keyOf } from './kinds.ts';
-import { type Directory, replaceReferences } from './names.ts';
-import type { Answer, Service } from './service.ts';
+import { type NameDirectory, replaceReferences } from './names.ts';
+import type { ApiResponse, Service } from './service.ts';
 
 /** A thing that exists. */
 export interface Present {
@@ -22,7 +22,7 @@ export interface Present {
 const STATUS = 'status';
 
 /** All things of a kind. @param within the path of what they are in */
-export async function readAll(service: Service, directory: Directory, kind: Kind, within = ''): Promise<Present[]> {
+export async function readAll(service: Service, directory: NameDirectory, kind: Kind, within = ''): Promise<Present[]> {
   const answers = await service.list(within + kind.path);
   const read: Present[] = [];
   for (const answer of answers) {
@@ -38,11 +38,11 @@ export async function readAll(service: Service, directory: Directory, kind: Kind
 const openPart = (document: Document, fields: readonly string[] | undefined): Document =>
   fields === undefined ? document : Object.fromEntries(Object.entries(document).filter(([name]) => fields.includes(name)));
 
-const isSystem = ({ open, lasting = [] }: Kind, key: string, answer: Answer): boolean =>
+const isSystem = ({ open, lasting = [] }: Kind, key: string, answer: ApiResponse): boolean =>
   answer.system === true || open?.(key) !== undefined || lasting.includes(key);
 
 /** With ids as the service has them. */
-export function presentOf(kind: Kind, within: string, answer: Answer): Omit<Present, 'open'> {
+export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit<Present, 'open'> {
   const path = `${within}${kind.path}/${encodeURIComponent(String(answer.id))}`;
   const schema = bodySchema('PUT', path);
   const body = bodyPart(schema, answer);
@@ -54,7 +54,7 @@ export function presentOf(kind: Kind, within: string, answer: Answer): Omit<Pres
 }
 
 /** @returns every section, each thing with its inner sections: what a file that wants nothing else would hold */
-export async function readSections(service: Service, directory: Directory, kinds: readonly Kind[], within = ''): Promise<Document> {
+export async function readSections(service: Service, directory: NameDirectory, kinds: readonly Kind[], within = ''): Promise<Document> {
   const sections: Record<string, unknown> = {};
   for (const kind of kinds) {
     const things: Document[] = [];

@@ -61,7 +61,7 @@ const inner: readonly Kind[] = [
 const openOfBuiltIn = ['id', 'profile', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
 
 /** In an order in which each names only what was before it. */
-export const KINDS: readonly Kind[] = [
+export const RESOURCE_KINDS: readonly Kind[] = [
   {
     noun: 'identity provider',
     section: 'identityProviders',

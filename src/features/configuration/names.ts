@@ -5,7 +5,7 @@
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { ALL_CLIENTS } from '../policies/access-policy.policy.ts';
 import { type Document, isDocument } from './difference.ts';
-import { type Answer, Refused, type Service } from './service.ts';
+import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 
 /** Where a document refers to somebody or something: one, or a list of them. */
 export interface Reference {
@@ -16,7 +16,7 @@ export interface Reference {
 type Lookup = (value: string) => Promise<string>;
 
 /** Both ways, each asked for until it is found. */
-export interface Directory {
+export interface NameDirectory {
   readonly names: Readonly<Record<Reference['to'], Lookup>>;
   readonly ids: Readonly<Record<Reference['to'], Lookup>>;
 }
@@ -36,9 +36,9 @@ function once(find: Lookup): Lookup {
   };
 }
 
-const profileOf = ({ profile }: Answer): Document => (isDocument(profile) ? profile : {});
+const profileOf = ({ profile }: ApiResponse): Document => (isDocument(profile) ? profile : {});
 /** A group that is called like the word would, where the file is applied, become everyone. */
-const groupName = ({ profile }: Answer): string => {
+const groupName = ({ profile }: ApiResponse): string => {
   const name = String(profileOf({ profile }).name);
   if (name !== EVERYONE) return name;
   throw new StartFailure(`A group that is referred to is called ${EVERYONE}, which stands for everyone: give it another name.`);
@@ -47,15 +47,15 @@ const missing = (what: string, value: string): never => {
   throw new StartFailure(`The ${what} ${value} is referred to, and does not exist.`);
 };
 
-export function directoryOf(service: Service): Directory {
-  const find = (path: string, value: string): Promise<Answer | undefined> =>
+export function directoryOf(service: Service): NameDirectory {
+  const find = (path: string, value: string): Promise<ApiResponse | undefined> =>
     service.get(`${path}/${encodeURIComponent(value)}`).catch((error: unknown) => {
-      if (error instanceof Refused && error.status === 404) return undefined;
+      if (error instanceof ApiRefusal && error.status === 404) return undefined;
       throw error;
     });
 
   /** The id where there is nobody of it any more. */
-  const nameOf = (path: string, read: (answer: Answer) => string): Lookup =>
+  const nameOf = (path: string, read: (answer: ApiResponse) => string): Lookup =>
     once(async (id) => {
       const found = await find(path, id);
       return found === undefined ? id : read(found);
@@ -71,14 +71,14 @@ export function directoryOf(service: Service): Directory {
   async function groupId(name: string): Promise<string> {
     const search = encodeURIComponent(`profile.name eq ${JSON.stringify(name)}`);
     const answer: unknown = await service.get(`/groups?limit=${PAGE}&search=${search}`);
-    const group = (answer as readonly Answer[]).find((one) => profileOf(one).name === name);
+    const group = (answer as readonly ApiResponse[]).find((one) => profileOf(one).name === name);
     return group === undefined ? missing('group', name) : String(group.id);
   }
 
   /** The list of organizations has no search. */
   async function organizationId(name: string): Promise<string> {
     for (let page = 1; ; page += 1) {
-      const { organizations } = (await service.get(`/account/org?page=${page}&limit=${PAGE}`)) as { organizations: readonly Answer[] };
+      const { organizations } = (await service.get(`/account/org?page=${page}&limit=${PAGE}`)) as { organizations: readonly ApiResponse[] };
       const organization = organizations.find((one) => one.name === name);
       if (organization !== undefined) return String(organization.orgId);
       if (organizations.length < PAGE) return missing('organization', name);
@@ -117,7 +117,7 @@ export interface Expected {
 }
 
 /** @returns the same, but that these applications and identity providers will be there; of what there is not yet the name stands for the id */
-export function expecting(directory: Directory, applications: Expected, identityProviders: Expected): Directory {
+export function expecting(directory: NameDirectory, applications: Expected, identityProviders: Expected): NameDirectory {
   const { ids } = directory;
   const refuse = (noun: string, name: string): never => {
     throw new StartFailure(`The ${noun} ${name} is referred to, and is not in the file, which deletes it.`);
@@ -135,7 +135,7 @@ export function expecting(directory: Directory, applications: Expected, identity
           return identityProviders.alone ? refuse('identity provider', name) : ids.identityProvider(name);
         }
         return ids.identityProvider(name).catch((error: unknown) => {
-          if (error instanceof StartFailure && !(error instanceof Refused)) return name;
+          if (error instanceof StartFailure && !(error instanceof ApiRefusal)) return name;
           throw error;
         });
       },
@@ -147,12 +147,12 @@ export function expecting(directory: Directory, applications: Expected, identity
 export async function replaceReferences(
   document: Document,
   references: readonly Reference[],
-  lookups: Directory['names' | 'ids'],
+  lookups: NameDirectory['names' | 'ids'],
 ): Promise<Document> {
   let result = document;
   for (const { at, to } of references) {
     result = await replaceAt(result, at.split('.'), lookups[to]).catch((error: unknown) => {
-      throw error instanceof StartFailure && !(error instanceof Refused) ? new StartFailure(`${at}: ${error.message}`) : error;
+      throw error instanceof StartFailure && !(error instanceof ApiRefusal) ? new StartFailure(`${at}: ${error.message}`) : error;
     });
   }
   return result;

@@ -12,7 +12,7 @@ const priorityOf = ({ document }: Pick<Wanted, 'document'>): number | undefined 
 };
 
 /** @returns those of the file from the first to the last, each with the place that it gets; those without one come after them */
-export function placed(wanted: readonly Wanted[], present: ReadonlyMap<string, unknown>): Wanted[] {
+export function inWantedOrder(wanted: readonly Wanted[], present: ReadonlyMap<string, unknown>): Wanted[] {
   const silent = wanted.every(({ document }) => document[FIELD] === undefined);
   const ranked = silent
     ? [...wanted]
@@ -32,7 +32,7 @@ export function placed(wanted: readonly Wanted[], present: ReadonlyMap<string, u
 }
 
 /** Where each is after the steps so far: a step that puts one in its place moves others. */
-export class Order {
+export class ChangeOrder {
   #keys: readonly string[];
 
   constructor(present: Iterable<Present>) {

@@ -4,18 +4,18 @@
  */
 
 import { StartFailure } from '../../cli/lifecycle.ts';
-import { inWords, problemsOf } from '../../platform/validation/parsing.ts';
+import { inWords, schemaProblems } from '../../platform/validation/parsing.ts';
 import { SYSTEM_APPLICATIONS } from '../applications/application-settings.policy.ts';
 import { type Present, presentOf, readAll } from './current.ts';
 import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
 import type { Sections, Wanted } from './file.ts';
 import { bodySchema, hasStatusField, type Kind, valueAt } from './kinds.ts';
-import { type Directory, type Expected, expecting, replaceReferences } from './names.ts';
-import { Order, placed } from './order.ts';
+import { type Expected, expecting, type NameDirectory, replaceReferences } from './names.ts';
+import { ChangeOrder, inWantedOrder } from './order.ts';
 import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
-import { type Answer, Refused, type Service } from './service.ts';
+import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 
-export interface Step {
+export interface PlanStep {
   readonly verb: 'create' | 'change' | 'delete' | 'leave';
   readonly noun: string;
   /** In the words of the file: `default / policy Everything / rule Everyone`. */
@@ -27,7 +27,7 @@ export interface Step {
 
 export interface Workshop {
   readonly service: Service;
-  readonly directory: Directory;
+  readonly directory: NameDirectory;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Is what the file does not have to go? Only in the sections that it has. */
   readonly deleting: boolean;
@@ -42,7 +42,7 @@ interface Place {
 const TOP: Place = { path: '', name: '' };
 
 /** @throws {StartFailure} when the file wants what cannot be */
-export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<Step[]> {
+export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
   const expected = (section: string, lasting: readonly string[] = []): Expected => {
     const wanted = sections.get(section);
     const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
@@ -54,9 +54,9 @@ export async function plan(workshop: Workshop, sections: Sections, kinds: readon
 }
 
 interface Found {
-  readonly steps: Step[];
+  readonly steps: PlanStep[];
   /** In the order of the kinds; what is named goes after what names it. */
-  readonly deletions: Step[];
+  readonly deletions: PlanStep[];
 }
 
 async function compareSections(workshop: Workshop, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
@@ -74,8 +74,8 @@ async function compareSections(workshop: Workshop, sections: Sections, kinds: re
 async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
   const present = new Map((await readAll(workshop.service, workshop.directory, kind, place.path)).map((one) => [one.key, one]));
   const found: Found = { steps: [], deletions: [] };
-  const order = new Order(present.values());
-  for (const one of kind.ordered ? placed(wanted, present) : wanted) {
+  const order = new ChangeOrder(present.values());
+  for (const one of kind.ordered ? inWantedOrder(wanted, present) : wanted) {
     const is = present.get(one.key);
     if (is === undefined) {
       order.put(one);
@@ -100,7 +100,7 @@ const placeOf = (kind: Kind, key: string, path: string, place: Place): Place => 
 function check(method: 'POST' | 'PUT', path: string, body: Document, name: string): Document {
   const { error, data } = bodySchema(method, path).safeParse(body, { error: inWords });
   if (error === undefined) return data as Document;
-  const problems = problemsOf(error).map(({ field, message }) => `${field} ${message}`);
+  const problems = schemaProblems(error).map(({ field, message }) => `${field} ${message}`);
   throw new StartFailure(`${name}: ${problems.join('; ')}.`);
 }
 
@@ -127,14 +127,14 @@ const withIds = ({ directory }: Workshop, { references = [] }: Kind, body: Docum
 /** @throws {StartFailure} naming the thing and the field, when it refers to what will not be there */
 const checkReferences = (what: Promise<Document>, name: string): Promise<Document> =>
   what.catch((error: unknown) => {
-    throw error instanceof StartFailure && !(error instanceof Refused) ? new StartFailure(`${name}: ${error.message}`) : error;
+    throw error instanceof StartFailure && !(error instanceof ApiRefusal) ? new StartFailure(`${name}: ${error.message}`) : error;
   });
 
 /** References as the service writes them: a login is found in small and capital letters. */
 const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, document: Document): Promise<Document> =>
   replaceReferences(await replaceReferences(document, references, directory.ids), references, directory.names);
 
-async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<Step> {
+async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<PlanStep> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
   const path = place.path + kind.path;
@@ -191,12 +191,12 @@ async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, 
 }
 
 /** A secret that the service made, which nobody can ask for again. */
-function toldOnce(name: string, { credentials }: Answer): string[] {
+function toldOnce(name: string, { credentials }: ApiResponse): string[] {
   const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
   return typeof secret === 'string' ? [`${name}: client_secret ${secret}`] : [];
 }
 
-async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<Step[]> {
+async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {
   const name = nameIn(place, kind.noun, key);
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
   const given = withoutSecrets(document);
@@ -227,7 +227,7 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   ];
 }
 
-function removal({ service, deleting }: Workshop, { kind, key, path }: Present, place: Place): Step {
+function removal({ service, deleting }: Workshop, { kind, key, path }: Present, place: Place): PlanStep {
   return {
     verb: deleting ? 'delete' : 'leave',
     noun: kind.noun,

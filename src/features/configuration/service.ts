@@ -2,16 +2,16 @@
 import { StartFailure } from '../../cli/lifecycle.ts';
 
 export interface Service {
-  get(path: string): Promise<Answer>;
+  get(path: string): Promise<ApiResponse>;
   /** @returns all of a list, page by page */
-  list(path: string): Promise<Answer[]>;
-  send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
+  list(path: string): Promise<ApiResponse[]>;
+  send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<ApiResponse>;
 }
 
-export type Answer = Readonly<Record<string, unknown>>;
+export type ApiResponse = Readonly<Record<string, unknown>>;
 
 /** The service does not want what it was asked for. */
-export class Refused extends StartFailure {
+export class ApiRefusal extends StartFailure {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -34,20 +34,21 @@ export function serviceAt(url: string, token: string): Service {
     const response = await fetch(new URL(`/api/v1${path}`, url), request).catch((error: Error) => {
       throw new StartFailure(`${url} cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`);
     });
-    if (!response.ok) throw new Refused(response.status, `${method} ${path}: ${await reasonOf(response)}`);
+    if (!response.ok) throw new ApiRefusal(response.status, `${method} ${path}: ${await reasonOf(response)}`);
     return response;
   }
-  const contentOf = async (response: Response): Promise<Answer> => (response.status === 204 ? {} : ((await response.json()) as Answer));
+  const contentOf = async (response: Response): Promise<ApiResponse> =>
+    response.status === 204 ? {} : ((await response.json()) as ApiResponse);
 
   return {
     get: async (path) => contentOf(await call('GET', path)),
     send: async (method, path, body) => contentOf(await call(method, path, body)),
     async list(path) {
-      const items: Answer[] = [];
+      const items: ApiResponse[] = [];
       let next: string | undefined = `${path}?limit=${PAGE}`;
       while (next !== undefined) {
         const response: Response = await call('GET', next);
-        items.push(...((await response.json()) as Answer[]));
+        items.push(...((await response.json()) as ApiResponse[]));
         const after = /[?&]after=([^&>]+)[^>]*>; *rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
         next = after === undefined ? undefined : `${path}?limit=${PAGE}&after=${after}`;
       }

@@ -3,14 +3,14 @@
  * for what, and reports the scopes that the user allowed. Whether the dialog is needed was decided before.
  */
 import type Koa from 'koa';
-import { accountLabel } from '../../pages/hosted/facts.ts';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { logoOf, webAddress } from '../../pages/hosted/links.ts';
-import { carryOn } from '../../pages/hosted/way.ts';
+import { accountLabel } from '../../pages/hosted/page-models.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
-import type { House } from '../sign-in/interactions.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { type InteractionDetails, InteractionGone, type InteractionResult } from '../sign-in/interactions.hosted.ts';
 
 type Consent = NonNullable<InteractionDetails['consent']>;
@@ -22,7 +22,7 @@ function consentOf({ consent }: InteractionDetails): Consent {
 }
 
 /** Answers with the dialog. */
-export async function askForConsent(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
   const { scopes: asked, wholeProfile } = consentOf(details);
   const scopes = asked.map((scope) => inLanguage(language, scope));
@@ -45,7 +45,7 @@ export async function askForConsent(house: House, ctx: Koa.Context, details: Int
     terms: webAddress(application.tosUri),
     scripts: ['reload-when-stale.js'],
   };
-  await house.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
+  await deps.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
 }
 
 /**
@@ -59,7 +59,7 @@ function consentDecision({ scopes }: Consent, form: URLSearchParams): Interactio
 }
 
 /** Reports the decision. */
-export async function receiveConsent(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+export async function receiveConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const result = consentDecision(consentOf(details), await readForm(ctx));
-  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

@@ -1,11 +1,11 @@
 /** What a user allowed applications, a scope each; one taken back, or all. */
 
 import { formPage } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { momentOf } from '../../pages/console/times.ts';
-import { applicationNames, serverNames } from '../users/names.console.ts';
-import { addressOfUser, subjectOf, subjectToChange, userPage } from '../users/user-page.console.ts';
+import { applicationNames, serverNames } from '../users/labels.console.ts';
+import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
@@ -16,7 +16,7 @@ const list: ConsolePage = {
   access: 'organizations',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { items, next } = await listGrants(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
     const labels = await applicationNames(
@@ -56,7 +56,7 @@ const revokeAll: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Revoke all consents', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await revokeGrants(visit.services, user.id, visit.request);
     return { goTo: homeOf(user.id), notice: 'consents-revoked' };
   },
@@ -75,7 +75,7 @@ const revokeOne: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Revoke consent', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await revokeGrant(visit.services, user.id, visit.params.grantId ?? '', visit.request);
     return { goTo: homeOf(user.id), notice: 'consent-revoked' };
   },

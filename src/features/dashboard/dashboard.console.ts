@@ -1,16 +1,15 @@
 /** The first page of the console: what happens and how the service is doing, who one is here, what one may do, and where to find it. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { Tone } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import { menuFor } from '../../pages/console/navigation.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import type { Tone } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { mayCall, type RoleType } from '../administrators/administration.policy.ts';
 import { chartInWords, signInChart } from '../audit/sign-in-chart.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import {
-  type Counted,
   type Expiry,
   type Health,
   listExpiries,
@@ -19,6 +18,7 @@ import {
   type NextStep,
   readCounts,
   readHealth,
+  type SignInCounts,
 } from './dashboard.service.ts';
 
 const ROLES: Readonly<Record<RoleType, readonly [name: string, meaning: string]>> = {
@@ -51,7 +51,7 @@ const { version } = z
   .parse(JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')));
 
 /** One's roles in words; those of organizations with the organization. */
-function rolesOf({ services, request }: Visit) {
+function rolesOf({ services, request }: ConsoleRequest) {
   return Promise.all(
     request.roles.map(async ({ type, orgId }) => {
       const [name, meaning] = ROLES[type];
@@ -128,7 +128,7 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): 
   ];
 }
 
-function toldCounts({ activity: { days, reasons }, totals }: Counted) {
+function toldCounts({ activity: { days, reasons }, totals }: SignInCounts) {
   const today = days.at(-1)?.day ?? '';
   const failures = '/admin/reports/log?type=user.authentication.failure';
   return {
@@ -149,7 +149,7 @@ function toldCounts({ activity: { days, reasons }, totals }: Counted) {
 }
 
 /** Of the whole service; for those who see all of it. */
-async function serviceFacts({ services, request }: Visit) {
+async function serviceFacts({ services, request }: ConsoleRequest) {
   const counted = await readCounts(services);
   return {
     health: toldHealth(await readHealth(services, request)),

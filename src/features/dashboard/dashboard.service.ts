@@ -50,14 +50,14 @@ interface Totals {
   readonly organizations: number;
 }
 
-export interface Counted {
+export interface SignInCounts {
   readonly activity: Activity;
   readonly totals: Totals;
 }
 
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 
-async function countAll({ knex }: Database, now: Date): Promise<Counted> {
+async function countAll({ knex }: Database, now: Date): Promise<SignInCounts> {
   const today = new Date(`${dayOf(now)}T00:00:00.000Z`);
   const first = new Date(today.getTime() - (DAYS - 1) * DAY_MS);
   const started = await countByDay(knex, 'user.session.start', first);
@@ -76,10 +76,10 @@ async function countAll({ knex }: Database, now: Date): Promise<Counted> {
   };
 }
 
-const counts = new WeakMap<Database, { readonly at: number; readonly counted: Promise<Counted> }>();
+const counts = new WeakMap<Database, { readonly at: number; readonly counted: Promise<SignInCounts> }>();
 
 /** Counted at most once a minute in each process, however many look. @returns undefined when it takes too long */
-export async function readCounts({ database }: Pick<Services, 'database'>): Promise<Counted | undefined> {
+export async function readCounts({ database }: Pick<Services, 'database'>): Promise<SignInCounts | undefined> {
   const now = present();
   const kept = counts.get(database);
   const isFresh = kept !== undefined && Math.abs(now.getTime() - kept.at) < FRESH_MS;

@@ -12,10 +12,11 @@ const PREFIX = 'whsec_';
 /** @returns 256 bits as the specification writes a key, `whsec_` and base64 */
 export const newSigningSecret = (): string => PREFIX + randomBytes(32).toString('base64');
 
-export const secretContext = (hookId: string): string => `event_hook:${hookId}:signing_secret`;
+export const eventHookSecretContext = (hookId: string): string => `event_hook:${hookId}:signing_secret`;
 export const headerContext = (hookId: string, key: string): string => `event_hook:${hookId}:header:${key.toLowerCase()}`;
 
-export const sealSigningSecret = (keyring: Keyring, hookId: string, secret: string): string => keyring.seal(secret, secretContext(hookId));
+export const sealSigningSecret = (keyring: Keyring, hookId: string, secret: string): string =>
+  keyring.seal(secret, eventHookSecretContext(hookId));
 
 export const sealHeader = (keyring: Keyring, hookId: string, key: string, value: string): SealedHeader => ({
   key,
@@ -34,7 +35,7 @@ export function signMessage(keyring: Keyring, hook: EventHook, messageId: string
   const sealed = [signingSecret];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > present()) sealed.push(previousSecret);
   return sealed
-    .map((one) => Buffer.from(keyring.open(one, secretContext(id)).slice(PREFIX.length), 'base64'))
+    .map((one) => Buffer.from(keyring.open(one, eventHookSecretContext(id)).slice(PREFIX.length), 'base64'))
     .map((key) => `v1,${createHmac('sha256', key).update(`${messageId}.${timestamp}.${body}`).digest('base64')}`)
     .join(' ');
 }

@@ -18,12 +18,12 @@ import type { GivenHeader } from './event-hook-fields.service.ts';
 import { newSigningSecret, openHeaders, sealHeader, sealSigningSecret } from './event-hook-secrets.service.ts';
 import type { EventHook, HookStatus, SealedHeader } from './event-hooks.resource.ts';
 import {
-  deleteEventHook as deleteRow,
+  deleteEventHookRow as deleteRow,
   findEventHook,
   insertEventHook,
-  listEventHooks as listRows,
+  selectEventHooks as listRows,
   lockEventHook,
-  updateEventHook as updateRow,
+  updateEventHookRow as updateRow,
 } from './event-hooks.store.ts';
 
 /** Milliseconds for which deliveries are signed with the secret before as well, so that a receiver can change over. */

@@ -24,7 +24,7 @@ export async function insertEventHook(executor: Executor, hook: EventHook): Prom
   await executor('event_hooks').insert(toRow(HOOK, hook));
 }
 
-export async function updateEventHook(
+export async function updateEventHookRow(
   executor: Executor,
   id: string,
   changes: Partial<Omit<EventHook, 'id' | 'createdBy' | 'created'>>,
@@ -32,7 +32,7 @@ export async function updateEventHook(
   await executor('event_hooks').where({ id }).update(toRow<EventHook>(HOOK, changes));
 }
 
-export async function deleteEventHook(executor: Executor, id: string): Promise<void> {
+export async function deleteEventHookRow(executor: Executor, id: string): Promise<void> {
   await executor('event_hooks').where({ id }).delete();
 }
 
@@ -46,5 +46,5 @@ export async function lockEventHook(trx: Executor, id: string): Promise<EventHoo
 }
 
 /** Oldest first. */
-export const listEventHooks = (executor: Executor, window: Window): Promise<Page<EventHook>> =>
+export const selectEventHooks = (executor: Executor, window: Window): Promise<Page<EventHook>> =>
   readPage(executor('event_hooks'), HOOK, window);

@@ -1,23 +1,23 @@
 /** API → Event hooks: the list, creating, one hook with what it is still to be told, changing, a new secret. */
 
+import { detailPage, listPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
-import type { Action, ConsolePage, Drawn, Visit } from '../../pages/console/page.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage, type Part, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { readLogs } from '../audit/logs.service.ts';
+import { EVENT_HOOK_CRUMBS, EVENT_HOOKS_PATH, eventHookCrumbs, eventHookPath, hookIn, standingOf } from './event-hook-page.console.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import { createEventHook, listEventHooks, renewSigningSecret, updateEventHook, waitingForEventHook } from './event-hooks.service.ts';
 import { hookFields, hookInput } from './fields.console.ts';
-import { addressOf, below, CRUMBS, HOME, hookIn, standingOf } from './place.console.ts';
-import { eventHookSteps } from './steps.console.ts';
+import { eventHookSteps } from './lifecycle.console.ts';
 
-const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
-const CREATE: Action = { label: 'Create event hook', href: `${HOME}/new`, main: true };
+const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
+const CREATE: Action = { label: 'Create event hook', href: `${EVENT_HOOKS_PATH}/new`, main: true };
 
 const list: ConsolePage = {
   path: '/api/event-hooks',
@@ -34,7 +34,7 @@ const list: ConsolePage = {
         columns: ['Name', 'Address', 'Events', 'Status'],
         rows: items.map((hook) => ({
           cells: [
-            { text: hook.name, href: addressOf(hook.id) },
+            { text: hook.name, href: eventHookPath(hook.id) },
             { text: hook.channel.uri, code: true },
             hook.eventTypes.length === 1 ? '1 type' : `${hook.eventTypes.length} types`,
             standingOf(hook),
@@ -42,7 +42,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no event hook yet. Create one to keep another system informed, e.g. of new users or of failed sign-ins.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        pager: pagerOf(HOME, visit.query, next),
+        pager: pagerOf(EVENT_HOOKS_PATH, visit.query, next),
       },
     });
   },
@@ -50,11 +50,11 @@ const list: ConsolePage = {
 
 /** A secret, told once, and what is next. */
 function secretPage(hook: Pick<EventHook, 'id' | 'name'>, signingSecret: string, title: string, next: readonly Part[]): Drawn {
-  return sheetPage({
+  return detailPage({
     title,
     lead: 'Copy the signing secret now: it is shown only this once, and stored encrypted.',
-    crumbs: below(hook),
-    actions: [{ label: 'Done, I have copied it', href: addressOf(hook.id), main: true }],
+    crumbs: eventHookCrumbs(hook),
+    actions: [{ label: 'Done, I have copied it', href: eventHookPath(hook.id), main: true }],
     parts: [
       {
         kind: 'facts',
@@ -76,18 +76,18 @@ const create: ConsolePage = {
     formPage(
       {
         title: 'Create event hook',
-        crumbs: CRUMBS,
+        crumbs: EVENT_HOOK_CRUMBS,
         facts: ['It is told of events once its address has answered a verification, which is the next step.'],
         fields: hookFields(),
         hidden: formKey(),
         submit: 'Create event hook',
-        cancel: HOME,
+        cancel: EVENT_HOOKS_PATH,
       },
       typed,
     ),
   async receive(visit, form) {
     const input = hookInput(form);
-    const told = await carriedOutOnce(visit, form, [HOME, input], async (within) => {
+    const told = await submitOnce(visit, form, [EVENT_HOOKS_PATH, input], async (within) => {
       const { hook, signingSecret } = await createEventHook(within, input, visit.request);
       return { id: hook.id, name: hook.name, signingSecret };
     });
@@ -99,14 +99,14 @@ const create: ConsolePage = {
           'Give the secret to the receiver. Each delivery is signed with it as Standard Webhooks describes (webhook-id, webhook-timestamp, webhook-signature).',
           'Then verify the address: it is asked by GET with the header X-Gatehouse-Verification-Challenge and answers {"verification": "<the value of the header>"}.',
         ],
-        actions: [{ label: 'Verify', href: `${addressOf(told.id)}/verify` }],
+        actions: [{ label: 'Verify', href: `${eventHookPath(told.id)}/verify` }],
       },
     ]);
   },
 };
 
 /** Those of the last days that were given up; undefined: they cannot be read at present. */
-async function givenUp({ services }: Visit, { id }: EventHook): Promise<readonly StoredEvent[] | undefined> {
+async function givenUp({ services }: ConsoleRequest, { id }: EventHook): Promise<readonly StoredEvent[] | undefined> {
   const filter = `eventType eq "event_hook.delivery" and target.id eq "${id}"`;
   try {
     return (await readLogs(services, { filter, newestFirst: true }, { limit: 5 })).items;
@@ -116,7 +116,7 @@ async function givenUp({ services }: Visit, { id }: EventHook): Promise<readonly
   }
 }
 
-async function deliveries(visit: Visit, hook: EventHook): Promise<readonly Part[]> {
+async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<readonly Part[]> {
   const [waiting, lost] = await Promise.all([waitingForEventHook(visit.services, hook), givenUp(visit, hook)]);
   return [
     {
@@ -157,7 +157,7 @@ const one: ConsolePage = {
   async show(visit) {
     const hook = await hookIn(visit);
     const { id, name, description, status, verificationStatus, channel, eventTypes, previousSecretUntil } = hook;
-    const at = addressOf(id);
+    const at = eventHookPath(id);
     const isActive = status === 'ACTIVE';
     const isVerified = verificationStatus === 'VERIFIED';
     const verify: Action = { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified };
@@ -170,10 +170,10 @@ const one: ConsolePage = {
         'Its address has not yet said that it wants to be told. Until it is verified, it is told of nothing that happens; what was on its way before its address changed waits.',
       ],
     };
-    return sheetPage({
+    return detailPage({
       title: name,
       lead: description,
-      crumbs: CRUMBS,
+      crumbs: EVENT_HOOK_CRUMBS,
       actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete` }] : [],
       parts: [
         ...(isVerified ? [] : [unverified]),
@@ -203,14 +203,17 @@ const edit: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const hook = await hookIn(visit);
-    const cancel = addressOf(hook.id);
-    return formPage({ title: `Change ${hook.name}`, crumbs: below(hook), fields: hookFields(hook), submit: 'Save', cancel }, typed);
+    const cancel = eventHookPath(hook.id);
+    return formPage(
+      { title: `Change ${hook.name}`, crumbs: eventHookCrumbs(hook), fields: hookFields(hook), submit: 'Save', cancel },
+      typed,
+    );
   },
   async receive(visit, form) {
     const before = await hookIn(visit);
     const after = await updateEventHook(visit.services, before.id, hookInput(form), visit.request);
     const isNew = after.channel.uri !== before.channel.uri;
-    return { goTo: addressOf(after.id), notice: isNew ? 'hook-changed-unverified' : 'hook-changed' };
+    return { goTo: eventHookPath(after.id), notice: isNew ? 'hook-changed-unverified' : 'hook-changed' };
   },
 };
 
@@ -225,11 +228,14 @@ const secret: ConsolePage = {
       'A secret that was renewed within that time is of no use any more at once.',
     ];
     const title = `New signing secret for ${hook.name}`;
-    return formPage({ title, crumbs: below(hook), facts, hidden: formKey(), submit: 'Create secret', cancel: addressOf(hook.id) }, typed);
+    return formPage(
+      { title, crumbs: eventHookCrumbs(hook), facts, hidden: formKey(), submit: 'Create secret', cancel: eventHookPath(hook.id) },
+      typed,
+    );
   },
   async receive(visit, form) {
     const { id, name } = await hookIn(visit);
-    const told = await carriedOutOnce(visit, form, [id], async (within) => ({
+    const told = await submitOnce(visit, form, [id], async (within) => ({
       value: await renewSigningSecret(within, id, visit.request),
     }));
     return secretPage({ id, name }, told.value, 'New signing secret', []);

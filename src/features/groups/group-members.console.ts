@@ -1,18 +1,18 @@
 /** Who is in a group, and which applications it opens. */
 import { z } from 'zod';
+import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage, readFields } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage } from '../../pages/console/sheet.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
 import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser, nameOf } from '../users/user-page.console.ts';
-import { statusPiece } from '../users/user-status.console.ts';
+import { userStatusPiece } from '../users/user-status.console.ts';
 import { getUser } from '../users/users.service.ts';
-import { GROUPS, groupOf, LEAVING_FACTS } from './group-page.console.ts';
+import { GROUPS_PATH, groupOf, LEAVING_FACTS } from './group-page.console.ts';
 import { addGroupMember, listGroupMembers, removeGroupMember } from './groups.service.ts';
 
 const members: ConsolePage = {
@@ -27,7 +27,7 @@ const members: ConsolePage = {
     const now = present();
     return listPage({
       title: group.name,
-      crumbs: GROUPS,
+      crumbs: GROUPS_PATH,
       tabs,
       actions: isChangeable ? [add] : [],
       list: {
@@ -37,7 +37,7 @@ const members: ConsolePage = {
           cells: [
             { text: user.login, href: addressOfUser(user.id) },
             nameOf(user) === user.login ? '' : nameOf(user),
-            statusPiece(statusAt(user, now)),
+            userStatusPiece(statusAt(user, now)),
           ],
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/members/${encodeURIComponent(user.id)}/remove` }] : [],
         })),
@@ -91,7 +91,7 @@ const applications: ConsolePage = {
     const { items, next } = await listGroupApplications(visit.services, group.id, { limit: LIMIT, after: afterIn(visit.query) });
     return listPage({
       title: group.name,
-      crumbs: GROUPS,
+      crumbs: GROUPS_PATH,
       tabs,
       list: {
         name: 'Applications',

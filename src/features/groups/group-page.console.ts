@@ -1,11 +1,11 @@
 /** What the pages about one group have in common. */
 
-import type { Action, Crumb, Visit } from '../../pages/console/page.ts';
+import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import type { Group } from './groups.resource.ts';
 import { getGroup } from './groups.service.ts';
 
 export const GROUPS_HOME = '/admin/groups';
-export const GROUPS: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
+export const GROUPS_PATH: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
 
 /** What follows for whoever is taken out of a group. */
 export const LEAVING_FACTS: readonly string[] = [
@@ -23,13 +23,13 @@ export interface GroupInSight {
 }
 
 /** @throws {ApiError} not found */
-export async function groupOf({ services, params }: Visit): Promise<GroupInSight> {
+export async function groupOf({ services, params }: ConsoleRequest): Promise<GroupInSight> {
   const group = await getGroup(services, params.id ?? '');
   const home = addressOfGroup(group.id);
   return {
     group,
     home,
-    crumbs: [...GROUPS, { label: group.name, href: home }],
+    crumbs: [...GROUPS_PATH, { label: group.name, href: home }],
     tabs: [
       { label: 'Group', href: home },
       { label: 'Members', href: `${home}/members` },

@@ -33,7 +33,7 @@ const group = z.object({
 
 const memberParams = idParams.extend({ userId: z.string().min(1) });
 
-export const groups: readonly Endpoint[] = [
+export const groupEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/groups',

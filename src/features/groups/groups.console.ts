@@ -1,14 +1,14 @@
 /** Directory → Groups: sets of users by which applications are assigned and which claims tell; created, changed, deleted. */
 import { z } from 'zod';
+import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { addressOfGroup, GROUPS, GROUPS_HOME, groupOf } from './group-page.console.ts';
+import { addressOfGroup, GROUPS_HOME, GROUPS_PATH, groupOf } from './group-page.console.ts';
 import { createGroup, deleteGroup, listGroups, updateGroup } from './groups.service.ts';
 
 const list: ConsolePage = {
@@ -70,7 +70,7 @@ const create: ConsolePage = {
   verb: 'write',
   async show(_visit, typed) {
     const submit = 'Create group';
-    return formPage({ title: submit, crumbs: GROUPS, fields: fieldsFor({}), submit, cancel: GROUPS_HOME }, typed);
+    return formPage({ title: submit, crumbs: GROUPS_PATH, fields: fieldsFor({}), submit, cancel: GROUPS_HOME }, typed);
   },
   async receive({ services, request }, form) {
     const { id } = await createGroup(services, readProfile(form), request);
@@ -84,9 +84,9 @@ const detail: ConsolePage = {
   async show(visit) {
     const { group, home, tabs } = await groupOf(visit);
     const isChangeable = mayCall(visit.request.roles, 'service', 'write');
-    return sheetPage({
+    return detailPage({
       title: group.name,
-      crumbs: GROUPS,
+      crumbs: GROUPS_PATH,
       tabs,
       actions: isChangeable
         ? [
@@ -142,4 +142,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const groups: readonly ConsolePage[] = [list, create, detail, edit, remove];
+export const groupPages: readonly ConsolePage[] = [list, create, detail, edit, remove];

@@ -16,16 +16,16 @@ import { findUserById } from '../users/users.store.ts';
 import type { Group } from './groups.resource.ts';
 import {
   deleteGroupMember,
-  deleteGroup as deleteRow,
+  deleteGroupRow as deleteRow,
   findGroup,
   GROUP_ATTRIBUTES,
   insertGroup,
   insertGroupMember,
   listGroupsOf,
-  listGroupMembers as listMemberRows,
-  listGroups as listRows,
+  selectGroupMembers as listMemberRows,
+  selectGroups as listRows,
   lockGroup,
-  updateGroup as updateRow,
+  updateGroupRow as updateRow,
 } from './groups.store.ts';
 
 export type GroupProfile = Pick<Group, 'name' | 'description'>;
@@ -67,7 +67,7 @@ export async function listGroups(services: Services, { q, search, filter }: Grou
 }
 
 /** @throws {ApiError} not found */
-export const getGroup = (services: Services, id: string): Promise<Group> => demandGroup(services.database.knex, id);
+export const getGroup = (services: Services, id: string): Promise<Group> => requireGroup(services.database.knex, id);
 
 /** @throws {ApiError} not found, conflict of the name */
 export async function updateGroup(services: Services, id: string, profile: GroupProfile, request: RequestContext): Promise<Group> {
@@ -146,14 +146,14 @@ export async function removeGroupMember(services: Services, groupId: string, use
   });
 }
 
-async function demandGroup(executor: Executor, id: string): Promise<Group> {
+async function requireGroup(executor: Executor, id: string): Promise<Group> {
   const group = await findGroup(executor, id);
   if (group === undefined) throw notFound(id, 'Group');
   return group;
 }
 
 async function findBoth(trx: Executor, groupId: string, userId: string): Promise<[Group, User]> {
-  const group = await demandGroup(trx, groupId);
+  const group = await requireGroup(trx, groupId);
   const user = await findUserById(trx, userId);
   if (user === undefined) throw notFound(userId, 'User');
   return [group, user];

@@ -33,7 +33,7 @@ export async function insertGroup(executor: Executor, group: Group): Promise<boo
 }
 
 /** @returns false when another group has that name; the transaction is then good for nothing more */
-export async function updateGroup(executor: Executor, id: string, changes: Partial<Omit<Group, 'id' | 'created'>>): Promise<boolean> {
+export async function updateGroupRow(executor: Executor, id: string, changes: Partial<Omit<Group, 'id' | 'created'>>): Promise<boolean> {
   try {
     await executor('groups').where({ id }).update(toRow<Group>(GROUP, changes));
     return true;
@@ -44,7 +44,7 @@ export async function updateGroup(executor: Executor, id: string, changes: Parti
 }
 
 /** Its memberships and assignments go with it. */
-export async function deleteGroup(executor: Executor, id: string): Promise<void> {
+export async function deleteGroupRow(executor: Executor, id: string): Promise<void> {
   await executor('groups').where({ id }).delete();
 }
 
@@ -58,7 +58,7 @@ export async function lockGroup(trx: Executor, id: string): Promise<Group | unde
 }
 
 /** Those that fit every filter, oldest first. */
-export function listGroups(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Group>> {
+export function selectGroups(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Group>> {
   const query = executor('groups');
   for (const filter of filters) applyFilter(query, filter, GROUP_ATTRIBUTES);
   return readPage(query, GROUP, window);
@@ -87,7 +87,7 @@ export async function deleteGroupMember(trx: Executor, groupId: string, userId: 
 }
 
 /** The members, the oldest users first: only users have a number that a page can begin after. */
-export function listGroupMembers(executor: Executor, groupId: string, window: Window): Promise<Page<User>> {
+export function selectGroupMembers(executor: Executor, groupId: string, window: Window): Promise<Page<User>> {
   const query = executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
   return readPage(query, USER_AMONG_OTHERS, window, { by: 'users.seq' });
 }

@@ -4,10 +4,10 @@ import { groupsIn } from '../../pages/console/candidates.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { picked, pickField } from '../../pages/console/pick.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { addressOfGroup, LEAVING_FACTS } from './group-page.console.ts';
 import { addGroupMember, getGroup, listUserGroups, removeGroupMember } from './groups.service.ts';
 
@@ -18,7 +18,7 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { items, next } = await listUserGroups(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
@@ -42,13 +42,13 @@ const add: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { user, crumbs } = await subjectOf(visit);
+    const { user, crumbs } = await userSubject(visit);
     const fields = [await pickField(groupsIn(visit), { name: 'groupId', label: 'Group' }, typed)];
     return formPage({ title: 'Add to group', crumbs, fields, submit: 'Add to group', cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
-    const { user } = await subjectOf(visit);
-    const groupId = await picked(groupsIn(visit), 'groupId', form.get('groupId') ?? '');
+    const { user } = await userSubject(visit);
+    const groupId = await pickedId(groupsIn(visit), 'groupId', form.get('groupId') ?? '');
     if (groupId === undefined) throw validation([{ field: 'groupId', message: 'is required' }]);
     await addGroupMember(visit.services, groupId, user.id, visit.request);
     return { goTo: homeOf(user.id), notice: 'group-member-added' };
@@ -61,7 +61,7 @@ const remove: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { user, name, crumbs } = await subjectOf(visit);
+    const { user, name, crumbs } = await userSubject(visit);
     const group = await getGroup(visit.services, visit.params.groupId ?? '');
     const title = `Remove ${name} from “${group.name}”?`;
     const below = [...crumbs, { label: 'Groups', href: homeOf(user.id) }];
@@ -71,7 +71,7 @@ const remove: ConsolePage = {
     );
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await removeGroupMember(visit.services, visit.params.groupId ?? '', user.id, visit.request);
     return { goTo: homeOf(user.id), notice: 'group-member-removed' };
   },

@@ -4,24 +4,24 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import type { AccountHouse } from '../../pages/account/account-house.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, framedOn } from '../../pages/account/page.ts';
-import type { Framed } from '../../pages/hosted/framed.ts';
-import type { House } from '../../pages/hosted/house.ts';
+import type { HostedDeps } from '../../pages/hosted/deps.ts';
+import type { DrawInFrame } from '../../pages/hosted/page-frame.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { findPerson } from '../administrators/administrators.service.ts';
+import { findConsoleUser } from '../administrators/administrators.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
-import { isFresh } from '../sign-in/fresh-sign-in.service.ts';
+import { isFreshSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure } from './own-links.service.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { offeredProvider } from './upstream-offers.service.ts';
 import { explainProblem } from './upstream-problem.hosted.ts';
-import { addressOut, showOnward, takeAnswer } from './upstream-way.hosted.ts';
+import { addressOut, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
 
 /** What the page shows of them. */
-export async function accountsOn({ services }: House, user: User, day: (at: Date) => string) {
+export async function accountsOn({ services }: HostedDeps, user: User, day: (at: Date) => string) {
   const { connected, others } = await ownLinks(services, user.id);
   return {
     connected: await Promise.all(
@@ -35,64 +35,69 @@ export async function accountsOn({ services }: House, user: User, day: (at: Date
 }
 
 /** POST /account/security/connect: out to the provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
-export const connectAccount = change<AccountHouse>(async (house, ctx, session, form) => {
+export const connectAccount = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId } = session;
-  const framed = framedOn(house, ctx, 'security', session);
-  const provider = await offeredProvider(house.services, form.get('idp') ?? '');
-  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered', framed);
+  const framed = framedOn(deps, ctx, 'security', session);
+  const provider = await offeredProvider(deps.services, form.get('idp') ?? '');
+  if (provider === undefined) return explainProblem(deps, ctx, 'account', undefined, 'not-offered', framed);
   const { lang } = pageLanguage(ctx);
-  await explaining(house, ctx, { provider, userId, framed }, async () => {
-    const out = await addressOut(house, ctx, provider, 'account', { uiLocales: lang }, { userId });
-    await showOnward(house.pages, ctx, out.href, 'connected.title');
+  await explaining(deps, ctx, { provider, userId, framed }, async () => {
+    const out = await addressOut(deps, ctx, provider, 'account', { uiLocales: lang }, { userId });
+    await showOnward(deps.pages, ctx, out.href, 'connected.title');
   });
 });
 
 /** GET /account/security/upstream: what the provider has answered. */
-export async function finishConnection(house: AccountHouse, ctx: RouterContext): Promise<void> {
-  const { services, upstream } = house;
-  const session = await house.sessions.current(ctx.req, ctx.res);
-  const framed = session && framedOn(house, ctx, 'security', session);
-  const taken = await takeAnswer(house, ctx, 'account');
-  if (taken === undefined) return explainProblem(house, ctx, 'account', undefined, 'over', framed);
+export async function finishConnection(deps: AccountDeps, ctx: RouterContext): Promise<void> {
+  const { services, upstream } = deps;
+  const session = await deps.sessions.current(ctx.req, ctx.res);
+  const framed = session && framedOn(deps, ctx, 'security', session);
+  const taken = await takeAnswer(deps, ctx, 'account');
+  if (taken === undefined) return explainProblem(deps, ctx, 'account', undefined, 'over', framed);
   const { kept, answer } = taken;
   const { userId } = kept;
   // Fresh was asked for when it was begun; who has signed in otherwise, or set a second factor up since, has to show that he is still he.
-  if (userId === undefined || session?.accountId !== userId || !(await isFresh(house, session, kept.begun)))
-    return explainProblem(house, ctx, 'account', undefined, 'other-session', framed);
+  if (userId === undefined || session?.accountId !== userId || !(await isFreshSignIn(deps, session, kept.begun)))
+    return explainProblem(deps, ctx, 'account', undefined, 'other-session', framed);
   const provider = await offeredProvider(services, kept.idpId);
-  if (provider === undefined) return explainProblem(house, ctx, 'account', undefined, 'not-offered', framed);
-  await explaining(house, ctx, { provider, userId, framed }, async () => {
-    await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, house.config));
+  if (provider === undefined) return explainProblem(deps, ctx, 'account', undefined, 'not-offered', framed);
+  await explaining(deps, ctx, { provider, userId, framed }, async () => {
+    await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, deps.config));
     doneWith(ctx, 'security', 'connected');
   });
 }
 
 /** POST /account/security/disconnect */
-export const disconnectAccount = change<AccountHouse>(async (house, ctx, session, form) => {
+export const disconnectAccount = change<AccountDeps>(async (deps, ctx, session, form) => {
   try {
-    const ended = await disconnectOwn(house.services, form.get('idp') ?? '', session.accountId, visitor(ctx, house.config));
+    const ended = await disconnectOwn(deps.services, form.get('idp') ?? '', session.accountId, visitor(ctx, deps.config));
     doneWith(ctx, 'security', ended ? 'disconnected' : 'disconnected-already');
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    await explainProblem(house, ctx, 'account', undefined, error.problem, framedOn(house, ctx, 'security', session));
+    await explainProblem(deps, ctx, 'account', undefined, error.problem, framedOn(deps, ctx, 'security', session));
   }
 });
 
 interface Attempt {
   readonly provider: { readonly id: string; readonly name: string };
   readonly userId: string;
-  readonly framed: Framed | undefined;
+  readonly framed: DrawInFrame | undefined;
 }
 
 /** What goes wrong with a provider is told in plain words, and kept in the audit log. */
-async function explaining(house: House, ctx: Koa.Context, { provider, userId, framed }: Attempt, run: () => Promise<void>): Promise<void> {
+async function explaining(
+  deps: HostedDeps,
+  ctx: Koa.Context,
+  { provider, userId, framed }: Attempt,
+  run: () => Promise<void>,
+): Promise<void> {
   try {
     await run();
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    house.services.log.warn({ err: error, idpId: provider.id }, 'an account at an identity provider could not be connected');
-    const user = await findPerson(house.services, userId);
-    if (user !== undefined) await recordConnectionFailure(house.services, provider, error, user, visitor(ctx, house.config));
-    await explainProblem(house, ctx, 'account', provider.name, error.problem, framed);
+    deps.services.log.warn({ err: error, idpId: provider.id }, 'an account at an identity provider could not be connected');
+    const user = await findConsoleUser(deps.services, userId);
+    if (user !== undefined) await recordConnectionFailure(deps.services, provider, error, user, visitor(ctx, deps.config));
+    await explainProblem(deps, ctx, 'account', provider.name, error.problem, framed);
   }
 }

@@ -2,9 +2,9 @@
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import type { Field } from '../../pages/console/form.ts';
-import type { Typed, Visit } from '../../pages/console/page.ts';
-import { pickField } from '../../pages/console/pick.ts';
-import { type IdentityProviderSettings, type IdentityProviderType, usesSecret } from './identity-provider.policy.ts';
+import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
+import { pickField } from '../../pages/console/picker.ts';
+import { type IdentityProviderSettings, type IdentityProviderType, providerUsesSecret } from './identity-provider.policy.ts';
 
 const CONNECTION = 'Connection';
 const ADDRESSES = 'Addresses';
@@ -20,7 +20,7 @@ const pairs = (values: Readonly<Record<string, string>>): string =>
     .join('\n');
 
 /** Lines that name groups. */
-async function groupLines(visit: Visit, ids: readonly string[]): Promise<string> {
+async function groupLines(visit: ConsoleRequest, ids: readonly string[]): Promise<string> {
   const groups = await Promise.all(ids.map(async (id) => (await groupsIn(visit).byId(id)) ?? { id, label: '' }));
   return groups.map(({ id, label }) => `${label} (${id})`.trim()).join('\n');
 }
@@ -28,7 +28,7 @@ async function groupLines(visit: Visit, ids: readonly string[]): Promise<string>
 type Held = IdentityProviderSettings & { readonly name: string };
 
 /** @param held what the fields hold at first @param isNew has it no secret yet? */
-export async function providerFields(visit: Visit, held: Held, isNew: boolean, typed: Typed): Promise<readonly Field[]> {
+export async function providerFields(visit: ConsoleRequest, held: Held, isNew: boolean, typed: Typed): Promise<readonly Field[]> {
   const { type, protocol, policy } = held;
   const isOidc = protocol.type === 'OIDC';
   const issuer: Field = {
@@ -63,7 +63,7 @@ export async function providerFields(visit: Visit, held: Held, isNew: boolean, t
       group: CONNECTION,
       alias: `${CLIENT}.client_secret`,
       hint:
-        isNew || !usesSecret(protocol)
+        isNew || !providerUsesSecret(protocol)
           ? 'Stored encrypted, and never shown again.'
           : 'Empty: the one that is kept stays. Another issuer or token address asks for it anew.',
     },

@@ -12,9 +12,9 @@ import type { IdentityProvider, IdentityProviderLink } from './identity-provider
 import { identityProviderTarget } from './identity-providers.service.ts';
 import {
   deleteLink,
+  findIdentityLink,
   findIdentityProvider,
-  findLink,
-  insertLink,
+  insertIdentityLink,
   listLinks,
   listLinksOf,
   lockIdentityProvider,
@@ -48,7 +48,7 @@ export async function getLink(
   const { knex } = database;
   demand(await findIdentityProvider(knex, idpId), idpId);
   const { id } = await findVisibleUser(knex, idOrLogin, request);
-  const link = await findLink(knex, idpId, id);
+  const link = await findIdentityLink(knex, idpId, id);
   if (link === undefined) throw notFound(idOrLogin, 'IdentityProviderUser');
   return link;
 }
@@ -68,11 +68,11 @@ export async function linkUser(
   return services.database.transaction(async (trx) => {
     const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
     const link = { idpId, subject, userId: user.id, knownAs: null, created: present(), lastUsed: null };
-    if (await insertLink(trx, link)) {
+    if (await insertIdentityLink(trx, link)) {
       await recordLink(trx, 'link', provider, user, subject, request);
       return link;
     }
-    const kept = await findLink(trx, idpId, user.id);
+    const kept = await findIdentityLink(trx, idpId, user.id);
     if (kept === undefined) throw conflict({ field: 'externalId', message: 'is linked to another user' });
     if (kept.subject !== subject) throw conflict({ field: 'externalId', message: 'the user is linked to another one, unlink him first' });
     return kept;
@@ -83,7 +83,7 @@ export async function linkUser(
 export async function unlinkUser(services: Services, idpId: string, idOrLogin: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
-    const link = await findLink(trx, idpId, user.id);
+    const link = await findIdentityLink(trx, idpId, user.id);
     if (link === undefined) throw notFound(idOrLogin, 'IdentityProviderUser');
     await deleteLink(trx, idpId, user.id);
     await recordLink(trx, 'unlink', provider, user, link.subject, request);

@@ -204,7 +204,7 @@ const ENDPOINTS = {
   OAUTH2: ['authorization', 'token', 'userInfo'],
 } as const satisfies Record<Protocol['type'], readonly EndpointName[]>;
 
-export const usesSecret = ({ credentials }: Protocol): boolean => credentials.client.token_endpoint_auth_method !== 'none';
+export const providerUsesSecret = ({ credentials }: Protocol): boolean => credentials.client.token_endpoint_auth_method !== 'none';
 
 /** Does the secret go to the same place after the change? What may not be read may not be sent to an address of the reader's choice, either. */
 export const sendsSecretElsewhere = (before: Protocol, after: Protocol): boolean =>

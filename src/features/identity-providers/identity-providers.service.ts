@@ -16,19 +16,19 @@ import {
   type IdentityProviderSettings,
   identityProviderProblems,
   namesOthers,
+  providerUsesSecret,
   sendsSecretElsewhere,
-  usesSecret,
 } from './identity-provider.policy.ts';
 import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
 import {
   countLinks,
-  deleteIdentityProvider as deleteRow,
+  deleteIdentityProviderRow as deleteRow,
   findIdentityProvider,
   type IdentityProviderSearch,
   insertIdentityProvider,
-  listIdentityProviders as listRows,
+  selectIdentityProviders as listRows,
   lockIdentityProvider,
-  updateIdentityProvider as updateRow,
+  updateIdentityProviderRow as updateRow,
 } from './identity-providers.store.ts';
 
 export interface IdentityProviderInput extends GivenIdentityProvider {
@@ -51,7 +51,7 @@ export async function createIdentityProvider(
   request: RequestContext,
 ): Promise<IdentityProvider> {
   const settings = settingsOf(input);
-  if (usesSecret(settings.protocol) && input.secret === undefined) throw secretRequired();
+  if (providerUsesSecret(settings.protocol) && input.secret === undefined) throw secretRequired();
   const now = present();
   const provider: IdentityProvider = {
     ...{ id, name: input.name, status: 'ACTIVE', ...settings },
@@ -167,7 +167,7 @@ export async function deleteIdentityProvider(services: Services, id: string, req
 
 /** @returns the client secret in clear; undefined when there is none */
 export const openClientSecret = ({ keyring }: Services, { id, sealedSecret }: IdentityProvider): string | undefined =>
-  sealedSecret === null ? undefined : keyring.open(sealedSecret, secretContext(id));
+  sealedSecret === null ? undefined : keyring.open(sealedSecret, identityProviderSecretContext(id));
 
 /** The identity provider as the audit log names it. */
 export const identityProviderTarget = ({ id, name }: Pick<IdentityProvider, 'id' | 'name'>) => ({
@@ -197,7 +197,7 @@ async function change<T>(
 function settingsOf({ secret, ...given }: IdentityProviderInput): IdentityProviderSettings {
   const settings = completeIdentityProvider(given);
   const problems = identityProviderProblems(settings);
-  if (secret !== undefined && !usesSecret(settings.protocol)) {
+  if (secret !== undefined && !providerUsesSecret(settings.protocol)) {
     problems.push({ field: SECRET, message: 'has no use with token_endpoint_auth_method none' });
   }
   if (problems.length > 0) throw validation(problems);
@@ -228,16 +228,16 @@ function keptOrNew(
   { protocol }: IdentityProviderSettings,
   given: string | undefined,
 ): string | null {
-  if (!usesSecret(protocol)) return null;
+  if (!providerUsesSecret(protocol)) return null;
   if (given !== undefined) return sealed(services, before.id, given);
   if (before.sealedSecret === null) throw secretRequired();
   if (sendsSecretElsewhere(before.protocol, protocol)) throw secretRequired(' when the issuer or the token endpoint changes');
   return before.sealedSecret;
 }
 
-export const secretContext = (id: string): string => `identity_provider:${id}`;
+export const identityProviderSecretContext = (id: string): string => `identity_provider:${id}`;
 const sealed = ({ keyring }: Services, id: string, secret: string | undefined): string | null =>
-  secret === undefined ? null : keyring.seal(secret, secretContext(id));
+  secret === undefined ? null : keyring.seal(secret, identityProviderSecretContext(id));
 
 /** The provider as the audit log keeps it. */
 const described = ({ name, type, status, protocol, policy }: IdentityProvider) => ({ name, type, status, protocol, policy });

@@ -35,7 +35,7 @@ export async function insertIdentityProvider(trx: Executor, provider: IdentityPr
 }
 
 /** @returns false when another one has that name; the transaction is then good for nothing more */
-export async function updateIdentityProvider(
+export async function updateIdentityProviderRow(
   trx: Executor,
   id: string,
   changes: Partial<Omit<IdentityProvider, 'id' | 'created'>>,
@@ -50,7 +50,7 @@ export async function updateIdentityProvider(
 }
 
 /** Its links go with it. */
-export async function deleteIdentityProvider(trx: Executor, id: string): Promise<void> {
+export async function deleteIdentityProviderRow(trx: Executor, id: string): Promise<void> {
   await trx('identity_providers').where({ id }).delete();
 }
 
@@ -69,7 +69,7 @@ export async function keepIdentityProviders(trx: Executor, ids: readonly string[
 }
 
 /** Oldest first. */
-export function listIdentityProviders(
+export function selectIdentityProviders(
   executor: Executor,
   { q, type }: IdentityProviderSearch,
   window: Window,
@@ -106,11 +106,11 @@ const LINK: Columns<IdentityProviderLink> = {
 };
 
 /** @returns false when the subject or the user is linked there already, also to each other */
-export async function insertLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
+export async function insertIdentityLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
   return (await trx('identity_provider_links').insert(toRow(LINK, link)).onConflict().ignore().returning('user_id')).length === 1;
 }
 
-export async function findLink(executor: Executor, idpId: string, userId: string): Promise<IdentityProviderLink | undefined> {
+export async function findIdentityLink(executor: Executor, idpId: string, userId: string): Promise<IdentityProviderLink | undefined> {
   return executor('identity_provider_links').where({ idp_id: idpId, user_id: userId }).first<IdentityProviderLink | undefined>(LINK);
 }
 

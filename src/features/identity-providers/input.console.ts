@@ -2,8 +2,8 @@
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { type Field, typedValues } from '../../pages/console/form.ts';
-import type { Visit } from '../../pages/console/page.ts';
-import { picked } from '../../pages/console/pick.ts';
+import type { ConsoleRequest } from '../../pages/console/page.ts';
+import { pickedId } from '../../pages/console/picker.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { IdentityProviderType } from './identity-provider.policy.ts';
@@ -22,14 +22,14 @@ function pairsIn(field: string, lines: readonly string[]): Record<string, string
 }
 
 /** @throws {ApiError} validation of the field */
-async function groupsNamed(visit: Visit, field: string, lines: readonly string[]): Promise<readonly string[]> {
-  const ids = await Promise.all(lines.map((line) => picked(groupsIn(visit), field, line)));
+async function groupsNamed(visit: ConsoleRequest, field: string, lines: readonly string[]): Promise<readonly string[]> {
+  const ids = await Promise.all(lines.map((line) => pickedId(groupsIn(visit), field, line)));
   return ids.filter((id) => id !== undefined);
 }
 
 /** @throws {ApiError} validation */
 export async function providerInput(
-  visit: Visit,
+  visit: ConsoleRequest,
   type: IdentityProviderType,
   fields: readonly Field[],
   form: URLSearchParams,
@@ -65,7 +65,7 @@ export async function providerInput(
     policy: {
       provisioning: {
         action: typed.provisioning,
-        orgId: await picked(organizationsIn(visit), 'orgId', text('orgId')),
+        orgId: await pickedId(organizationsIn(visit), 'orgId', text('orgId')),
         groups: { action: assignments.length > 0 ? 'ASSIGN' : 'NONE', assignments },
         profileMaster: typed.profileMaster,
       },

@@ -1,11 +1,11 @@
 /** Who a user is at the external identity providers; a link removed. */
 
 import { formPage } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getLink, listUserLinks, unlinkUser } from './identity-provider-links.service.ts';
 import { getIdentityProvider } from './identity-providers.service.ts';
 
@@ -16,7 +16,7 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { items, next } = await listUserLinks(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
@@ -47,7 +47,7 @@ const remove: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { user, crumbs } = await subjectOf(visit);
+    const { user, crumbs } = await userSubject(visit);
     const { name, id } = await getIdentityProvider(visit.services, visit.params.idpId ?? '');
     const { subject } = await getLink(visit.services, id, user.id, visit.request);
     const title = `Remove the link to “${name}”?`;
@@ -58,7 +58,7 @@ const remove: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Remove link', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await unlinkUser(visit.services, visit.params.idpId ?? '', user.id, visit.request);
     return { goTo: homeOf(user.id), notice: 'link-removed' };
   },

@@ -1,18 +1,25 @@
 /** Security → Identity providers → Linked users: who is whom at a provider, linking by hand, and unlinking. */
 import { z } from 'zod';
+import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { listPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { findPerson } from '../administrators/administrators.service.ts';
+import { findConsoleUser } from '../administrators/administrators.service.ts';
 import { getLink, linkUser, listLinkedUsers, unlinkUser } from './identity-provider-links.service.ts';
-import { addressOf, below, CRUMBS, providerIn, tabsOf } from './place.console.ts';
+import {
+  IDENTITY_PROVIDER_CRUMBS,
+  identityProviderCrumbs,
+  identityProviderPath,
+  identityProviderTabs,
+  providerIn,
+} from './identity-provider-page.console.ts';
 
-const loginOf = async ({ services }: Visit, userId: string): Promise<string> => (await findPerson(services, userId))?.login ?? userId;
+const loginOf = async ({ services }: ConsoleRequest, userId: string): Promise<string> =>
+  (await findConsoleUser(services, userId))?.login ?? userId;
 
 const list: ConsolePage = {
   path: '/security/identity-providers/:id/users',
@@ -20,7 +27,7 @@ const list: ConsolePage = {
   async show(visit) {
     const { services, query, request } = visit;
     const { id, name } = await providerIn(visit);
-    const at = `${addressOf(id)}/users`;
+    const at = `${identityProviderPath(id)}/users`;
     const { items, next } = await listLinkedUsers(services, id, { limit: LIMIT, after: afterIn(query) });
     const logins = await Promise.all(items.map(({ userId }) => loginOf(visit, userId)));
     const mayWrite = mayCall(request.roles, 'service', 'write');
@@ -28,8 +35,8 @@ const list: ConsolePage = {
     return listPage({
       title: name,
       lead: 'Who is linked signs in with the provider as that user, whatever e-mail address the provider tells.',
-      crumbs: CRUMBS,
-      tabs: tabsOf(id),
+      crumbs: IDENTITY_PROVIDER_CRUMBS,
+      tabs: identityProviderTabs(id),
       actions: mayWrite ? [{ ...link, main: true }] : [],
       list: {
         name: 'linked users',
@@ -70,8 +77,11 @@ const link: ConsolePage = {
   async show(visit, typed) {
     const provider = await providerIn(visit);
     const facts = ['Whoever signs in there as this person is this user here. Be sure that both are the same human being.'];
-    const cancel = `${addressOf(provider.id)}/users`;
-    return formPage({ title: 'Link a user', crumbs: below(provider), facts, fields: FIELDS, submit: 'Link', cancel }, typed);
+    const cancel = `${identityProviderPath(provider.id)}/users`;
+    return formPage(
+      { title: 'Link a user', crumbs: identityProviderCrumbs(provider), facts, fields: FIELDS, submit: 'Link', cancel },
+      typed,
+    );
   },
   async receive(visit, form) {
     const { id } = await providerIn(visit);
@@ -82,7 +92,7 @@ const link: ConsolePage = {
         ? validation([{ field: 'login', message: 'is not that of an account here' }])
         : error;
     });
-    return { goTo: `${addressOf(id)}/users`, notice: 'idp-user-linked' };
+    return { goTo: `${identityProviderPath(id)}/users`, notice: 'idp-user-linked' };
   },
 };
 
@@ -98,13 +108,13 @@ const unlink: ConsolePage = {
       'At the next sign-in there the account is linked anew, or another one is made, if the provider’s settings say so.',
     ];
     const title = `Unlink ${await loginOf(visit, userId)}?`;
-    const cancel = `${addressOf(provider.id)}/users`;
-    return formPage({ title, crumbs: below(provider), facts, submit: 'Unlink', danger: true, cancel }, typed);
+    const cancel = `${identityProviderPath(provider.id)}/users`;
+    return formPage({ title, crumbs: identityProviderCrumbs(provider), facts, submit: 'Unlink', danger: true, cancel }, typed);
   },
   async receive({ services, params, request }) {
     const { id = '', userId = '' } = params;
     await unlinkUser(services, id, userId, request);
-    return { goTo: `${addressOf(id)}/users`, notice: 'idp-user-unlinked' };
+    return { goTo: `${identityProviderPath(id)}/users`, notice: 'idp-user-unlinked' };
   },
 };
 

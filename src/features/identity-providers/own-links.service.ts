@@ -5,7 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
+import { waysToSignIn } from '../sign-in/sign-in-methods.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
@@ -14,9 +14,9 @@ import type { IdentityProvider } from './identity-providers.resource.ts';
 import { identityProviderTarget } from './identity-providers.service.ts';
 import {
   deleteLink,
-  findLink,
+  findIdentityLink,
   findLinkOfSubject,
-  insertLink,
+  insertIdentityLink,
   listActiveIdentityProviders,
   listLinksOf,
   lockIdentityProvider,
@@ -62,7 +62,7 @@ export async function connectOwn(
     if (user?.status !== 'ACTIVE') throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
     const { subject, claims, email } = identity;
     const link = { idpId, subject, userId, knownAs: knownAs(claims, email), created: present(), lastUsed: null };
-    if (await insertLink(trx, link)) return recordLink(trx, 'link', provider, user, subject, asUser(request, user));
+    if (await insertIdentityLink(trx, link)) return recordLink(trx, 'link', provider, user, subject, asUser(request, user));
     const taken = await findLinkOfSubject(trx, idpId, subject);
     if (taken === undefined) throw new UpstreamFailure('linked-already', 'USER_LINKED_TO_ANOTHER');
     if (taken.userId !== userId) throw new UpstreamFailure('linked-elsewhere', 'SUBJECT_LINKED_TO_ANOTHER');
@@ -76,7 +76,7 @@ export async function disconnectOwn({ database }: Services, idpId: string, userI
     const provider = await lockIdentityProvider(trx, idpId);
     const user = await lockUser(trx, userId);
     if (provider === undefined || user === undefined) return false;
-    const link = await findLink(trx, idpId, userId);
+    const link = await findIdentityLink(trx, idpId, userId);
     if (link === undefined) return false;
     if (await isOnlyWay(trx, user, idpId)) throw new UpstreamFailure('last-way', 'LAST_WAY_TO_SIGN_IN');
     await deleteLink(trx, idpId, userId);

@@ -1,30 +1,44 @@
 /** Security → Identity providers: the list, choosing a kind, creating, one provider, changing. */
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
+import { type Content, detailPage, listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { carriedOutOnce, formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { type Content, listPage, type Piece, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { providerFields } from './fields.console.ts';
-import { completeIdentityProvider, IDENTITY_PROVIDER_TYPES, type IdentityProviderType, usesSecret } from './identity-provider.policy.ts';
+import {
+  completeIdentityProvider,
+  IDENTITY_PROVIDER_TYPES,
+  type IdentityProviderType,
+  providerUsesSecret,
+} from './identity-provider.policy.ts';
+import {
+  IDENTITY_PROVIDER_CRUMBS,
+  IDENTITY_PROVIDER_KINDS,
+  IDENTITY_PROVIDERS_PATH,
+  identityProviderCrumbs,
+  identityProviderPath,
+  identityProviderTabs,
+  providerIn,
+  typeIn,
+} from './identity-provider-page.console.ts';
 import { identityProviderId } from './identity-provider-settings.service.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { createIdentityProvider, listIdentityProviders, updateIdentityProvider } from './identity-providers.service.ts';
 import { providerInput } from './input.console.ts';
-import { addressOf, below, CRUMBS, HOME, KINDS, providerIn, tabsOf, typeIn } from './place.console.ts';
-import { identityProviderSteps } from './steps.console.ts';
+import { identityProviderSteps } from './lifecycle.console.ts';
 import { upstreamRedirectUri } from './upstream-exchange.service.ts';
 
 const statusOf = ({ status }: IdentityProvider): Piece =>
   status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'plain' };
 
-const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 const list: ConsolePage = {
   path: '/security/identity-providers',
@@ -38,7 +52,7 @@ const list: ConsolePage = {
       ? await listIdentityProviders(services, search, { limit: LIMIT, after: afterIn(query) })
       : { items: [], next: undefined };
     const isNarrowed = q !== '' || type !== undefined;
-    const add = { label: 'Add identity provider', href: `${HOME}/new`, main: true };
+    const add = { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new`, main: true };
     return listPage({
       title: 'Identity providers',
       lead: 'People sign in with an account that they have elsewhere. Each active provider is a button on the sign-in pages.',
@@ -49,8 +63,8 @@ const list: ConsolePage = {
         columns: ['Name', 'Kind', 'Status', 'Added'],
         rows: found.items.map((provider) => ({
           cells: [
-            { text: provider.name, href: addressOf(provider.id) },
-            KINDS[provider.type].name,
+            { text: provider.name, href: identityProviderPath(provider.id) },
+            IDENTITY_PROVIDER_KINDS[provider.type].name,
             statusOf(provider),
             { moment: momentOf(provider.created) },
           ],
@@ -67,12 +81,15 @@ const list: ConsolePage = {
               name: 'type',
               label: 'Kind',
               value: type ?? '',
-              options: [{ value: '', label: 'Any' }, ...IDENTITY_PROVIDER_TYPES.map((one) => ({ value: one, label: KINDS[one].name }))],
+              options: [
+                { value: '', label: 'Any' },
+                ...IDENTITY_PROVIDER_TYPES.map((one) => ({ value: one, label: IDENTITY_PROVIDER_KINDS[one].name })),
+              ],
             },
           ],
           isNarrowed,
         },
-        pager: pagerOf(HOME, query, found.next),
+        pager: pagerOf(IDENTITY_PROVIDERS_PATH, query, found.next),
       },
     });
   },
@@ -86,12 +103,15 @@ const choose: ConsolePage = {
     listPage({
       title: 'Add identity provider',
       lead: 'Choose its kind. What is known of it is filled in.',
-      crumbs: CRUMBS,
+      crumbs: IDENTITY_PROVIDER_CRUMBS,
       list: {
         name: 'kinds of identity providers',
         columns: ['Kind', 'For whom'],
         rows: IDENTITY_PROVIDER_TYPES.map((type) => ({
-          cells: [{ text: KINDS[type].name, href: `${HOME}/new/${type.toLowerCase()}` }, KINDS[type].forWhom],
+          cells: [
+            { text: IDENTITY_PROVIDER_KINDS[type].name, href: `${IDENTITY_PROVIDERS_PATH}/new/${type.toLowerCase()}` },
+            IDENTITY_PROVIDER_KINDS[type].forWhom,
+          ],
         })),
         empty: '',
       },
@@ -99,7 +119,7 @@ const choose: ConsolePage = {
 };
 
 /** @throws {ApiError} not found */
-function demandType(visit: Visit): IdentityProviderType {
+function requireType(visit: ConsoleRequest): IdentityProviderType {
   const type = typeIn(visit);
   if (type === undefined) throw notFound(visit.params.type ?? '', 'IdentityProviderType');
   return type;
@@ -108,7 +128,7 @@ function demandType(visit: Visit): IdentityProviderType {
 /** What a new provider of the kind begins with. */
 const presetOf = (type: IdentityProviderType) => ({
   ...completeIdentityProvider({ type, protocol: { credentials: { client: { client_id: '' } } } }),
-  name: type === 'OIDC' ? '' : KINDS[type].name,
+  name: type === 'OIDC' ? '' : IDENTITY_PROVIDER_KINDS[type].name,
 });
 
 const create: ConsolePage = {
@@ -116,41 +136,41 @@ const create: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const type = demandType(visit);
+    const type = requireType(visit);
     const id = idTyped(typed.values) ?? newId('idp');
     return formPage(
       {
-        title: `Add ${KINDS[type].name}`,
-        crumbs: [...CRUMBS, { label: 'Add identity provider', href: `${HOME}/new` }],
-        facts: KINDS[type].steps,
+        title: `Add ${IDENTITY_PROVIDER_KINDS[type].name}`,
+        crumbs: [...IDENTITY_PROVIDER_CRUMBS, { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new` }],
+        facts: IDENTITY_PROVIDER_KINDS[type].steps,
         copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, id) }],
         fields: await providerFields(visit, presetOf(type), true, typed),
         hidden: { id, ...formKey() },
         submit: 'Add identity provider',
-        cancel: HOME,
+        cancel: IDENTITY_PROVIDERS_PATH,
       },
       typed,
     );
   },
   async receive(visit, form) {
-    const type = demandType(visit);
+    const type = requireType(visit);
     const fields = await providerFields(visit, presetOf(type), true, { values: form, problems: [] });
     const input = await providerInput(visit, type, fields, form);
     const provider = { ...input, id: idTyped(form) };
-    const id = await carriedOutOnce(
+    const id = await submitOnce(
       visit,
       form,
-      [HOME, provider],
+      [IDENTITY_PROVIDERS_PATH, provider],
       async (services) => (await createIdentityProvider(services, provider, visit.request)).id,
     );
-    return { goTo: addressOf(id), notice: 'idp-created' };
+    return { goTo: identityProviderPath(id), notice: 'idp-created' };
   },
 };
 
 /** The id that the form told in its redirect URI. */
 const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
 
-async function newPeople(visit: Visit, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
+async function newPeople(visit: ConsoleRequest, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
   if (provisioning.action === 'DISABLED') return 'Are told to ask for an account';
   const organization = provisioning.orgId === undefined ? undefined : await organizationsIn(visit).byId(provisioning.orgId);
   const groups = await Promise.all(provisioning.groups.assignments.map((id) => groupsIn(visit).byId(id)));
@@ -165,24 +185,24 @@ const one: ConsolePage = {
     const provider = await providerIn(visit);
     const { id, name, type, status, protocol, policy } = provider;
     const { baseUrl } = visit.services.config;
-    const at = addressOf(id);
+    const at = identityProviderPath(id);
     const step = status === 'ACTIVE' ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
     const { emailDomains } = policy.subject;
-    return sheetPage({
+    return detailPage({
       title: name,
-      crumbs: CRUMBS,
-      tabs: tabsOf(id),
+      crumbs: IDENTITY_PROVIDER_CRUMBS,
+      tabs: identityProviderTabs(id),
       actions: mayWrite(visit) ? [{ label: 'Change', href: `${at}/edit` }, step, { label: 'Delete', href: `${at}/delete` }] : [],
       parts: [
         {
           kind: 'facts',
           facts: [
             { label: 'Status', value: statusOf(provider) },
-            { label: 'Kind', value: KINDS[type].name },
+            { label: 'Kind', value: IDENTITY_PROVIDER_KINDS[type].name },
             { label: 'Redirect URI', value: upstreamRedirectUri(baseUrl, id), copy: true },
             ...(protocol.issuer === undefined ? [] : [{ label: 'Issuer', value: { text: protocol.issuer.url, code: true } }]),
             { label: 'Client ID', value: { text: protocol.credentials.client.client_id, code: true } },
-            { label: 'Client secret', value: usesSecret(protocol) ? 'Kept, and never shown' : '' },
+            { label: 'Client secret', value: providerUsesSecret(protocol) ? 'Kept, and never shown' : '' },
             { label: 'Scopes', value: { text: protocol.scopes.join(' '), code: true } },
             {
               label: 'Addresses',
@@ -228,11 +248,11 @@ const edit: ConsolePage = {
     return formPage(
       {
         title: `Change ${provider.name}`,
-        crumbs: below(provider),
+        crumbs: identityProviderCrumbs(provider),
         copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, provider.id) }],
         fields: await providerFields(visit, provider, false, typed),
         submit: 'Save',
-        cancel: addressOf(provider.id),
+        cancel: identityProviderPath(provider.id),
       },
       typed,
     );
@@ -241,7 +261,7 @@ const edit: ConsolePage = {
     const provider = await providerIn(visit);
     const fields = await providerFields(visit, provider, false, { values: form, problems: [] });
     await updateIdentityProvider(visit.services, provider.id, await providerInput(visit, provider.type, fields, form), visit.request);
-    return { goTo: addressOf(provider.id), notice: 'idp-changed' };
+    return { goTo: identityProviderPath(provider.id), notice: 'idp-changed' };
   },
 };
 

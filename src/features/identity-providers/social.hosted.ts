@@ -1,24 +1,24 @@
 /**
- * Signing in by an external provider, in the browser's own interaction; the way out and back is src/features/identity-providers/upstream-way.hosted.ts. What the answer proves is found
+ * Signing in by an external provider, in the browser's own interaction; the way out and back is src/features/identity-providers/upstream-redirect.hosted.ts. What the answer proves is found
  * out in src/services/upstream-*.ts.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
+import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { carryOn, SECURITY_PAGE } from '../../pages/hosted/way.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import type { Pages } from '../../platform/http/views.ts';
-import { continueSignIn, type Place } from '../sign-in/continue-sign-in.hosted.ts';
-import { askedAnew } from '../sign-in/fresh-sign-in.hosted.ts';
-import { type House, type InteractionDetails, InteractionGone } from '../sign-in/interactions.hosted.ts';
+import { continueSignIn, type SignInPlace } from '../sign-in/continue-sign-in.hosted.ts';
+import { reauthentication } from '../sign-in/fresh-sign-in.hosted.ts';
+import { type InteractionDetails, InteractionGone, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { offeredProvider } from './upstream-offers.service.ts';
-import { addressOf, placeOf } from './upstream-place.hosted.ts';
 import { CHOOSE_PARAMETER, explainProblem } from './upstream-problem.hosted.ts';
+import { addressOut, CALLBACK_PARAMETERS, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 import { recordUpstreamFailure, signInUpstream } from './upstream-sign-in.service.ts';
-import { ANSWER, addressOut, showOnward, takeAnswer } from './upstream-way.hosted.ts';
+import { transactionAddress, transactionPath } from './upstream-transaction.hosted.ts';
 
 /** RFC 8176 has no value for it; this one is what others use. What the provider did is its own affair: no second factor of here is spared by it. */
 const FEDERATED_AMR: readonly string[] = ['fed'];
@@ -26,33 +26,31 @@ const FEDERATED_AMR: readonly string[] = ['fed'];
 const LONGEST = 4096;
 
 /** Sends the browser to the provider that the application has named. @returns false when it has named none, or the user wants to choose */
-export async function goStraight(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
+export async function goStraight(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
   const { idp } = details.upstream ?? {};
   if (idp === undefined || CHOOSE_PARAMETER in ctx.query) return false;
-  await begin(house, ctx, details, idp);
+  await begin(deps, ctx, details, idp);
   return true;
 }
 
 /** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind his back. */
-export async function beginUpstream(house: House, ctx: RouterContext, place: Place): Promise<void> {
-  if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, carryOn(ctx, placeOf(place)));
-  await begin(house, ctx, place, ctx.params.idp ?? '');
+export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place: SignInPlace): Promise<void> {
+  if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, carryOn(ctx, transactionPath(place)));
+  await begin(deps, ctx, place, ctx.params.idp ?? '');
 }
 
-async function begin(house: House, ctx: Koa.Context, place: Place, idpId: string): Promise<void> {
+async function begin(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, idpId: string): Promise<void> {
   const wishes = place === 'standalone' ? undefined : place.upstream;
-  const provider = await offeredProvider(house.services, idpId, wishes);
-  if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
+  const provider = await offeredProvider(deps.services, idpId, wishes);
+  if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
   const { loginHint, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
   // For a change of his own: that he is still signed in there does not show that it is he.
-  const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await askedAnew(house, ctx)) !== undefined;
+  const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;
   const maxAge = isAnew ? 0 : wishes?.maxAge;
   const asked = { loginHint, display, uiLocales, idpScope, maxAge };
   const kept = maxAge === undefined ? {} : { maxAge };
-  await explaining(house, ctx, place, provider, async () =>
-    seeOther(ctx, (await addressOut(house, ctx, provider, place, asked, kept)).href),
-  );
+  await explaining(deps, ctx, place, provider, async () => seeOther(ctx, (await addressOut(deps, ctx, provider, place, asked, kept)).href));
 }
 
 /**
@@ -61,11 +59,11 @@ async function begin(house: House, ctx: Koa.Context, place: Place, idpId: string
  */
 export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise<void> {
   const sent = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams(ctx.querystring);
-  const address = addressOf(sent.get('state') ?? '');
+  const address = transactionAddress(sent.get('state') ?? '');
   if (address === undefined) throw new InteractionGone('expired');
   const { path, query } = address;
   query.set('idp', ctx.params.idp ?? '');
-  for (const name of ANSWER) {
+  for (const name of CALLBACK_PARAMETERS) {
     const values = sent.getAll(name);
     // RFC 6749 section 3.1: not more than once.
     const [value] = values.length === 1 ? values : [];
@@ -75,25 +73,25 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
 }
 
 /** GET …/upstream: what the provider has answered. */
-export async function finishUpstream(house: House, ctx: Koa.Context, place: Place): Promise<void> {
-  const { services, upstream } = house;
-  const taken = await takeAnswer(house, ctx, place);
-  if (taken === undefined) return explainProblem(house, ctx, place, undefined, 'over');
+export async function finishUpstream(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
+  const { services, upstream } = deps;
+  const taken = await takeAnswer(deps, ctx, place);
+  if (taken === undefined) return explainProblem(deps, ctx, place, undefined, 'over');
   const { kept, answer } = taken;
   const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream);
-  if (provider === undefined) return explainProblem(house, ctx, place, undefined, 'not-offered');
-  await explaining(house, ctx, place, provider, async () => {
+  if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
+  await explaining(deps, ctx, place, provider, async () => {
     const identity = await upstream.identify(provider, kept, answer);
-    const user = await signInUpstream(services, provider, identity, visitor(ctx, house.config));
-    await continueSignIn(house, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
+    const user = await signInUpstream(services, provider, identity, visitor(ctx, deps.config));
+    await continueSignIn(deps, ctx, place, { user, amr: FEDERATED_AMR, authenticatedAt: user.authenticatedAt, idp: provider.id });
   });
 }
 
 /** What goes wrong with a provider is told in plain words, and kept in the audit log. */
 async function explaining(
-  house: House,
+  deps: SignInDeps,
   ctx: Koa.Context,
-  place: Place,
+  place: SignInPlace,
   provider: { readonly id: string; readonly name: string },
   run: () => Promise<void>,
 ): Promise<void> {
@@ -101,8 +99,8 @@ async function explaining(
     await run();
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    house.services.log.warn({ err: error, idpId: provider.id }, 'a sign-in by an identity provider failed');
-    await recordUpstreamFailure(house.services, provider, error, visitor(ctx, house.config));
-    await explainProblem(house, ctx, place, provider.name, error.problem);
+    deps.services.log.warn({ err: error, idpId: provider.id }, 'a sign-in by an identity provider failed');
+    await recordUpstreamFailure(deps.services, provider, error, visitor(ctx, deps.config));
+    await explainProblem(deps, ctx, place, provider.name, error.problem);
   }
 }

@@ -13,7 +13,7 @@ import { openClientSecret } from './identity-providers.service.ts';
 import { combinedClaims, neededClaims, type UpstreamClaims, verifiedEmail } from './upstream-claims.policy.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { TENANT, type UpstreamCall, upstreamMetadata } from './upstream-metadata.service.ts';
-import { type AskedOfUpstream, isFresh, upstreamParameters } from './upstream-request.policy.ts';
+import { type AskedOfUpstream, isFreshResponse, upstreamParameters } from './upstream-request.policy.ts';
 
 /** OpenID Connect Core 1.0 section 2, `sub`. */
 const LONGEST_SUBJECT = 255;
@@ -100,7 +100,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   ): Promise<void> {
     const { sessionLifetimeDays } = await readSettings(services, 'sign-in');
     const limits = { begun, maxAge, longest: sessionLifetimeDays * 86_400, skew: policy.maxClockSkew / 1000 };
-    if (!isFresh(toldAt, limits)) throw new UpstreamFailure('stale', 'AUTHENTICATED_TOO_LONG_AGO');
+    if (!isFreshResponse(toldAt, limits)) throw new UpstreamFailure('stale', 'AUTHENTICATED_TOO_LONG_AGO');
   }
 
   /** The address that openid-client takes the answer from. */

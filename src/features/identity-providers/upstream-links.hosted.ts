@@ -1,17 +1,17 @@
 /** The external providers that a sign-in page offers, each as a link that begins a sign-in there; which they are is the application's to narrow. */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/way.ts';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { Place } from '../sign-in/continue-sign-in.hosted.ts';
+import type { SignInPlace } from '../sign-in/continue-sign-in.hosted.ts';
 import { offeredProviders } from './upstream-offers.service.ts';
-import { placeOf } from './upstream-place.hosted.ts';
+import { transactionPath } from './upstream-transaction.hosted.ts';
 
 export interface ProviderLink {
   readonly name: string;
   readonly href: string;
 }
 
-export async function providerLinks(services: Services, ctx: Koa.Context, place: Place): Promise<readonly ProviderLink[]> {
+export async function providerLinks(services: Services, ctx: Koa.Context, place: SignInPlace): Promise<readonly ProviderLink[]> {
   const offered = await offeredProviders(services, place === 'standalone' ? undefined : place.upstream);
-  return offered.map(({ id, name }) => ({ name, href: carryOn(ctx, `${placeOf(place)}/upstream/${id}`) }));
+  return offered.map(({ id, name }) => ({ name, href: carryOn(ctx, `${transactionPath(place)}/upstream/${id}`) }));
 }

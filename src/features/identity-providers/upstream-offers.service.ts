@@ -1,6 +1,6 @@
 /** By which external providers somebody may sign in here and now: the active ones, those that the application allows, and those that can do what it asks. */
 
-import { Known } from '../../platform/cache/cache.ts';
+import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
@@ -21,10 +21,10 @@ const fits = ({ id, type, status }: OfferedProvider, { identityProviders, maxAge
   (maxAge === undefined || canReauthenticate(type));
 
 /** Those that are active, as this process knows them; by the pool, as the settings (settings-cache.ts). */
-const active = new WeakMap<Services['database']['pool'], Known<readonly OfferedProvider[]>>();
+const active = new WeakMap<Services['database']['pool'], CachedValue<readonly OfferedProvider[]>>();
 
 function activeProviders({ database: { pool }, notifications }: Services): Promise<readonly OfferedProvider[]> {
-  const known = active.get(pool) ?? new Known<readonly OfferedProvider[]>(() => listCommittedActiveProviders(pool));
+  const known = active.get(pool) ?? new CachedValue<readonly OfferedProvider[]>(() => listCommittedActiveProviders(pool));
   if (!active.has(pool)) {
     active.set(pool, known);
     notifications.subscribe((change) => {

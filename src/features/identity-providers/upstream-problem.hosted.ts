@@ -3,13 +3,13 @@
  * the page where it was begun and to the application.
  */
 import type Koa from 'koa';
-import type { Framed } from '../../pages/hosted/framed.ts';
-import type { House } from '../../pages/hosted/house.ts';
+import { APPLICATION_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
+import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import { logoOf } from '../../pages/hosted/links.ts';
-import { APPLICATION_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/way.ts';
+import type { DrawInFrame } from '../../pages/hosted/page-frame.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { UpstreamProblem } from './upstream-failure.service.ts';
-import { placeOf, type UpstreamPlace } from './upstream-place.hosted.ts';
+import { transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 
 /** With it the sign-in page is shown also where the application has named a provider. */
 export const CHOOSE_PARAMETER = 'choose';
@@ -45,12 +45,12 @@ const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'u
 
 /** @param name the provider's; undefined: it is not known which, or not offered @param framed how it is drawn for somebody who is signed in */
 export async function explainProblem(
-  house: House,
+  deps: HostedDeps,
   ctx: Koa.Context,
   place: UpstreamPlace,
   name: string | undefined,
   problem: Problem,
-  framed?: Framed,
+  framed?: DrawInFrame,
 ): Promise<void> {
   const details = typeof place === 'string' ? undefined : place;
   const application = details?.application;
@@ -72,15 +72,15 @@ export async function explainProblem(
     logo,
     explanation: text(isAccountProblem(place, problem) ? `connected.${problem}` : `upstream.${problem}`, { provider }),
     code: problem,
-    again: place === 'account' ? SECURITY_PAGE : `${placeOf(place)}?${way}`,
+    again: place === 'account' ? SECURITY_PAGE : `${transactionPath(place)}?${way}`,
     back: text(words.back),
     application: application?.label,
     cancel:
       details === undefined
         ? undefined
-        : `${placeOf(details)}/cancel${carried === undefined ? '' : `?${new URLSearchParams({ application: carried })}`}`,
+        : `${transactionPath(details)}/cancel${carried === undefined ? '' : `?${new URLSearchParams({ application: carried })}`}`,
   };
   if (framed !== undefined) return framed('upstream-problem', { heading, status: STATUS[problem] }, locals);
   const formAction = details?.redirectOrigins ?? [];
-  await house.pages.render(ctx, 'upstream-problem', locals, { status: STATUS[problem], images, formAction });
+  await deps.pages.render(ctx, 'upstream-problem', locals, { status: STATUS[problem], images, formAction });
 }

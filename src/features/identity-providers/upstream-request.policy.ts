@@ -52,7 +52,7 @@ export const areScopes = (words: string): boolean => words.split(' ').every((wor
  * @param longest seconds after which an authentication counts no more in any case
  * @param skew seconds that its clock may differ
  */
-export function isFresh(
+export function isFreshResponse(
   toldAt: number | undefined,
   { begun, maxAge, longest, skew }: { begun: number; maxAge: number | undefined; longest: number; skew: number },
 ): boolean {

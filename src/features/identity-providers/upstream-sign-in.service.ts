@@ -19,14 +19,14 @@ import type { SignedInUser } from '../sign-in/sign-in.service.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { createUser, profileOf } from '../users/users.service.ts';
+import { createUser, profileFields } from '../users/users.service.ts';
 import { findTakenNames, findUserById, findUserByLogin, findUserByUniqueEmail, lockUser, updateUser } from '../users/users.store.ts';
 import { linkUser } from './identity-provider-links.service.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { identityProviderTarget } from './identity-providers.service.ts';
 import {
+  findIdentityLink,
   findIdentityProvider,
-  findLink,
   findLinkOfSubject,
   hasLinks,
   lockIdentityProvider,
@@ -151,7 +151,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
     administrator: (await findRoles(trx, id)).length > 0,
     emailProved: isAddress && user.emailVerified,
     untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
-    linkedAlready: (await findLink(trx, provider.id, id)) !== undefined,
+    linkedAlready: (await findIdentityLink(trx, provider.id, id)) !== undefined,
     groupIds: await listGroupIds(trx, id),
     orgIds: await findOrgIds(trx, id),
   });
@@ -206,7 +206,7 @@ async function masterProfile(admission: Admission, before: User): Promise<User> 
     given !== undefined && (await findTakenNames(trx, { ...before, email: given })).size > 0 ? before.email : (given ?? before.email);
   const emailVerified = email === before.email ? before.emailVerified || email === identity.email : true;
   const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
-  const told = (user: User) => ({ profile: profileOf(user) });
+  const told = (user: User) => ({ profile: profileFields(user) });
   if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return before;
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);
@@ -217,8 +217,8 @@ async function masterProfile(admission: Admission, before: User): Promise<User> 
     displayMessage: 'Update user profile',
     request,
     targets: [userTarget(after)],
-    before: { profile: profileOf(before) },
-    after: { profile: profileOf(after) },
+    before: { profile: profileFields(before) },
+    after: { profile: profileFields(after) },
   });
   return { ...after, ...changes };
 }

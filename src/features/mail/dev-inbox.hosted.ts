@@ -8,34 +8,34 @@ import type Koa from 'koa';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { isFromThisMachine } from '../../platform/http/requests.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import type { House } from '../sign-in/interactions.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { type InboxMail, readInbox, readInboxMail } from './dev-inbox.service.ts';
 import { isMailPossible } from './mail.service.ts';
 
 const PATH = '/dev/inbox';
 
-function isThere({ config }: House, ctx: Koa.Context): boolean {
+function isThere({ config }: SignInDeps, ctx: Koa.Context): boolean {
   const host = ctx.get('Host').replace(/:\d+$/, '');
   return config.smtpUrl === undefined && isMailPossible(config) && isFromThisMachine(ctx.req) && isLoopbackHost(host);
 }
 
 /** GET /dev/inbox */
-export async function inboxPage(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  if (!isThere(house, ctx)) return next();
+export async function inboxPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  if (!isThere(deps, ctx)) return next();
   const language = pageLanguage(ctx);
   const title = language.text('inbox.title');
-  const mails = (await readInbox(house.services)).map(({ id, to, subject, sent }) => ({
+  const mails = (await readInbox(deps.services)).map(({ id, to, subject, sent }) => ({
     href: `${PATH}/${id}`,
     to,
     subject,
     sent: sent.toISOString(),
   }));
-  await house.pages.render(ctx, 'dev-inbox', { ...language, title, heading: title, mails });
+  await deps.pages.render(ctx, 'dev-inbox', { ...language, title, heading: title, mails });
 }
 
 /** GET /dev/inbox/:id: the plain text, with its links. */
-export async function inboxMailPage(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  const mail = await mailOf(house, ctx);
+export async function inboxMailPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  const mail = await mailOf(deps, ctx);
   if (mail === undefined) return next();
   const language = pageLanguage(ctx);
   const { id, to, subject, sent, text } = mail;
@@ -49,12 +49,12 @@ export async function inboxMailPage(house: House, ctx: RouterContext, next: Koa.
     html: `${PATH}/${id}/html`,
     back: PATH,
   };
-  await house.pages.render(ctx, 'dev-inbox-mail', locals);
+  await deps.pages.render(ctx, 'dev-inbox-mail', locals);
 }
 
 /** GET /dev/inbox/:id/html: the mail as mail programs show it, without any script. */
-export async function inboxMailHtml(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  const mail = await mailOf(house, ctx);
+export async function inboxMailHtml(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  const mail = await mailOf(deps, ctx);
   if (mail === undefined) return next();
   ctx.type = 'text/html; charset=utf-8';
   ctx.set(
@@ -66,8 +66,8 @@ export async function inboxMailHtml(house: House, ctx: RouterContext, next: Koa.
   ctx.body = mail.html;
 }
 
-const mailOf = async (house: House, ctx: RouterContext): Promise<InboxMail | undefined> =>
-  isThere(house, ctx) ? readInboxMail(house.services, ctx.params.id ?? '') : undefined;
+const mailOf = async (deps: SignInDeps, ctx: RouterContext): Promise<InboxMail | undefined> =>
+  isThere(deps, ctx) ? readInboxMail(deps.services, ctx.params.id ?? '') : undefined;
 
 /** The text in pieces: what is a link of this service's mails, and what is not. */
 const withLinks = (text: string): readonly { readonly text: string; readonly isLink: boolean }[] =>

@@ -16,14 +16,14 @@ export interface InboxMail extends Readonly<z.infer<typeof content>> {
 /** Shown at most. */
 const MOST_SHOWN = 100;
 
-export const contextOf = (id: string): string => `dev inbox ${id}`;
+export const inboxMailContext = (id: string): string => `dev inbox ${id}`;
 
 /** "Sends" into the inbox. */
 export const inboxMailer = ({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Mailer => ({
   async send({ to, subject, text, html, messageId }: Message) {
     const id = messageId.replace(/@.*$/, '');
     const created = present();
-    const sealed = keyring.seal(JSON.stringify({ to, subject, text, html }), contextOf(id));
+    const sealed = keyring.seal(JSON.stringify({ to, subject, text, html }), inboxMailContext(id));
     await insertMail(database.knex, { id, sealed, created, expiresAt: new Date(created.getTime() + LIFETIMES.devInbox * 1000) });
   },
   verify: async () => undefined,
@@ -33,7 +33,7 @@ export const inboxMailer = ({ database, keyring }: Pick<Services, 'database' | '
 const opened = ({ keyring }: Pick<Services, 'keyring'>, { id, sealed, created }: StoredMail): InboxMail => ({
   id,
   sent: created,
-  ...content.parse(JSON.parse(keyring.open(sealed, contextOf(id)))),
+  ...content.parse(JSON.parse(keyring.open(sealed, inboxMailContext(id)))),
 });
 
 /** The newest first. */

@@ -8,13 +8,13 @@ import type { Config } from '../../platform/config/config.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { MAIL_TAKEN_FOR, type Mailer, MOST_CONNECTIONS, Refused, smtpMailer } from '../../platform/mail/transport.ts';
+import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, smtpMailer } from '../../platform/mail/transport.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
-import { findLink } from '../sign-in/one-time-links.store.ts';
+import { findOneTimeLink } from '../sign-in/one-time-links.store.ts';
 import { findVerification } from '../users/email-verifications.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
@@ -67,7 +67,7 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
       try {
         await mailer.send({ to, subject, text, html, language, messageId: `${id}@${host}`, senderName: brand.name });
       } catch (error) {
-        throw error instanceof Refused ? new Undeliverable(error.message) : error;
+        throw error instanceof MailRefused ? new Undeliverable(error.message) : error;
       }
       // One statement: of a delivery nobody is told by mail.
       await recordEvent(database.knex, { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, to } });
@@ -84,7 +84,7 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
 async function isOfUse(executor: Executor, link: string): Promise<boolean> {
   const [, page, token = ''] = /\/(choose-password|verify-email)\/([\w-]+)$/.exec(link) ?? [];
   if (page === undefined) return true;
-  const find = page === 'verify-email' ? findVerification : findLink;
+  const find = page === 'verify-email' ? findVerification : findOneTimeLink;
   return (await find(executor, digest(token), present())) !== undefined;
 }
 

@@ -3,15 +3,15 @@
  * Nothing is set here: it is the environment's.
  */
 
+import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { ConsolePage, Drawn, Typed, Visit } from '../../pages/console/page.ts';
-import { type Content, type Fact, type Part, sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { MailFailure } from '../../platform/mail/transport.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { addressOfEntry } from '../audit/places.console.ts';
+import { addressOfEntry } from '../audit/event-links.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { hasMailAddress, isMailPossible } from './mail.service.ts';
 import { type MailState, readMailState } from './mail-state.service.ts';
@@ -26,7 +26,7 @@ const LATE_MS = 60_000;
 
 type Way = 'server' | 'inbox' | 'proxied inbox' | 'nowhere';
 
-function wayOf({ services: { config }, request }: Visit): Way {
+function wayOf({ services: { config }, request }: ConsoleRequest): Way {
   if (config.smtpUrl !== undefined) return 'server';
   if (isMailPossible(config, request)) return 'inbox';
   return config.loopback ? 'proxied inbox' : 'nowhere';
@@ -113,7 +113,7 @@ const page: ConsolePage = {
         ? { kind: 'facts', facts: serverFacts(services.config) }
         : { kind: 'words', tone: 'warning', paragraphs: WITHOUT_SERVER[way] };
     const state: Part = { kind: 'facts', title: 'How it fares', facts: stateFacts(await readMailState(services)) };
-    return sheetPage({
+    return detailPage({
       title: 'Mail',
       lead: 'Where mail to people goes. It is configured by the environment of the service (README, “Configuration”).',
       crumbs: CRUMBS.slice(0, 1),
@@ -167,7 +167,7 @@ function testForm(address: string, typed: Typed): Drawn {
 }
 
 /** @returns undefined when there is none that mail can be sent to */
-async function ownAddress({ services, person, request }: Visit): Promise<string | undefined> {
+async function ownAddress({ services, person, request }: ConsoleRequest): Promise<string | undefined> {
   const user = await getUser(services, person.id, request);
   return hasMailAddress(user) ? user.email : undefined;
 }
@@ -181,7 +181,7 @@ const test: ConsolePage = {
     const address = await ownAddress(visit);
     const isPossible = way === 'server' || way === 'inbox';
     if (isPossible && address !== undefined) return testForm(address, typed);
-    return sheetPage({
+    return detailPage({
       title: 'Send a test mail',
       crumbs: CRUMBS,
       parts: [

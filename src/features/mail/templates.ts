@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import ejs from 'ejs';
 import type { MailKind } from './mail.policy.ts';
-import { de } from './messages/de.ts';
-import { en, type MailMessages } from './messages/en.ts';
-import { es } from './messages/es.ts';
-import { zh } from './messages/zh.ts';
+import { mailDe } from './messages/de.ts';
+import { type MailMessages, mailEn } from './messages/en.ts';
+import { mailEs } from './messages/es.ts';
+import { mailZh } from './messages/zh.ts';
 
 /** How the service presents itself; null: no such link. */
 export interface MailBrand {
@@ -36,10 +36,10 @@ export interface Mail {
 
 /** In the order of the pages' languages. */
 const LANGUAGES: readonly (readonly [tag: string, messages: MailMessages])[] = [
-  ['en', en],
-  ['zh-Hans', zh],
-  ['de', de],
-  ['es', es],
+  ['en', mailEn],
+  ['zh-Hans', mailZh],
+  ['de', mailDe],
+  ['es', mailEs],
 ];
 
 const VIEW = new URL('../../../../views/mail/mail.ejs', import.meta.url);
@@ -50,7 +50,7 @@ const primary = (tag: string): string | undefined => tag.toLowerCase().split('-'
 /** As on the pages, the first subtag decides; English where a language is not spoken here. */
 const languageFor = (tags = ''): readonly [string, MailMessages] => {
   const spoken = tags.split(' ').map((tag) => LANGUAGES.find(([known]) => primary(known) === primary(tag)));
-  return spoken.find((language) => language !== undefined) ?? ['en', en];
+  return spoken.find((language) => language !== undefined) ?? ['en', mailEn];
 };
 
 const LONGEST_VALUE = 200;

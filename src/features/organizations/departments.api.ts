@@ -15,7 +15,7 @@ const department = z.object({
   parentId: text().nullable().exactOptional().meta({ description: 'Empty, null or absent: at the top level' }),
 });
 
-export const departments: readonly Endpoint[] = [
+export const departmentEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/account/org/:orgId/tree',

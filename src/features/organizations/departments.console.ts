@@ -2,20 +2,20 @@
 import { z } from 'zod';
 import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import type { ConsolePage, Crumb, Typed, Visit } from '../../pages/console/page.ts';
-import { picked, pickField } from '../../pages/console/pick.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
 import type { Department } from './departments.resource.ts';
 import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
-import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.console.ts';
+import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
 /** More of the way to a department would fill the page. */
 const NEAREST = 4;
 
-const homeOf = (orgId: string, depId: string): string => `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}`;
+const homeOf = (orgId: string, depId: string): string => `${organizationPath(orgId)}/departments/${encodeURIComponent(depId)}`;
 
 const fieldsFor = async (
   departments: readonly Department[],
@@ -34,18 +34,18 @@ const fieldsFor = async (
 const settings = z.object({ name: text({ least: 1 }), originId: text(), parentId: z.string() });
 
 /** What was typed, with the department that it names. @throws {ApiError} validation, not found */
-async function settingsIn(visit: Visit, form: URLSearchParams) {
+async function settingsIn(visit: ConsoleRequest, form: URLSearchParams) {
   const { parentId, ...rest } = readFields(settings, form);
-  return { ...rest, parentId: (await picked(await departmentsIn(visit, orgIdIn(visit)), 'parentId', parentId)) ?? '' };
+  return { ...rest, parentId: (await pickedId(await departmentsIn(visit, orgIdIn(visit)), 'parentId', parentId)) ?? '' };
 }
 
 /** @throws {ApiError} not found */
-async function look({ services, request, params }: Visit, organization: OrganizationDetail) {
+async function look({ services, request, params }: ConsoleRequest, organization: OrganizationDetail) {
   const { departments } = await departmentTree(services, organization.id, request);
   const department = departments.find(({ id }) => id === params.depId);
   const line = department === undefined ? [] : lineAbove(departments, department.id);
   const crumbs: readonly Crumb[] = [
-    ...below(organization),
+    ...organizationCrumbs(organization),
     ...(line.length > NEAREST ? [{ label: '…' }] : []),
     ...line.slice(-NEAREST).map(({ id, name }) => ({ label: name, href: homeOf(organization.id, id) })),
   ];
@@ -64,13 +64,13 @@ const create: ConsolePage = {
     const organization = await organizationToChange(visit);
     const { departments } = await look(visit, organization);
     const fields = await fieldsFor(departments, { parentId: visit.query.get('parent') }, typed);
-    const cancel = addressOf(organization.id);
-    return formPage({ title: 'Add department', crumbs: below(organization), fields, submit: 'Add department', cancel }, typed);
+    const cancel = organizationPath(organization.id);
+    return formPage({ title: 'Add department', crumbs: organizationCrumbs(organization), fields, submit: 'Add department', cancel }, typed);
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
     const { parentId } = await createDepartment(visit.services, orgId, await settingsIn(visit, form), visit.request);
-    return { goTo: parentId === null ? addressOf(orgId) : homeOf(orgId, parentId), notice: 'department-created' };
+    return { goTo: parentId === null ? organizationPath(orgId) : homeOf(orgId, parentId), notice: 'department-created' };
   },
 };
 
@@ -82,11 +82,14 @@ const detail: ConsolePage = {
     const { departments, crumbs, asked } = await look(visit, organization);
     const department = asked();
     const home = homeOf(organization.id, department.id);
-    const members = { label: 'Members', href: `${addressOf(organization.id)}/members?department=${encodeURIComponent(department.id)}` };
+    const members = {
+      label: 'Members',
+      href: `${organizationPath(organization.id)}/members?department=${encodeURIComponent(department.id)}`,
+    };
     const actions = [
       {
         label: 'Add department below',
-        href: `${addressOf(organization.id)}/departments/new?parent=${encodeURIComponent(department.id)}`,
+        href: `${organizationPath(organization.id)}/departments/new?parent=${encodeURIComponent(department.id)}`,
         main: true,
       },
       members,
@@ -97,7 +100,7 @@ const detail: ConsolePage = {
       view: 'departments',
       title: department.name,
       crumbs,
-      actions: mayChange(visit, organization.id) ? actions : [members],
+      actions: mayChangeOrganization(visit, organization.id) ? actions : [members],
       locals: {
         facts: [
           { label: 'External id', value: department.originId || 'None' },
@@ -106,7 +109,7 @@ const detail: ConsolePage = {
         listed: 'Departments below',
         total: within(departments, department.id).size - 1,
         branches: branchesBelow(departments, department.id),
-        departments: `${addressOf(organization.id)}/departments/`,
+        departments: `${organizationPath(organization.id)}/departments/`,
       },
     };
   },
@@ -163,8 +166,8 @@ const remove: ConsolePage = {
   async receive(visit) {
     const orgId = orgIdIn(visit);
     await deleteDepartment(visit.services, orgId, visit.params.depId ?? '', visit.request);
-    return { goTo: addressOf(orgId), notice: 'department-deleted' };
+    return { goTo: organizationPath(orgId), notice: 'department-deleted' };
   },
 };
 
-export const departments: readonly ConsolePage[] = [create, detail, edit, remove];
+export const departmentPages: readonly ConsolePage[] = [create, detail, edit, remove];

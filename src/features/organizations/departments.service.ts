@@ -10,12 +10,12 @@ import { inPreOrder } from './department-tree.policy.ts';
 import type { Department } from './departments.resource.ts';
 import {
   type DepartmentRecord,
-  deleteDepartment as deleteRow,
+  deleteDepartmentRow as deleteRow,
   findDepartment,
   insertDepartment,
   isWithinDepartment,
   listDepartments,
-  updateDepartment as updateRow,
+  updateDepartmentRow as updateRow,
 } from './departments.store.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { organizationExists } from './organizations.store.ts';

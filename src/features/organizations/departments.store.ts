@@ -38,7 +38,7 @@ export async function isWithinDepartment(executor: Executor, orgId: string, id: 
   return rows.length > 0;
 }
 
-export async function updateDepartment(
+export async function updateDepartmentRow(
   trx: Executor,
   id: string,
   changes: Pick<DepartmentRecord, 'name' | 'originId' | 'parentId' | 'lastUpdated'>,
@@ -47,7 +47,7 @@ export async function updateDepartment(
 }
 
 /** @returns what it still has and what kept it; undefined when it is deleted */
-export async function deleteDepartment(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
+export async function deleteDepartmentRow(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
   try {
     await trx('departments').where({ id }).delete();
     return undefined;

@@ -17,7 +17,7 @@ const member = z.object({
   created: time.meta({ description: 'When he became a member' }),
 });
 
-export const members: readonly Endpoint[] = [
+export const memberEndpoints: readonly Endpoint[] = [
   listing({
     path: '/account/org/:orgId/member',
     access: 'organizations',

@@ -1,33 +1,33 @@
 /** The members of an organization: who they are, in which department; adding, moving, removing. Accounts themselves are not made or changed here. */
 import { z } from 'zod';
 import { departmentsIn } from '../../pages/console/candidates.ts';
+import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import type { ConsolePage, Crumb, Typed, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { picked, pickField } from '../../pages/console/pick.ts';
-import { listPage } from '../../pages/console/sheet.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
 import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
-import { NO_DEPARTMENT } from '../users/place.console.ts';
+import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
 import { addressOfUser, USERS_HOME } from '../users/user-page.console.ts';
-import { statusPiece } from '../users/user-status.console.ts';
+import { userStatusPiece } from '../users/user-status.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
 import type { Department } from './departments.resource.ts';
 import { departmentTree } from './departments.service.ts';
 import { getMember, listMembers, putMember, removeMember } from './members.service.ts';
-import { addressOf, below, mayChange, organizationToChange, orgIdIn } from './organizations.console.ts';
+import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
-const homeOf = (orgId: string): string => `${addressOf(orgId)}/members`;
+const homeOf = (orgId: string): string => `${organizationPath(orgId)}/members`;
 const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
-  ...below(organization),
+  ...organizationCrumbs(organization),
   { label: 'Members', href: homeOf(organization.id) },
 ];
 
 /** What the address narrows the list to; a department that does not exist has no members. */
-function narrowed({ query }: Visit) {
+function narrowed({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const depId = query.get('department') ?? '';
   return { q, depId, isNarrowed: q !== '' || depId !== '', isFindable: isPrintable(q) && isPrintable(depId) };
@@ -45,13 +45,13 @@ const list: ConsolePage = {
     const { items, next } = isFindable ? await listMembers(services, organization.id, search, request) : { items: [], next: undefined };
     const { departments } = await departmentTree(services, organization.id, request);
     const names = new Map(departments.map(({ id, name }) => [id, name]));
-    const isChangeable = mayChange(visit, organization.id);
+    const isChangeable = mayChangeOrganization(visit, organization.id);
     const add = { label: 'Add member', href: `${home}/new`, main: true };
     const create = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(organization.id)}` };
     return listPage({
       title: 'Members',
       lead: organization.memberCount === 1 ? '1 member' : `${organization.memberCount.toLocaleString('en')} members`,
-      crumbs: below(organization),
+      crumbs: organizationCrumbs(organization),
       actions: isChangeable ? [add, create] : [],
       list: {
         name: 'Members',
@@ -63,9 +63,9 @@ const list: ConsolePage = {
               ? ''
               : {
                   text: names.get(department) ?? department,
-                  href: `${addressOf(organization.id)}/departments/${encodeURIComponent(department)}`,
+                  href: `${organizationPath(organization.id)}/departments/${encodeURIComponent(department)}`,
                 },
-            statusPiece(status),
+            userStatusPiece(status),
           ],
           actions: isChangeable
             ? [
@@ -96,11 +96,11 @@ function departmentsToLookIn(departments: readonly Department[], depId: string):
   return [{ name: 'department', label: 'Department', value: depId, options: [{ value: '', label: 'All' }, ...options] }];
 }
 
-const departmentField = async (visit: Visit, orgId: string, value: string | undefined, typed: Typed): Promise<Field> =>
+const departmentField = async (visit: ConsoleRequest, orgId: string, value: string | undefined, typed: Typed): Promise<Field> =>
   pickField(await departmentsIn(visit, orgId), { name: 'depId', label: 'Department', value, none: NO_DEPARTMENT }, typed);
 
-const departmentIn = async (visit: Visit, form: URLSearchParams): Promise<string | undefined> =>
-  picked(await departmentsIn(visit, orgIdIn(visit)), 'depId', form.get('depId') ?? '');
+const departmentIn = async (visit: ConsoleRequest, form: URLSearchParams): Promise<string | undefined> =>
+  pickedId(await departmentsIn(visit, orgIdIn(visit)), 'depId', form.get('depId') ?? '');
 
 const add: ConsolePage = {
   path: '/organizations/:orgId/members/new',
@@ -172,4 +172,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const members: readonly ConsolePage[] = [list, add, move, remove];
+export const memberPages: readonly ConsolePage[] = [list, add, move, remove];

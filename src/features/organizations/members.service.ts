@@ -7,8 +7,8 @@ import { forbidden, notFound, validation } from '../../platform/errors/errors.ts
 import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { endHeld, endPreparedWays, isRise } from '../sign-in/prepared-ways.service.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -89,8 +89,8 @@ export async function putMember(
     const before = await findMembership(trx, orgId, userId);
     if (before !== undefined && before.depId === after.depId) return false;
     // Administrators of the organizations so far must not get into this one by what they know of the user.
-    const rises = before === undefined && (await isRise(trx, userId, { orgId }));
-    if (rises) await endPreparedWays(trx, userId, request);
+    const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
+    if (rises) await revokeCredentials(trx, userId, request);
     const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
     if (missing === 'userId') throw notFound(userId, 'User');
     if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);

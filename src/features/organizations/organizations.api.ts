@@ -17,7 +17,7 @@ const detail = z.object({
   editable: z.boolean(),
 });
 
-export const organizations: readonly Endpoint[] = [
+export const organizationEndpoints: readonly Endpoint[] = [
   parameterized({
     method: 'POST',
     path: '/account/org',

@@ -1,9 +1,9 @@
 /** Directory → Organizations: the list, one organization with its tree, creating, renaming, deleting. */
 import { z } from 'zod';
+import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import type { Action, ConsolePage, Crumb, Visit } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { LIMIT, pageIn, pagesOf } from '../../pages/console/paging.ts';
-import { listPage } from '../../pages/console/sheet.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
@@ -26,23 +26,24 @@ const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }]
 /** Where organizations are kept. */
 const SOURCES: Readonly<Record<OrganizationType, string>> = { LOCAL: 'Local', LDAP: 'LDAP', SCIM: 'SCIM', OIDC: 'OpenID Connect' };
 
-export const addressOf = (orgId: string): string => `${HOME}/${encodeURIComponent(orgId)}`;
-export const orgIdIn = ({ params }: Visit): string => params.orgId ?? '';
+export const organizationPath = (orgId: string): string => `${HOME}/${encodeURIComponent(orgId)}`;
+export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
 
 /** May he change this organization, its departments and its members? */
-export const mayChange = ({ request }: Visit, orgId: string): boolean => isWithin(reachOf(request.roles, 'write'), orgId);
+export const mayChangeOrganization = ({ request }: ConsoleRequest, orgId: string): boolean =>
+  isWithin(reachOf(request.roles, 'write'), orgId);
 
 /** For a page that changes the organization. @throws {ApiError} not found, forbidden */
-export async function organizationToChange(visit: Visit): Promise<OrganizationDetail> {
+export async function organizationToChange(visit: ConsoleRequest): Promise<OrganizationDetail> {
   const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
-  if (!mayChange(visit, organization.id)) throw forbidden();
+  if (!mayChangeOrganization(visit, organization.id)) throw forbidden();
   return organization;
 }
 
 /** The way to a page below an organization. */
-export const below = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
+export const organizationCrumbs = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
   ...ORGANIZATIONS,
-  { label: name, href: addressOf(id) },
+  { label: name, href: organizationPath(id) },
 ];
 
 const list: ConsolePage = {
@@ -65,7 +66,7 @@ const list: ConsolePage = {
         name: 'Organizations',
         columns: ['Name', 'External id', 'Source'],
         rows: organizations.map(({ id, name, originId, type }) => ({
-          cells: [{ text: name, href: addressOf(id) }, originId, SOURCES[type]],
+          cells: [{ text: name, href: organizationPath(id) }, originId, SOURCES[type]],
         })),
         empty:
           count > 0
@@ -95,16 +96,16 @@ const create: ConsolePage = {
   },
   async receive({ services, request }, form) {
     const { id } = await createOrganization(services, readFields(z.object({ name, originId: text() }), form), request);
-    return { goTo: addressOf(id), notice: 'organization-created' };
+    return { goTo: organizationPath(id), notice: 'organization-created' };
   },
 };
 
 /** What stands beside the heading of an organization. */
-function actionsFor(visit: Visit, { id, editable }: OrganizationDetail): readonly Action[] {
-  const address = addressOf(id);
+function actionsFor(visit: ConsoleRequest, { id, editable }: OrganizationDetail): readonly Action[] {
+  const address = organizationPath(id);
   const members = { label: 'Members', href: `${address}/members` };
   const user = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(id)}` };
-  if (!mayChange(visit, id)) return [members];
+  if (!mayChangeOrganization(visit, id)) return [members];
   return [
     { label: 'Add department', href: `${address}/departments/new`, main: true },
     members,
@@ -120,7 +121,7 @@ const detail: ConsolePage = {
   async show(visit) {
     const { services, request } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
-    const address = addressOf(organization.id);
+    const address = organizationPath(organization.id);
     const { levelCount, departments } = await departmentTree(services, organization.id, request);
     return {
       view: 'departments',
@@ -151,14 +152,20 @@ const rename: ConsolePage = {
     const organization = await organizationToChange(visit);
     const fields = [{ ...NAME, value: organization.name }];
     return formPage(
-      { title: 'Rename organization', crumbs: below(organization), fields, submit: 'Rename', cancel: addressOf(organization.id) },
+      {
+        title: 'Rename organization',
+        crumbs: organizationCrumbs(organization),
+        fields,
+        submit: 'Rename',
+        cancel: organizationPath(organization.id),
+      },
       typed,
     );
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
     await renameOrganization(visit.services, orgId, readFields(z.object({ name }), form).name, visit.request);
-    return { goTo: addressOf(orgId), notice: 'organization-renamed' };
+    return { goTo: organizationPath(orgId), notice: 'organization-renamed' };
   },
 };
 
@@ -170,8 +177,8 @@ const remove: ConsolePage = {
     const organization = await organizationToChange(visit);
     const title = `Delete “${organization.name}”?`;
     const facts = ['Only an organization without departments and members can be deleted.', 'This cannot be undone.'];
-    const cancel = addressOf(organization.id);
-    return formPage({ title, crumbs: below(organization), facts, submit: 'Delete organization', danger: true, cancel }, typed);
+    const cancel = organizationPath(organization.id);
+    return formPage({ title, crumbs: organizationCrumbs(organization), facts, submit: 'Delete organization', danger: true, cancel }, typed);
   },
   async receive(visit) {
     await deleteOrganization(visit.services, orgIdIn(visit), visit.request);
@@ -179,4 +186,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const organizations: readonly ConsolePage[] = [list, create, detail, rename, remove];
+export const organizationPages: readonly ConsolePage[] = [list, create, detail, rename, remove];

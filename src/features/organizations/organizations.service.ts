@@ -11,10 +11,10 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { OrganizationType } from './organizations.resource.ts';
 import {
   countOrganizations,
-  deleteOrganization as deleteRow,
+  deleteOrganizationRow as deleteRow,
   findOrganization,
   insertOrganization,
-  listOrganizations as listRows,
+  selectOrganizations as listRows,
   lockOrganization,
   type Organization,
   updateOrganization,

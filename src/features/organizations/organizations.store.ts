@@ -65,7 +65,7 @@ export async function countOrganizations(executor: Executor, reach: Reach, q?: s
 }
 
 /** Oldest first. */
-export async function listOrganizations(
+export async function selectOrganizations(
   executor: Executor,
   reach: Reach,
   { offset, limit, q }: { readonly offset: number; readonly limit: number; readonly q?: string | undefined },
@@ -89,7 +89,7 @@ export async function updateOrganization(
 }
 
 /** @returns what it still has and what kept it; undefined when it is deleted */
-export async function deleteOrganization(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
+export async function deleteOrganizationRow(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {
   try {
     await trx('organizations').where({ id }).delete();
     return undefined;

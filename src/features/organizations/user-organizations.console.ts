@@ -2,23 +2,23 @@
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { formPage } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { picked, pickField } from '../../pages/console/pick.ts';
-import { momentOf } from '../../pages/console/times.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { forbidden, validation } from '../../platform/errors/errors.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
-import { NO_DEPARTMENT, placeFields, placeIn } from '../users/place.console.ts';
-import { addressOfUser, subjectOf, userPage } from '../users/user-page.console.ts';
+import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
+import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';
-import { addressOf, mayChange } from './organizations.console.ts';
+import { mayChangeOrganization, organizationPath } from './organizations.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
 
 /** Is there an organization into which he may put people? */
-function mayAdd({ request }: Visit): boolean {
+function mayAdd({ request }: ConsoleRequest): boolean {
   const reach = reachOf(request.roles, 'write');
   return reach === 'everything' || reach.size > 0;
 }
@@ -28,7 +28,7 @@ const list: ConsolePage = {
   access: 'organizations',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { items, next } = await listUserOrganizations(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
     const add = { label: 'Add to organization', href: `${home}/new`, main: true };
@@ -38,11 +38,11 @@ const list: ConsolePage = {
       columns: ['Organization', 'Department', 'Since'],
       rows: items.map(({ orgId, orgName, depId, depName, created }) => ({
         cells: [
-          { text: orgName, href: addressOf(orgId) },
-          depId === null ? '' : { text: depName ?? depId, href: `${addressOf(orgId)}/departments/${encodeURIComponent(depId)}` },
+          { text: orgName, href: organizationPath(orgId) },
+          depId === null ? '' : { text: depName ?? depId, href: `${organizationPath(orgId)}/departments/${encodeURIComponent(depId)}` },
           { moment: momentOf(created) },
         ],
-        actions: mayChange(visit, orgId)
+        actions: mayChangeOrganization(visit, orgId)
           ? [
               { label: 'Move', href: `${home}/${encodeURIComponent(orgId)}` },
               { label: 'Remove', href: `${home}/${encodeURIComponent(orgId)}/remove` },
@@ -61,14 +61,14 @@ const add: ConsolePage = {
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {
-    const { user, crumbs } = await subjectOf(visit);
+    const { user, crumbs } = await userSubject(visit);
     const fields = await placeFields(visit, typed, { mayBeNone: false });
     const submit = 'Add to organization';
     return formPage({ title: submit, crumbs, facts: SECOND_ORGANIZATION, fields, submit, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
-    const { user } = await subjectOf(visit);
-    const { orgId, depId } = await placeIn(visit, form);
+    const { user } = await userSubject(visit);
+    const { orgId, depId } = await organizationChoice(visit, form);
     if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
     await putMember(visit.services, orgId, user.id, depId, visit.request);
     return { goTo: homeOf(user.id), notice: 'member-added' };
@@ -76,11 +76,11 @@ const add: ConsolePage = {
 };
 
 /** @throws {ApiError} not found, forbidden */
-async function affiliationToChange(visit: Visit) {
-  const { user, name, crumbs } = await subjectOf(visit);
+async function affiliationToChange(visit: ConsoleRequest) {
+  const { user, name, crumbs } = await userSubject(visit);
   const organization = await getOrganization(visit.services, visit.params.orgId ?? '', visit.request);
   const { depId = '' } = await getMember(visit.services, organization.id, user.id, visit.request);
-  if (!mayChange(visit, organization.id)) throw forbidden();
+  if (!mayChangeOrganization(visit, organization.id)) throw forbidden();
   return { user, name, organization, depId, crumbs: [...crumbs, { label: 'Organizations', href: homeOf(user.id) }] };
 }
 
@@ -97,7 +97,7 @@ const move: ConsolePage = {
   async receive(visit, form) {
     // Whoever was removed meanwhile is not brought back by a form about his department.
     const { user, organization } = await affiliationToChange(visit);
-    const depId = await picked(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
+    const depId = await pickedId(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
     await putMember(visit.services, organization.id, user.id, depId, visit.request);
     return { goTo: homeOf(user.id), notice: 'member-changed' };
   },
@@ -117,11 +117,11 @@ const remove: ConsolePage = {
     const { user, organization } = await affiliationToChange(visit);
     await removeMember(visit.services, organization.id, user.id, visit.request);
     // He may have been in sight by this organization alone.
-    const isInSight = await subjectOf(visit).then(
+    const isInSight = await userSubject(visit).then(
       () => true,
       () => false,
     );
-    return { goTo: isInSight ? homeOf(user.id) : addressOf(organization.id), notice: 'member-removed' };
+    return { goTo: isInSight ? homeOf(user.id) : organizationPath(organization.id), notice: 'member-removed' };
   },
 };
 

@@ -1,44 +1,44 @@
 /** The three occasions on which a page asks for a passkey: to sign in, as the second factor, and to make a new one. */
 import type Koa from 'koa';
-import type { House } from '../../pages/hosted/house.ts';
+import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { passkeyCreation, type Registration } from './passkey-enrolment.service.ts';
 import { type PasskeyForm, type PasskeyPlace, passkeyForm, readAnswer } from './passkey-forms.hosted.ts';
-import { relyingParty, requestOptions } from './passkeys.service.ts';
+import { passkeyRelyingParty, requestOptions } from './passkeys.service.ts';
 
 /** On the sign-in page: whichever passkey the user chooses. @returns undefined where there are none */
-export const signInForm = (house: House, ctx: Koa.Context, at: PasskeyPlace): Promise<PasskeyForm | undefined> => {
-  const party = relyingParty(house.config);
-  return passkeyForm(house, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
+export const signInForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace): Promise<PasskeyForm | undefined> => {
+  const party = passkeyRelyingParty(deps.config);
+  return passkeyForm(deps, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
 };
 
 /** As the second factor: one of the user's. @returns undefined when he has none */
 export const factorForm = (
-  house: House,
+  deps: HostedDeps,
   ctx: Koa.Context,
   at: PasskeyPlace,
   { factors }: Pick<PendingStep, 'factors'>,
 ): Promise<PasskeyForm | undefined> => {
-  const party = relyingParty(house.config);
+  const party = passkeyRelyingParty(deps.config);
   const passkeys = factors.filter((factor) => factor.type === 'PASSKEY');
   const ask = async (challenge: string) =>
     party === undefined || passkeys.length === 0 ? undefined : requestOptions(party, challenge, passkeys);
-  return passkeyForm(house, ctx, { ...at, kind: 'factor' }, ask);
+  return passkeyForm(deps, ctx, { ...at, kind: 'factor' }, ask);
 };
 
 /** A new one. @returns undefined where there are none, or the user has as many as he can */
-export const creationForm = (house: House, ctx: Koa.Context, at: PasskeyPlace, user: User): Promise<PasskeyForm | undefined> =>
-  passkeyForm(house, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(house.services, user, challenge));
+export const creationForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace, user: User): Promise<PasskeyForm | undefined> =>
+  passkeyForm(deps, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(deps.services, user, challenge));
 
 /** What the form of a new passkey has brought. */
 export async function readRegistration(
-  house: House,
+  deps: HostedDeps,
   ctx: Koa.Context,
   form: URLSearchParams,
   whose: { readonly place: string; readonly userId: string },
 ): Promise<Registration> {
-  const answer = await readAnswer(house, ctx, form, { ...whose, kind: 'enroll' });
+  const answer = await readAnswer(deps, ctx, form, { ...whose, kind: 'enroll' });
   return { answer, name: form.get('name') ?? '', defaultName: pageLanguage(ctx).text('passkey.name') };
 }

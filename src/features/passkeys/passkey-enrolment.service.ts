@@ -19,7 +19,14 @@ import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
 import type { Passkey } from './passkeys.resource.ts';
-import { type Answer, claimChallenge, creationOptions, type MadePasskey, relyingParty, verifyCreation } from './passkeys.service.ts';
+import {
+  claimChallenge,
+  creationOptions,
+  type MadePasskey,
+  type PasskeyResponse,
+  passkeyRelyingParty,
+  verifyCreation,
+} from './passkeys.service.ts';
 import { findHandle, insertPasskey, keepHandle, listPasskeys } from './passkeys.store.ts';
 
 /** Of one user. */
@@ -31,7 +38,7 @@ export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 /** A new passkey, as it was sent. */
 export interface Registration {
   /** undefined: none that this browser was asked for at this place. */
-  readonly answer: Answer | undefined;
+  readonly answer: PasskeyResponse | undefined;
   /** What its user calls it, as typed; nothing that can be stored: `defaultName`. */
   readonly name: string;
   readonly defaultName: string;
@@ -39,7 +46,7 @@ export interface Registration {
 
 /** @returns what a browser is asked that shall make a passkey, JSON; undefined where there are none, or the user has as many as he can */
 export async function passkeyCreation(services: Services, user: User, challenge: string): Promise<string | undefined> {
-  const party = relyingParty(services.config);
+  const party = passkeyRelyingParty(services.config);
   const { knex } = services.database;
   const passkeys = await listPasskeys(knex, user.id);
   if (party === undefined || passkeys.length >= MOST_PASSKEYS) return undefined;
@@ -49,8 +56,8 @@ export async function passkeyCreation(services: Services, user: User, challenge:
 }
 
 /** @returns what was made; undefined: nothing that counts */
-async function checkRegistration(services: Services, answer: Answer | undefined): Promise<MadePasskey | undefined> {
-  const party = relyingParty(services.config);
+async function checkRegistration(services: Services, answer: PasskeyResponse | undefined): Promise<MadePasskey | undefined> {
+  const party = passkeyRelyingParty(services.config);
   if (party === undefined || answer === undefined || !(await claimChallenge(services, answer.challenge))) return undefined;
   return verifyCreation(services, party, answer);
 }

@@ -6,14 +6,14 @@
 import type Koa from 'koa';
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { type Seal, sealing } from '../../platform/crypto/sealed.ts';
+import { type Sealer, sealing } from '../../platform/crypto/sealed.ts';
 import { type Keyring, randomToken } from '../../platform/crypto/secrets.ts';
 import type { FormTokens, HiddenField } from '../../platform/http/csrf.ts';
-import type { Answer } from './passkeys.service.ts';
+import type { PasskeyResponse } from './passkeys.service.ts';
 
 const challenge = z.object({ challenge: z.string(), asked: z.string() });
 
-export type PasskeyChallenges = Seal<z.output<typeof challenge>>;
+export type PasskeyChallenges = Sealer<z.output<typeof challenge>>;
 
 export const passkeyChallenges = (keyring: Keyring): PasskeyChallenges =>
   sealing({
@@ -101,7 +101,7 @@ export async function readAnswer(
   ctx: Koa.Context,
   form: URLSearchParams,
   purpose: PasskeyPurpose,
-): Promise<Answer | undefined> {
+): Promise<PasskeyResponse | undefined> {
   const kept = await seal.open(form.get(SEALED) ?? '');
   if (kept?.asked !== asked(purpose, formTokens.field(ctx).value)) return undefined;
   return { challenge: kept.challenge, credential: form.get(CREDENTIAL) ?? '' };

@@ -1,10 +1,10 @@
 /** `/account/security/passkey/<id>`: the user gives one of his passkeys another name. Another's, and one that is gone, has no page. */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import type { AccountHouse } from '../../pages/account/account-house.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
+import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { SECURITY_PAGE } from '../../pages/hosted/way.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findOwnPasskey, renameOwnPasskey } from '../second-factors/own-factors.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
@@ -13,15 +13,15 @@ import { LONGEST_NAME } from './passkey-enrolment.service.ts';
 /** @param next answers that there is no such page @param typed what was refused */
 const showing =
   (id: string, next: Koa.Next, typed?: string): Show =>
-  async (house, ctx, visit) => {
-    const passkey = await findOwnPasskey(house.services, visit.user.id, id);
+  async (deps, ctx, visit) => {
+    const passkey = await findOwnPasskey(deps.services, visit.user.id, id);
     if (passkey === undefined) return next();
     const { text } = pageLanguage(ctx);
     const message = typed === undefined ? undefined : text('passkey.name-wrong', { most: String(LONGEST_NAME) });
     const problems = message === undefined ? [] : [{ field: 'passkey-name', message }];
     const locals = { action: ctx.path, name: typed ?? passkey.name, most: LONGEST_NAME, problem: message, back: SECURITY_PAGE };
     await draw(
-      house,
+      deps,
       ctx,
       visit,
       'account/passkey-name',
@@ -31,16 +31,16 @@ const showing =
   };
 
 /** GET /account/security/passkey/:id */
-export const passkeyNamePage = (house: AccountHouse, ctx: RouterContext, next: Koa.Next): Promise<void> =>
-  ownPage('security', showing(ctx.params.id ?? '', next))(house, ctx);
+export const passkeyNamePage = (deps: AccountDeps, ctx: RouterContext, next: Koa.Next): Promise<void> =>
+  ownPage('security', showing(ctx.params.id ?? '', next))(deps, ctx);
 
 /** POST /account/security/passkey/:id */
-export const receivePasskeyName = (house: AccountHouse, ctx: RouterContext, next: Koa.Next): Promise<void> =>
-  change<AccountHouse>(async (_house, _ctx, session, form) => {
+export const receivePasskeyName = (deps: AccountDeps, ctx: RouterContext, next: Koa.Next): Promise<void> =>
+  change<AccountDeps>(async (_house, _ctx, session, form) => {
     const id = ctx.params.id ?? '';
     const name = form.get('name') ?? '';
-    const outcome = await renameOwnPasskey(house.services, session.accountId, { id, name }, visitor(ctx, house.config));
+    const outcome = await renameOwnPasskey(deps.services, session.accountId, { id, name }, visitor(ctx, deps.config));
     if (outcome === 'none') return next();
-    if (outcome === 'wrong') return showAgain(house, ctx, 'security', session, showing(id, next, name));
+    if (outcome === 'wrong') return showAgain(deps, ctx, 'security', session, showing(id, next, name));
     doneWith(ctx, 'security', 'passkey-named');
-  })(house, ctx);
+  })(deps, ctx);

@@ -14,12 +14,12 @@ import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
 import type { Passkey } from './passkeys.resource.ts';
-import { type Answer, claimChallenge, readAssertion, relyingParty } from './passkeys.service.ts';
-import { findHandle, findPasskey, noteUse, type Use } from './passkeys.store.ts';
+import { claimChallenge, type PasskeyResponse, passkeyRelyingParty, readAssertion } from './passkeys.service.ts';
+import { findHandle, findPasskey, noteUse, type PasskeyUse } from './passkeys.store.ts';
 
 /** What an answer proves; that the account may be used, and the count of uses, are looked at when it is used. */
 export type PasskeyProof =
-  | { readonly passkey: Passkey; readonly use: Use }
+  | { readonly passkey: Passkey; readonly use: PasskeyUse }
   | { readonly passkey: Passkey | undefined; readonly refused: 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY' };
 
 /**
@@ -28,10 +28,10 @@ export type PasskeyProof =
  */
 export async function provePasskey(
   services: Services,
-  answer: Answer | undefined,
+  answer: PasskeyResponse | undefined,
   options: { readonly userVerified: boolean },
 ): Promise<PasskeyProof> {
-  const party = relyingParty(services.config);
+  const party = passkeyRelyingParty(services.config);
   const assertion = party && answer && readAssertion(services, party, answer);
   if (answer === undefined || assertion === undefined) return { passkey: undefined, refused: 'INVALID_PASSKEY' };
   if (!(await claimChallenge(services, answer.challenge))) return { passkey: undefined, refused: 'CHALLENGE_USED' };
@@ -62,7 +62,7 @@ async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyP
  */
 export async function signInByPasskey(
   services: Services,
-  answer: Answer | undefined,
+  answer: PasskeyResponse | undefined,
   request: RequestContext,
 ): Promise<FirstStep | undefined> {
   await refuseBarredAddress(services, request.ipAddress);

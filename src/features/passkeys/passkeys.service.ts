@@ -12,20 +12,20 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { ALL_SERVERS } from '../../protocol/storage/protocol-state.store.ts';
 import { insertOnce } from '../../protocol/storage/protocol-writes.store.ts';
 import type { Passkey } from './passkeys.resource.ts';
-import type { Use } from './passkeys.store.ts';
+import type { PasskeyUse } from './passkeys.store.ts';
 
 /** Loaded when first asked for: with its certificates it takes a tenth of what the service does, in time to start and in memory. */
 const library = () => import('@simplewebauthn/server');
 
 /** Whose passkeys these are. */
-export interface RelyingParty {
+export interface PasskeyRelyingParty {
   /** The host of BASE_URL (WebAuthn section 5.1.2, "RP ID"): whatever host a request names, passkeys are this one's. */
   readonly id: string;
   readonly origin: string;
 }
 
 /** @returns undefined where BASE_URL names an IP address: browsers know no passkeys there */
-export function relyingParty({ baseUrl }: Pick<Config, 'baseUrl'>): RelyingParty | undefined {
+export function passkeyRelyingParty({ baseUrl }: Pick<Config, 'baseUrl'>): PasskeyRelyingParty | undefined {
   const { hostname: id, origin } = new URL(baseUrl);
   return isIP(id.replace(/^\[|\]$/g, '')) === 0 ? { id, origin } : undefined;
 }
@@ -42,7 +42,7 @@ const known = (passkeys: readonly Passkey[]) =>
  * @param passkeys those that will do; undefined: whichever of this service the user chooses, and he must be verified by it
  * @returns JSON
  */
-export async function requestOptions(party: RelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
+export async function requestOptions(party: PasskeyRelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
   const userVerification = passkeys === undefined ? 'required' : 'preferred';
   const whose = passkeys && { allowCredentials: known(passkeys) };
   const { generateAuthenticationOptions } = await library();
@@ -67,7 +67,7 @@ export interface PasskeyUser {
  * so that it can be the only factor. Which model it is need not be proved.
  * @returns JSON
  */
-export async function creationOptions(party: RelyingParty, challenge: string, user: PasskeyUser, service: string): Promise<string> {
+export async function creationOptions(party: PasskeyRelyingParty, challenge: string, user: PasskeyUser, service: string): Promise<string> {
   const { generateRegistrationOptions } = await library();
   const options = await generateRegistrationOptions({
     rpName: service,
@@ -85,7 +85,7 @@ export async function creationOptions(party: RelyingParty, challenge: string, us
 }
 
 /** An answer of a browser: JSON, as it was posted. */
-export interface Answer {
+export interface PasskeyResponse {
   /** base64url */
   readonly challenge: string;
   readonly credential: string;
@@ -135,14 +135,14 @@ export interface Assertion {
   readonly credentialId: string;
   readonly userHandle: string | undefined;
   /** @returns what it proves of this passkey; undefined: nothing */
-  verify(passkey: Passkey, options: { readonly userVerified: boolean }): Promise<Use | undefined>;
+  verify(passkey: Passkey, options: { readonly userVerified: boolean }): Promise<PasskeyUse | undefined>;
 }
 
 /** @returns undefined when it is no answer of a passkey */
 export function readAssertion(
   services: Pick<Services, 'log'>,
-  party: RelyingParty,
-  { challenge, credential }: Answer,
+  party: PasskeyRelyingParty,
+  { challenge, credential }: PasskeyResponse,
 ): Assertion | undefined {
   const response = read(assertion, credential);
   if (response === undefined) return undefined;
@@ -178,8 +178,8 @@ export interface MadePasskey extends Pick<Passkey, 'credentialId' | 'publicKey' 
 /** @returns undefined when the answer is not what was asked for */
 export async function verifyCreation(
   services: Pick<Services, 'log'>,
-  party: RelyingParty,
-  { challenge, credential }: Answer,
+  party: PasskeyRelyingParty,
+  { challenge, credential }: PasskeyResponse,
 ): Promise<MadePasskey | undefined> {
   const response = read(registration, credential);
   if (response === undefined) return undefined;

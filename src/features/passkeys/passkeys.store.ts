@@ -32,7 +32,7 @@ export async function insertPasskey(executor: Executor, passkey: Passkey, signCo
   return (await executor('passkeys').insert(row).onConflict('credential_id').ignore().returning('id')).length === 1;
 }
 
-export interface Use {
+export interface PasskeyUse {
   /** As the authenticator counts (WebAuthn section 6.1.1); 0: it does not. */
   readonly signCount: number;
   readonly backedUp: boolean;
@@ -42,7 +42,7 @@ export interface Use {
  * Notes a use. Of two that tell the same count one is refused, and each that tells a lower one: the key is in two places (WebAuthn section 6.1.1).
  * @returns false when it is refused, or there is no such passkey any more
  */
-export async function noteUse(executor: Executor, id: string, { signCount, backedUp }: Use, now: Date): Promise<boolean> {
+export async function noteUse(executor: Executor, id: string, { signCount, backedUp }: PasskeyUse, now: Date): Promise<boolean> {
   const ahead = executor('passkeys')
     .where({ id })
     .where((both) => {

@@ -3,14 +3,14 @@
  * scanners of mail follow every link; the link is used up by sending the form.
  */
 import type { RouterContext } from '@koa/router';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { carryOn } from '../../pages/hosted/way.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
-import type { House } from '../sign-in/interactions.hosted.ts';
-import { PASSWORD_CHOSEN, takeLeftSignIn } from '../sign-in/left-sign-in.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { readPasswordLink, usePasswordLink } from '../sign-in/one-time-links.service.ts';
+import { PASSWORD_CHOSEN, takeLeftSignIn } from '../sign-in/suspended-sign-in.hosted.ts';
 import type { User } from '../users/users.resource.ts';
 import { type PasswordForm, showPasswordForm } from './password-form.hosted.ts';
 import { findProblemOfChoice } from './password-policy.service.ts';
@@ -21,31 +21,31 @@ export class LinkGone extends Error {
 }
 
 /** GET /choose-password/:token @throws {LinkGone} */
-export const choosePasswordPage = async (house: House, ctx: RouterContext): Promise<void> => show(house, ctx, await userOf(house, ctx));
+export const choosePasswordPage = async (deps: SignInDeps, ctx: RouterContext): Promise<void> => show(deps, ctx, await userOf(deps, ctx));
 
 /** POST /choose-password/:token @throws {LinkGone} */
-export async function receiveChosenPassword(house: House, ctx: RouterContext): Promise<void> {
+export async function receiveChosenPassword(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const form = await readForm(ctx);
-  house.formTokens.verify(ctx, form);
+  deps.formTokens.verify(ctx, form);
   const password = form.get('password') ?? '';
-  const user = await userOf(house, ctx);
-  const problem = password === '' ? 'missing' : (await findProblemOfChoice(house.services, password, user))?.problem;
-  if (problem !== undefined) return show(house, ctx, user, problem);
-  const chosen = await usePasswordLink(house.services, { token: tokenIn(ctx), password }, visitor(ctx, house.config));
+  const user = await userOf(deps, ctx);
+  const problem = password === '' ? 'missing' : (await findProblemOfChoice(deps.services, password, user))?.problem;
+  if (problem !== undefined) return show(deps, ctx, user, problem);
+  const chosen = await usePasswordLink(deps.services, { token: tokenIn(ctx), password }, visitor(ctx, deps.config));
   if (chosen === undefined) throw new LinkGone();
-  seeOther(ctx, (await takeLeftSignIn(house, ctx)) ?? `/signin?${PASSWORD_CHOSEN}`);
+  seeOther(ctx, (await takeLeftSignIn(deps, ctx)) ?? `/signin?${PASSWORD_CHOSEN}`);
 }
 
-async function userOf(house: House, ctx: RouterContext): Promise<User> {
-  const user = await readPasswordLink(house.services, tokenIn(ctx));
+async function userOf(deps: SignInDeps, ctx: RouterContext): Promise<User> {
+  const user = await readPasswordLink(deps.services, tokenIn(ctx));
   if (user === undefined) throw new LinkGone();
   return user;
 }
 
-async function show(house: House, ctx: RouterContext, user: User, problem?: PasswordForm['problem']): Promise<void> {
-  const policy = await readPasswordPolicy(house.services.database.knex);
-  const hidden = [house.formTokens.field(ctx)];
-  await showPasswordForm(house.pages, ctx, { action: carryOn(ctx, ctx.path), hidden, user, policy, problem });
+async function show(deps: SignInDeps, ctx: RouterContext, user: User, problem?: PasswordForm['problem']): Promise<void> {
+  const policy = await readPasswordPolicy(deps.services.database.knex);
+  const hidden = [deps.formTokens.field(ctx)];
+  await showPasswordForm(deps.pages, ctx, { action: carryOn(ctx, ctx.path), hidden, user, policy, problem });
   // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }

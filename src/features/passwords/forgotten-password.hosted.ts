@@ -4,46 +4,47 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { carryOn } from '../../pages/hosted/way.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { isForwarded } from '../../platform/http/requests.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { isMailPossible } from '../mail/mail.service.ts';
-import type { House } from '../sign-in/interactions.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { requestReset } from './forgotten-password.service.ts';
 
 const PATH = '/forgot-password';
 /** The parameter of the page that says that it was sent. */
 const SENT = 'sent';
 
-const isThere = ({ config }: House, ctx: Koa.Context): boolean => isMailPossible(config, { isForwarded: isForwarded(ctx.headers) });
+const isThere = ({ config }: SignInDeps, ctx: Koa.Context): boolean => isMailPossible(config, { isForwarded: isForwarded(ctx.headers) });
 
 /** @returns the page's path, for the sign-in page; undefined where no mail can be sent */
-export const forgottenPath = (house: House, ctx: Koa.Context): string | undefined => (isThere(house, ctx) ? carryOn(ctx, PATH) : undefined);
+export const forgottenPath = (deps: SignInDeps, ctx: Koa.Context): string | undefined =>
+  isThere(deps, ctx) ? carryOn(ctx, PATH) : undefined;
 
 /** GET /forgot-password */
-export async function forgottenPasswordPage(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  if (!isThere(house, ctx)) return next();
-  if (SENT in ctx.query) return showSent(house, ctx);
-  await showForm(house, ctx);
+export async function forgottenPasswordPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  if (!isThere(deps, ctx)) return next();
+  if (SENT in ctx.query) return showSent(deps, ctx);
+  await showForm(deps, ctx);
 }
 
 /** POST /forgot-password @throws {TooManyFailures} */
-export async function receiveForgottenPassword(house: House, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  if (!isThere(house, ctx)) return next();
+export async function receiveForgottenPassword(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
+  if (!isThere(deps, ctx)) return next();
   const form = await readForm(ctx);
-  house.formTokens.verify(ctx, form);
+  deps.formTokens.verify(ctx, form);
   const username = form.get('username')?.trim() ?? '';
-  if (username === '') return showForm(house, ctx, { isMissing: true });
-  await requestReset(house.services, username, visitor(ctx, house.config));
-  const address = new URL(carryOn(ctx, PATH), house.config.baseUrl);
+  if (username === '') return showForm(deps, ctx, { isMissing: true });
+  await requestReset(deps.services, username, visitor(ctx, deps.config));
+  const address = new URL(carryOn(ctx, PATH), deps.config.baseUrl);
   address.searchParams.set(SENT, '');
   seeOther(ctx, `${address.pathname}${address.search}`);
 }
 
-async function showForm(house: House, ctx: Koa.Context, { isMissing = false } = {}): Promise<void> {
+async function showForm(deps: SignInDeps, ctx: Koa.Context, { isMissing = false } = {}): Promise<void> {
   const language = pageLanguage(ctx);
   const { text } = language;
   const heading = text('forgot.title');
@@ -52,20 +53,20 @@ async function showForm(house: House, ctx: Koa.Context, { isMissing = false } = 
     title: isMissing ? text('error.title-prefix', { title: heading }) : heading,
     heading,
     action: carryOn(ctx, PATH),
-    hidden: house.formTokens.field(ctx),
+    hidden: deps.formTokens.field(ctx),
     problem: isMissing ? text('sign-in.username-missing') : undefined,
     back: carryOn(ctx, '/signin'),
   };
-  await house.pages.render(ctx, 'forgot-password', locals, { status: isMissing ? 400 : 200 });
+  await deps.pages.render(ctx, 'forgot-password', locals, { status: isMissing ? 400 : 200 });
 }
 
-async function showSent(house: House, ctx: Koa.Context): Promise<void> {
+async function showSent(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const language = pageLanguage(ctx);
   const { text } = language;
   const title = text('forgot.sent-title');
   const links = [
-    ...(house.config.smtpUrl === undefined ? [{ id: 'dev-inbox', href: '/dev/inbox', label: text('forgot.inbox'), main: true }] : []),
+    ...(deps.config.smtpUrl === undefined ? [{ id: 'dev-inbox', href: '/dev/inbox', label: text('forgot.inbox'), main: true }] : []),
     { id: 'back', href: carryOn(ctx, '/signin'), label: text('forgot.back'), main: false },
   ];
-  await house.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: text('forgot.sent'), links });
+  await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: text('forgot.sent'), links });
 }

@@ -17,7 +17,7 @@ import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
 import { isKnownDevice } from '../sign-in/failed-sign-ins.store.ts';
 import { countResetRequest, mayMailReset, networkOf } from '../sign-in/failure-limits.service.ts';
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
-import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
+import { waysToSignIn } from '../sign-in/sign-in-methods.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserByLogin, findUserByUniqueEmail, lockUser } from '../users/users.store.ts';
@@ -38,7 +38,7 @@ const content = z.object({
   device: z.string().optional(),
 });
 
-export const contextOf = (id: string): string => `reset request ${id}`;
+export const resetRequestContext = (id: string): string => `reset request ${id}`;
 
 /**
  * Takes note that somebody asks for a new password.
@@ -53,7 +53,7 @@ export async function requestReset(services: Services, username: string, request
   const { ipAddress, userAgent, requestId, language } = request;
   const device = request.device === undefined ? undefined : digest(request.device);
   const whole: z.input<typeof content> = { username: username.slice(0, LONGEST), ipAddress, userAgent, requestId, language, device };
-  const sealed = services.keyring.seal(JSON.stringify(whole), contextOf(id));
+  const sealed = services.keyring.seal(JSON.stringify(whole), resetRequestContext(id));
   // By network: what one sends by the thousand holds up few others.
   const orderingKey = laneOf(networkOf(ipAddress ?? ''));
   await services.database.transaction((trx) =>
@@ -67,7 +67,7 @@ export function resetRequests(services: Services): Carrier {
   return {
     async deliver(payload) {
       const { id, sealed } = note.parse(payload);
-      const { username, device, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, contextOf(id))));
+      const { username, device, ...request } = content.parse(JSON.parse(services.keyring.open(sealed, resetRequestContext(id))));
       return (await answer(services, { username: username.trim(), device }, { actor: NOBODY, ...defined(request) }))
         ? 'delivered'
         : 'dropped';

@@ -1,7 +1,7 @@
 /** `/account/password`: the user changes his password, after a fresh sign-in and by his present one. All his sessions end but for a new one here. */
 import type Koa from 'koa';
-import type { AccountHouse } from '../../pages/account/account-house.ts';
-import { doneWith, draw, ownPage, type Problem, type Show, showAgain } from '../../pages/account/page.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
+import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { deviceOf } from '../../platform/http/device-cookie.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -14,15 +14,15 @@ type Wrong = PasswordProblem | 'missing' | 'wrong-current';
 
 const showing =
   (wrong: Wrong | undefined): Show =>
-  async (house, ctx, visit) => {
+  async (deps, ctx, visit) => {
     const { text } = pageLanguage(ctx);
-    const policy = await readPasswordPolicy(house.services.database.knex);
+    const policy = await readPasswordPolicy(deps.services.database.knex);
     const limits = { least: String(policy.minLength), most: String(MOST_CHARACTERS) };
-    const problems: Problem[] = [];
+    const problems: FormProblem[] = [];
     if (wrong === 'wrong-current') problems.push({ field: 'current', message: text('account.password.wrong-current') });
     else if (wrong !== undefined) problems.push({ field: 'password', message: text(`choose-password.${wrong}`, limits) });
     await draw(
-      house,
+      deps,
       ctx,
       visit,
       'account/password',
@@ -40,28 +40,19 @@ const showing =
 export const passwordPage = ownPage('password', showing(undefined));
 
 /** POST /account/password @throws {TooManyFailures} */
-export const receivePassword = change<AccountHouse>(async (house, ctx, session, form) => {
+export const receivePassword = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId, amr, idp } = session;
   const password = form.get('password') ?? '';
-  const device = deviceOf(ctx, house.config);
+  const device = deviceOf(ctx, deps.config);
   const outcome =
     password === ''
       ? ({ problem: 'missing' } as const)
-      : await changeOwnPassword(
-          house.services,
-          { userId, current: form.get('current') ?? '', password, device },
-          visitor(ctx, house.config),
-        );
-  if ('problem' in outcome) return showAgain(house, ctx, 'password', session, showing(outcome.problem));
-  await signInAgain(house, ctx, userId, amr, idp);
+      : await changeOwnPassword(deps.services, { userId, current: form.get('current') ?? '', password, device }, visitor(ctx, deps.config));
+  if ('problem' in outcome) return showAgain(deps, ctx, 'password', session, showing(outcome.problem));
+  await signInAgain(deps, ctx, userId, amr, idp);
   doneWith(ctx, 'password', 'password');
 }, 'password');
 
 /** The session that he changed it with has ended with the others. */
-const signInAgain = (
-  house: AccountHouse,
-  ctx: Koa.Context,
-  userId: string,
-  amr: readonly string[],
-  idp: string | undefined,
-): Promise<void> => house.sessions.signIn(ctx.req, ctx.res, userId, amr, idp);
+const signInAgain = (deps: AccountDeps, ctx: Koa.Context, userId: string, amr: readonly string[], idp: string | undefined): Promise<void> =>
+  deps.sessions.signIn(ctx.req, ctx.res, userId, amr, idp);

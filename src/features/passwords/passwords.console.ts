@@ -1,11 +1,11 @@
 /** Security → Passwords: what is asked of new passwords (NIST SP 800-63B section 3.1.1.2). */
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
+import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { sheetPage } from '../../pages/console/sheet.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { changeSettings, DEFAULTS, readSettings } from '../settings/settings.service.ts';
+import { changeSettings, DEFAULT_SETTINGS, readSettings } from '../settings/settings.service.ts';
 import { settingsBodies } from '../settings/settings-fields.service.ts';
 import { LONGEST_HISTORY, type PasswordPolicy } from './password.policy.ts';
 
@@ -42,7 +42,7 @@ const policy: ConsolePage = {
   access: 'service',
   async show({ services, request }) {
     const { minLength, historyCount, maxAgeDays } = await readSettings(services, 'password');
-    return sheetPage({
+    return detailPage({
       title: 'Passwords',
       lead: 'What is asked of every new password, whoever sets it and wherever.',
       crumbs: [{ label: 'Security' }],
@@ -80,7 +80,7 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change the password policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { maxAgeDays = null, minLength = '', historyCount = '' } = typedValues(fieldsOf(DEFAULTS.password), form);
+    const { maxAgeDays = null, minLength = '', historyCount = '' } = typedValues(fieldsOf(DEFAULT_SETTINGS.password), form);
     const changes = parse(settingsBodies.password, { minLength, historyCount, maxAgeDays });
     await changeSettings(services, 'password', changes, request);
     return { goTo: HOME, notice: 'password-policy-changed' };

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { type HashCost, timings } from '../../platform/clock/timings.ts';
-import { takingTurns } from '../../platform/concurrency/semaphore.ts';
+import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
 import { verifyImportedHash } from './password-hashes.service.ts';
 
 /** A hash that no known password has, of the same cost as all others. */
@@ -16,7 +16,7 @@ export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = ti
 export const HASHES_AT_ONCE = availableParallelism();
 /** For some twenty seconds: whoever came later would have given up before his turn. Who is refused is not told apart by who he says he is. */
 export const MOST_WAITING = 500 * HASHES_AT_ONCE;
-export const inTurn = takingTurns(HASHES_AT_ONCE, MOST_WAITING);
+export const inTurn = createSemaphore(HASHES_AT_ONCE, MOST_WAITING);
 
 /** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */
 const composed = (password: string): string => password.normalize('NFC');
@@ -48,7 +48,7 @@ export async function verifyPassword(stored: string | null, password: string, be
 
 /** Comparisons with imported hashes that wait for their turn. They may cost a second each, and go on beside all others, one at a time. */
 export const MOST_IMPORTED_WAITING = 16;
-const importedInTurn = takingTurns(1, MOST_IMPORTED_WAITING);
+const importedInTurn = createSemaphore(1, MOST_IMPORTED_WAITING);
 /** Under way or waiting, by the stored hash. */
 const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
 

@@ -3,11 +3,11 @@
  * once on the answer to the form that made it.
  */
 import { z } from 'zod';
+import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
-import type { Notice } from '../../pages/console/notices.ts';
-import { carriedOutOnce } from '../../pages/console/once.ts';
-import type { Drawn, GoTo, Visit } from '../../pages/console/page.ts';
-import { sheetPage } from '../../pages/console/sheet.ts';
+import type { PageNotice } from '../../pages/console/notices.ts';
+import type { ConsoleRequest, Drawn, GoTo } from '../../pages/console/page.ts';
+import { submitOnce } from '../../pages/console/submit-once.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -16,10 +16,10 @@ import { addressOfUser, USERS } from '../users/user-page.console.ts';
 import type { User } from '../users/users.resource.ts';
 
 /** Can a link be mailed to whoever has an address, when this administrator asks for it from where he is? */
-export const mayMail = ({ services, request }: Visit): boolean => isMailPossible(services.config, request);
+export const mayMail = ({ services, request }: ConsoleRequest): boolean => isMailPossible(services.config, request);
 
 /** Where a mail to this address arrives. */
-export const arrivalOf = ({ services }: Visit, address: string): string =>
+export const linkOutcome = ({ services }: ConsoleRequest, address: string): string =>
   services.config.smtpUrl === undefined ? 'the dev inbox of this machine, for there is no mail server' : address;
 
 export const NO_MAIL = 'No mail can be sent from here.';
@@ -31,21 +31,24 @@ export const BY_LINK: Option = {
 };
 
 /** How a link may reach a user; without a choice, why there is none. */
-export function waysTo(visit: Visit, user: Pick<User, 'email'>): { readonly fields: readonly Field[]; readonly facts: readonly string[] } {
+export function waysTo(
+  visit: ConsoleRequest,
+  user: Pick<User, 'email'>,
+): { readonly fields: readonly Field[]; readonly facts: readonly string[] } {
   if (!mayMail(visit)) return { fields: [], facts: [`You get a link, shown once, and hand it over. ${NO_MAIL}`] };
   if (!hasMailAddress(user))
     return { fields: [], facts: ['You get a link, shown once, and hand it over: the user has no address that mail can be sent to.'] };
   const byMail = {
     value: 'mail',
     label: 'By mail',
-    hint: `A link goes to ${arrivalOf(visit, user.email)}. Whoever uses it has shown that the address is his.`,
+    hint: `A link goes to ${linkOutcome(visit, user.email)}. Whoever uses it has shown that the address is his.`,
   };
   const label = 'How does the link to choose a password get to the user?';
   return { fields: [{ name: 'way', label, kind: 'radios', options: [byMail, BY_LINK], value: 'mail' }], facts: [] };
 }
 
 /** @returns true: by mail @throws {ApiError} validation: nothing was chosen, or mail is not possible any more */
-export function isByMail(visit: Visit, user: Pick<User, 'email'>, form: URLSearchParams): boolean {
+export function isByMail(visit: ConsoleRequest, user: Pick<User, 'email'>, form: URLSearchParams): boolean {
   const { fields } = waysTo(visit, user);
   if (fields.length > 0) return parse(z.object({ way: z.enum(['mail', 'link']) }), typedValues(fields, form)).way === 'mail';
   // The form was drawn when it was possible: a link that is shown is not what was asked for.
@@ -66,18 +69,18 @@ export interface Made {
  * @param otherwise where one goes where there is no link to tell
  */
 export async function linkOnce(
-  visit: Visit,
+  visit: ConsoleRequest,
   form: URLSearchParams,
   content: unknown,
   work: (within: Services) => Promise<Made>,
-  otherwise: (made: Made) => { readonly goTo: string; readonly notice: Notice },
+  otherwise: (made: Made) => { readonly goTo: string; readonly notice: PageNotice },
 ): Promise<Drawn | GoTo> {
-  const made = await carriedOutOnce(visit, form, content, work);
+  const made = await submitOnce(visit, form, content, work);
   return made.url === undefined ? otherwise(made) : linkPage(made, made.url);
 }
 
 function linkPage({ userId, login }: Made, url: string): Drawn {
-  return sheetPage({
+  return detailPage({
     title: 'Link to choose a password',
     lead: 'Copy it now, and give it to the user yourself: it is shown only this once, works once, and only for some time.',
     crumbs: [...USERS, { label: login, href: addressOfUser(userId) }],

@@ -38,7 +38,7 @@ interface AddressBarred {
 }
 
 /** What a second factor depended on. */
-export interface SecondFactorFacts {
+export interface SecondFactorRecord {
   /** Has the user one? Then he is asked for it always. */
   readonly enrolled: boolean;
   /** Absent: nothing demands one. */
@@ -49,7 +49,7 @@ export interface SessionBegun {
   readonly kind: 'session';
   /** How the user has proved himself so far (RFC 8176). */
   readonly amr: readonly string[];
-  readonly secondFactor: SecondFactorFacts;
+  readonly secondFactor: SecondFactorRecord;
 }
 
 /** A request as it was refused: enough to ask what it would come to today. */

@@ -22,7 +22,7 @@ export function linksOf(href: string, { status, system }: { status: PolicyStatus
 }
 
 /** A list of names, each once. Empty: nobody and nothing. */
-export const listed = <T extends z.ZodType<string>>(name: T) =>
+export const presentPolicyList = <T extends z.ZodType<string>>(name: T) =>
   z.strictObject({
     include: z
       .array(name)
@@ -31,7 +31,7 @@ export const listed = <T extends z.ZodType<string>>(name: T) =>
   });
 
 /** What policies and rules have in common. */
-export const placed = {
+export const withPriority = {
   name: policyFields.name,
   /** From 1 on. */
   priority: policyFields.priority.exactOptional(),
@@ -39,10 +39,10 @@ export const placed = {
 };
 
 const policyBody = z.strictObject({
-  ...placed,
+  ...withPriority,
   type: z.literal('OAUTH_AUTHORIZATION_POLICY').exactOptional(),
   description: policyFields.description.exactOptional(),
-  conditions: z.strictObject({ clients: listed(text({ least: 1 })) }),
+  conditions: z.strictObject({ clients: presentPolicyList(text({ least: 1 })) }),
 });
 
 const policy = z.object({

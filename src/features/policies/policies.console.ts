@@ -1,16 +1,22 @@
 /** The access policies of an authorization server: which applications each is for, and in which order they are looked at. Their rules have a file of their own. */
 import { z } from 'zod';
+import { detailPage, type Piece, type TablePart, type TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { type Piece, type Row, sheetPage, type TablePart } from '../../pages/console/sheet.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
-import { idsNamed, linesOf, namesOf } from '../authorization-servers/names.console.ts';
-import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import { idsNamed, namesOf, referenceLines } from '../authorization-servers/references.console.ts';
+import {
+  crumbsBelow,
+  type ServerSubject,
+  serverPage,
+  serverSubject,
+  subjectWithParts,
+} from '../authorization-servers/server-page.console.ts';
 import { ALL_CLIENTS } from './access-policy.policy.ts';
-import { movesOf, placeField, placeIn, statusPiece, statusSteps } from './order.console.ts';
+import { movesOf, placeField, policyStatusPiece, priorityOf, statusSteps } from './ordering.console.ts';
 import type { Policy } from './policies.resource.ts';
 import {
   createPolicy,
@@ -25,18 +31,18 @@ import {
 import { listRules } from './policy-rules.service.ts';
 import { rulesTable } from './rules-table.console.ts';
 
-const homeOf = ({ home }: Subject): string => `${home}/policies`;
-export const addressOfPolicy = (subject: Subject, { id }: Policy): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
-const crumbsOfPolicies = (subject: Subject) => crumbsBelow(subject, { label: 'Access policies', href: homeOf(subject) });
+const homeOf = ({ home }: ServerSubject): string => `${home}/policies`;
+export const addressOfPolicy = (subject: ServerSubject, { id }: Policy): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
+const crumbsOfPolicies = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Access policies', href: homeOf(subject) });
 
-export const policyOf = ({ services, params }: Visit, { server }: Subject): Promise<Policy> =>
+export const policyOf = ({ services, params }: ConsoleRequest, { server }: ServerSubject): Promise<Policy> =>
   getPolicy(services, server.id, params.policyId ?? '');
 
 /** More names than these are counted. */
 const SHOWN = 3;
 
 /** Whom a policy is for. */
-async function clientsInWords(visit: Visit, { clients }: Policy): Promise<Piece> {
+async function clientsInWords(visit: ConsoleRequest, { clients }: Policy): Promise<Piece> {
   if (clients.includes(ALL_CLIENTS)) return { text: 'All applications', soft: true };
   if (clients.length === 0) return { text: 'No application', soft: true };
   const names = await namesOf(visit, 'application', clients.slice(0, SHOWN));
@@ -47,10 +53,10 @@ const list: ConsolePage = {
   path: '/api/servers/:serverId/policies',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const all = await listPolicies(visit.services, subject.server.id);
     const { items, next } = inPages(all, { limit: LIMIT, after: afterIn(visit.query) });
-    const rows: Row[] = [];
+    const rows: TableRow[] = [];
     for (const policy of items) rows.push(await rowOf(visit, subject, policy, all.length));
     const create = { label: 'Create access policy', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
@@ -71,7 +77,7 @@ const list: ConsolePage = {
   },
 };
 
-async function rowOf(visit: Visit, subject: Subject, policy: Policy, count: number): Promise<Row> {
+async function rowOf(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, count: number): Promise<TableRow> {
   const address = addressOfPolicy(subject, policy);
   const rules = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
   const told = rules.slice(0, SHOWN).map(({ name }) => name);
@@ -81,7 +87,7 @@ async function rowOf(visit: Visit, subject: Subject, policy: Policy, count: numb
       String(policy.priority),
       await clientsInWords(visit, policy),
       told.join(', ') + (rules.length > SHOWN ? ` and ${rules.length - SHOWN} more` : ''),
-      statusPiece(policy.status),
+      policyStatusPiece(policy.status),
     ],
     ...(subject.hasOwnParts && { buttons: movesOf(address, policy.priority, count) }),
   };
@@ -91,7 +97,7 @@ const detail: ConsolePage = {
   path: '/api/servers/:serverId/policies/:policyId',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const policy = await policyOf(visit, subject);
     const address = addressOfPolicy(subject, policy);
     const actions = [
@@ -104,7 +110,7 @@ const detail: ConsolePage = {
       { label: 'Delete', href: `${address}/delete` },
     ];
     const rules: TablePart = await rulesTable(visit, subject, policy, address);
-    return sheetPage({
+    return detailPage({
       title: policy.name,
       ...(policy.description !== '' && { lead: policy.description }),
       crumbs: crumbsOfPolicies(subject),
@@ -115,7 +121,7 @@ const detail: ConsolePage = {
           facts: [
             { label: 'For', value: await clientsInWords(visit, policy) },
             { label: 'Priority', value: String(policy.priority) },
-            { label: 'Status', value: statusPiece(policy.status) },
+            { label: 'Status', value: policyStatusPiece(policy.status) },
             { label: 'Id', value: policy.id, copy: true },
           ],
         },
@@ -126,7 +132,7 @@ const detail: ConsolePage = {
 };
 
 /** @param now undefined: of a policy to be made */
-async function fieldsFor(visit: Visit, now: Policy | undefined): Promise<readonly Field[]> {
+async function fieldsFor(visit: ConsoleRequest, now: Policy | undefined): Promise<readonly Field[]> {
   const isForAll = now === undefined || now.clients.includes(ALL_CLIENTS);
   return [
     { name: 'name', label: 'Name', required: true, value: now?.name },
@@ -146,7 +152,7 @@ async function fieldsFor(visit: Visit, now: Policy | undefined): Promise<readonl
       label: 'These applications',
       hint: 'One a line, by name or client id. None: the policy is for nobody.',
       kind: 'lines',
-      value: isForAll ? '' : await linesOf(visit, 'application', now.clients),
+      value: isForAll ? '' : await referenceLines(visit, 'application', now.clients),
       alias: 'conditions.clients.include',
     },
   ];
@@ -160,7 +166,7 @@ const policyForm = z.object({
 });
 
 /** @throws {ApiError} validation */
-async function inputIn(visit: Visit, form: URLSearchParams): Promise<PolicyInput> {
+async function inputIn(visit: ConsoleRequest, form: URLSearchParams): Promise<PolicyInput> {
   const { for: whom, clients, ...input } = parse(policyForm, typedValues(await fieldsFor(visit, undefined), form));
   return { ...input, clients: whom === 'all' ? [ALL_CLIENTS] : await idsNamed(visit, 'application', 'clients', clients) };
 }
@@ -184,7 +190,7 @@ const create: ConsolePage = {
 };
 
 /** The way to a page below a policy. */
-export const crumbsBelowPolicy = (subject: Subject, policy: Policy) => [
+export const crumbsBelowPolicy = (subject: ServerSubject, policy: Policy) => [
   ...crumbsOfPolicies(subject),
   { label: policy.name, href: addressOfPolicy(subject, policy) },
 ];
@@ -223,7 +229,7 @@ const move: ConsolePage = {
   },
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
-    await movePolicy(visit.services, subject.server.id, visit.params.policyId ?? '', placeIn(form), visit.request);
+    await movePolicy(visit.services, subject.server.id, visit.params.policyId ?? '', priorityOf(form), visit.request);
     return { goTo: homeOf(subject), notice: 'policy-moved' };
   },
 };

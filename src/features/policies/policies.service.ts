@@ -15,10 +15,10 @@ import { findServer } from '../authorization-servers/authorization-servers.store
 import { ALL_CLIENTS, inOrder } from './access-policy.policy.ts';
 import type { Policy, PolicyStatus } from './policies.resource.ts';
 import {
-  deletePolicy as deleteRow,
+  deletePolicyRow as deleteRow,
   findPolicy,
   insertPolicy,
-  listPolicies as listRows,
+  selectPolicies as listRows,
   updatePolicy,
   writePriorities,
 } from './policies.store.ts';
@@ -35,13 +35,13 @@ export interface PolicyInput {
 
 /** In the order in which they are looked at. @throws {ApiError} not found */
 export async function listPolicies({ database }: Services, serverId: string): Promise<Policy[]> {
-  await demandServer(database.knex, serverId);
+  await requireServer(database.knex, serverId);
   return listRows(database.knex, serverId);
 }
 
 /** @throws {ApiError} not found */
 export const getPolicy = ({ database }: Services, serverId: string, id: string): Promise<Policy> =>
-  demandPolicy(database.knex, serverId, id);
+  requirePolicy(database.knex, serverId, id);
 
 /**
  * Those behind its priority move on by one.
@@ -70,7 +70,7 @@ export async function replacePolicy(
   request: RequestContext,
 ): Promise<Policy> {
   return changeServerPart(services, serverId, { application: input.clients }, async (trx, existing) => {
-    const before = await demandPolicy(trx, serverId, id);
+    const before = await requirePolicy(trx, serverId, id);
     refuseMissing(input.clients, existing);
     const { name, description = '', status = before.status, clients } = input;
     const changes = { name, description, status, clients, lastUpdated: present() };
@@ -90,7 +90,7 @@ export async function movePolicy(
   request: RequestContext,
 ): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
-    const before = await demandPolicy(trx, serverId, id);
+    const before = await requirePolicy(trx, serverId, id);
     const after = { ...before, priority: await place(trx, serverId, id, priority) };
     if (after.priority === before.priority) return;
     await updatePolicy(trx, id, { lastUpdated: present() });
@@ -101,7 +101,7 @@ export async function movePolicy(
 /** Its rules go with it, and those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deletePolicy(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
-    const before = await demandPolicy(trx, serverId, id);
+    const before = await requirePolicy(trx, serverId, id);
     await deleteRow(trx, id);
     await writePriorities(trx, 'policies', await idsOf(trx, serverId));
     await recordEvent(trx, { ...policyEvent('delete', before, request), before: described(before) });
@@ -117,7 +117,7 @@ export async function setPolicyStatus(
   request: RequestContext,
 ): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
-    const before = await demandPolicy(trx, serverId, id);
+    const before = await requirePolicy(trx, serverId, id);
     if (before.status === status) return;
     await updatePolicy(trx, id, { status, lastUpdated: present() });
     const step = status === 'ACTIVE' ? 'activate' : 'deactivate';
@@ -126,15 +126,15 @@ export async function setPolicyStatus(
 }
 
 /** @throws {ApiError} not found */
-async function demandServer(executor: Executor, id: string): Promise<AuthorizationServer> {
+async function requireServer(executor: Executor, id: string): Promise<AuthorizationServer> {
   const server = await findServer(executor, id);
   if (server === undefined) throw notFound(id, 'AuthorizationServer');
   return server;
 }
 
 /** @throws {ApiError} not found */
-export async function demandPolicy(executor: Executor, serverId: string, id: string): Promise<Policy> {
-  await demandServer(executor, serverId);
+export async function requirePolicy(executor: Executor, serverId: string, id: string): Promise<Policy> {
+  await requireServer(executor, serverId);
   const policy = await findPolicy(executor, serverId, id);
   if (policy === undefined) throw notFound(id, 'Policy');
   return policy;
@@ -145,12 +145,12 @@ export const policyTarget = ({ id, name }: Pick<Policy, 'id' | 'name'>) => ({ id
 
 /** @throws {ApiError} validation: a client that is neither the word for all nor an application */
 function refuseMissing(clients: readonly string[], existing: Existing): void {
-  const problems = problemsOf('conditions.clients.include', clients, new Set([ALL_CLIENTS, ...existing.application]));
+  const problems = policyProblems('conditions.clients.include', clients, new Set([ALL_CLIENTS, ...existing.application]));
   if (problems.length > 0) throw validation(problems);
 }
 
 /** @returns one for each of a list's names that is none of the known */
-export const problemsOf = (field: string, names: readonly string[], known: ReadonlySet<string>): FieldProblem[] =>
+export const policyProblems = (field: string, names: readonly string[], known: ReadonlySet<string>): FieldProblem[] =>
   names.flatMap((name, turn) => (known.has(name) ? [] : [{ field: `${field}.${turn}`, message: 'does not exist' }]));
 
 /** Puts a policy in its place among the others. @returns its priority */

@@ -63,7 +63,7 @@ async function isNameFree(constraint: string, update: PromiseLike<unknown>): Pro
 }
 
 /** Its rules go with it. */
-export async function deletePolicy(executor: Executor, id: string): Promise<void> {
+export async function deletePolicyRow(executor: Executor, id: string): Promise<void> {
   await executor('policies').where({ id }).delete();
 }
 
@@ -82,7 +82,7 @@ export async function findPolicyRule(executor: Executor, policyId: string, id: s
 /** As `priority` says; those of one priority, which nothing writes any more, the older first. */
 const ORDER = ['priority', 'created', 'id'];
 
-export async function listPolicies(executor: Executor, serverId: string): Promise<Policy[]> {
+export async function selectPolicies(executor: Executor, serverId: string): Promise<Policy[]> {
   return executor('policies').where({ server_id: serverId }).orderBy(ORDER).select<Policy[]>(POLICY);
 }
 

@@ -6,20 +6,22 @@ import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
-import { lifecycleLinks, linksOf, listed, placed, policyParams } from './policies.api.ts';
+import { lifecycleLinks, linksOf, policyParams, presentPolicyList, withPriority } from './policies.api.ts';
 import type { PolicyRule, PolicyStatus } from './policies.resource.ts';
 import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule } from './policy-rules.service.ts';
 
 const named = text({ least: 1 });
 
 const ruleBody = z.strictObject({
-  ...placed,
+  ...withPriority,
   type: z.literal('RESOURCE_ACCESS').exactOptional(),
   /** One that is absent restricts nothing. */
   conditions: z.strictObject({
-    people: z.strictObject({ users: listed(named).exactOptional(), groups: listed(named).exactOptional() }).exactOptional(),
-    grantTypes: listed(ruleGrantType).exactOptional(),
-    scopes: listed(named).exactOptional(),
+    people: z
+      .strictObject({ users: presentPolicyList(named).exactOptional(), groups: presentPolicyList(named).exactOptional() })
+      .exactOptional(),
+    grantTypes: presentPolicyList(ruleGrantType).exactOptional(),
+    scopes: presentPolicyList(named).exactOptional(),
   }),
   /** What is absent is the server's. */
   actions: z.strictObject({ token: tokenLifetimes.exactOptional() }).exactOptional(),

@@ -13,7 +13,7 @@ import { changeServerPart, type Existing, type Names, refuseOneMore } from '../a
 import { listScopes } from '../scopes/scopes.store.ts';
 import { ANY, EVERYONE, inOrder, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
 import type { Policy, PolicyRule, PolicyStatus } from './policies.resource.ts';
-import { demandPolicy, policyTarget, problemsOf } from './policies.service.ts';
+import { policyProblems, policyTarget, requirePolicy } from './policies.service.ts';
 import {
   deletePolicyRule,
   findPolicyRule,
@@ -41,13 +41,13 @@ export interface RuleInput {
 
 /** In the order in which they are looked at. @throws {ApiError} not found */
 export async function listRules({ database }: Services, { serverId, policyId }: PolicyPath): Promise<PolicyRule[]> {
-  await demandPolicy(database.knex, serverId, policyId);
+  await requirePolicy(database.knex, serverId, policyId);
   return listRows(database.knex, policyId);
 }
 
 /** @throws {ApiError} not found */
 export async function getRule({ database }: Services, path: PolicyPath, id: string): Promise<PolicyRule> {
-  return (await demandRule(database.knex, path, id)).rule;
+  return (await requireRule(database.knex, path, id)).rule;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function getRule({ database }: Services, path: PolicyPath, id: stri
  */
 export async function createRule(services: Services, path: PolicyPath, input: RuleInput, request: RequestContext): Promise<PolicyRule> {
   return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
-    const policy = await demandPolicy(trx, path.serverId, path.policyId);
+    const policy = await requirePolicy(trx, path.serverId, path.policyId);
     refuseOneMore('rules', await listRows(trx, policy.id));
     await refuseMissing(trx, path.serverId, input.conditions, existing);
     const now = present();
@@ -78,7 +78,7 @@ export async function updateRule(
   request: RequestContext,
 ): Promise<PolicyRule> {
   return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
-    const { policy, rule: before } = await demandRule(trx, path, id);
+    const { policy, rule: before } = await requireRule(trx, path, id);
     await refuseMissing(trx, path.serverId, input.conditions, existing);
     const { name, status = before.status, conditions, actions } = input;
     const changes = { name, status, conditions, actions, lastUpdated: present() };
@@ -92,7 +92,7 @@ export async function updateRule(
 /** Puts a rule in another place; nothing else of it changes. @param priority from 1 on @throws {ApiError} not found; wrong state: the built-in server */
 export async function moveRule(services: Services, path: PolicyPath, id: string, priority: number, request: RequestContext): Promise<void> {
   await changeServerPart(services, path.serverId, {}, async (trx) => {
-    const { policy, rule: before } = await demandRule(trx, path, id);
+    const { policy, rule: before } = await requireRule(trx, path, id);
     const after = { ...before, priority: await place(trx, policy.id, id, priority) };
     if (after.priority === before.priority) return;
     await updatePolicyRule(trx, id, { lastUpdated: present() });
@@ -103,7 +103,7 @@ export async function moveRule(services: Services, path: PolicyPath, id: string,
 /** Those behind it move up. @throws {ApiError} not found; wrong state: the built-in server */
 export async function deleteRule(services: Services, path: PolicyPath, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, path.serverId, {}, async (trx) => {
-    const { policy, rule } = await demandRule(trx, path, id);
+    const { policy, rule } = await requireRule(trx, path, id);
     await deletePolicyRule(trx, id);
     await writePriorities(trx, 'policy_rules', await idsOf(trx, policy.id));
     await recordEvent(trx, { ...ruleEvent('delete', rule, policy, request), before: describedRule(rule) });
@@ -119,7 +119,7 @@ export async function setRuleStatus(
   request: RequestContext,
 ): Promise<void> {
   await changeServerPart(services, path.serverId, {}, async (trx) => {
-    const { policy, rule } = await demandRule(trx, path, id);
+    const { policy, rule } = await requireRule(trx, path, id);
     if (rule.status === status) return;
     await updatePolicyRule(trx, id, { status, lastUpdated: present() });
     const step = status === 'ACTIVE' ? 'activate' : 'deactivate';
@@ -127,8 +127,8 @@ export async function setRuleStatus(
   });
 }
 
-async function demandRule(executor: Executor, path: PolicyPath, id: string): Promise<{ policy: Policy; rule: PolicyRule }> {
-  const policy = await demandPolicy(executor, path.serverId, path.policyId);
+async function requireRule(executor: Executor, path: PolicyPath, id: string): Promise<{ policy: Policy; rule: PolicyRule }> {
+  const policy = await requirePolicy(executor, path.serverId, path.policyId);
   const rule = await findPolicyRule(executor, policy.id, id);
   if (rule === undefined) throw notFound(id, 'PolicyRule');
   return { policy, rule };
@@ -140,9 +140,9 @@ const namesOf = ({ people }: RuleConditions): Names => ({ user: people?.users?.i
 async function refuseMissing(trx: Executor, serverId: string, { people, scopes }: RuleConditions, existing: Existing): Promise<void> {
   const scopeNames = (await listScopes(trx, serverId)).map(({ name }) => name);
   const problems = [
-    ...problemsOf('conditions.people.users.include', people?.users?.include ?? [], existing.user),
-    ...problemsOf('conditions.people.groups.include', people?.groups?.include ?? [], new Set([EVERYONE, ...existing.group])),
-    ...problemsOf('conditions.scopes.include', scopes?.include ?? [], new Set([ANY, ...scopeNames])),
+    ...policyProblems('conditions.people.users.include', people?.users?.include ?? [], existing.user),
+    ...policyProblems('conditions.people.groups.include', people?.groups?.include ?? [], new Set([EVERYONE, ...existing.group])),
+    ...policyProblems('conditions.scopes.include', scopes?.include ?? [], new Set([ANY, ...scopeNames])),
   ];
   if (problems.length > 0) throw validation(problems);
 }

@@ -1,14 +1,14 @@
 /** The rules of an access policy as a table, each condition in words. */
 
-import type { Visit } from '../../pages/console/page.ts';
+import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page.ts';
+import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import type { Piece, Row, TablePart } from '../../pages/console/sheet.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
-import { namesOf } from '../authorization-servers/names.console.ts';
-import type { Subject } from '../authorization-servers/server-page.console.ts';
+import { namesOf } from '../authorization-servers/references.console.ts';
+import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
 import { ANY, EVERYONE, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
-import { movesOf, statusPiece } from './order.console.ts';
+import { movesOf, policyStatusPiece } from './ordering.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 import { listRules } from './policy-rules.service.ts';
 
@@ -25,10 +25,10 @@ const SHOWN = 3;
 const short = (names: readonly string[], count: number): string =>
   names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '');
 
-export async function rulesTable(visit: Visit, subject: Subject, policy: Policy, address: string): Promise<TablePart> {
+export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, address: string): Promise<TablePart> {
   const all = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
   const { items, next } = inPages(all, { limit: LIMIT, after: afterIn(visit.query) });
-  const rows: Row[] = [];
+  const rows: TableRow[] = [];
   for (const rule of items) rows.push(await rowOf(visit, subject, `${address}/rules/${encodeURIComponent(rule.id)}`, rule, all.length));
   return {
     kind: 'table',
@@ -43,7 +43,7 @@ export async function rulesTable(visit: Visit, subject: Subject, policy: Policy,
   };
 }
 
-async function rowOf(visit: Visit, subject: Subject, address: string, rule: PolicyRule, count: number): Promise<Row> {
+async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: string, rule: PolicyRule, count: number): Promise<TableRow> {
   const actions = [
     { label: 'Edit', href: address },
     rule.status === 'ACTIVE' ? { label: 'Deactivate', href: `${address}/deactivate` } : { label: 'Activate', href: `${address}/activate` },
@@ -59,13 +59,13 @@ async function rowOf(visit: Visit, subject: Subject, address: string, rule: Poli
         { text: listInWords('scopes', rule.conditions.scopes?.include) },
       ],
       lifetimesInWords(rule.actions),
-      statusPiece(rule.status),
+      policyStatusPiece(rule.status),
     ],
     ...(subject.hasOwnParts && { actions, buttons: movesOf(address, rule.priority, count) }),
   };
 }
 
-async function peopleInWords(visit: Visit, { people }: RuleConditions): Promise<string> {
+async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions): Promise<string> {
   if (people === undefined || (people.users === undefined && people.groups === undefined)) return 'everyone';
   const groups = people.groups?.include ?? [];
   if (groups.includes(EVERYONE)) return 'everyone';

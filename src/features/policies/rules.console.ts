@@ -1,14 +1,14 @@
 /** The rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. */
 import { z } from 'zod';
 import { type ChecksField, type Field, formPage, type LineField, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage, Crumb, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields, ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
-import { idsNamed, linesOf } from '../authorization-servers/names.console.ts';
+import { idsNamed, referenceLines } from '../authorization-servers/references.console.ts';
 import { subjectWithParts } from '../authorization-servers/server-page.console.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
 import { ACCESS_GRANT_TYPES, ANY, EVERYONE, type RuleConditions } from './access-policy.policy.ts';
-import { placeField, placeIn, statusSteps } from './order.console.ts';
+import { placeField, priorityOf, statusSteps } from './ordering.console.ts';
 import { addressOfPolicy, crumbsBelowPolicy, policyOf } from './policies.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 import {
@@ -35,14 +35,14 @@ interface Place {
 }
 
 /** @throws {ApiError} not found; wrong state: the built-in server */
-async function placeOf(visit: Visit): Promise<Place> {
+async function placeOf(visit: ConsoleRequest): Promise<Place> {
   const subject = await subjectWithParts(visit);
   const policy = await policyOf(visit, subject);
   const path = { serverId: policy.serverId, policyId: policy.id };
   return { policy, path, address: addressOfPolicy(subject, policy), crumbs: crumbsBelowPolicy(subject, policy) };
 }
 
-const ruleOf = ({ services, params }: Visit, { path }: Place): Promise<PolicyRule> => getRule(services, path, params.ruleId ?? '');
+const ruleOf = ({ services, params }: ConsoleRequest, { path }: Place): Promise<PolicyRule> => getRule(services, path, params.ruleId ?? '');
 
 const chosen = (include: readonly string[] | undefined): 'all' | 'some' =>
   include === undefined || include.includes(ANY) ? 'all' : 'some';
@@ -60,7 +60,7 @@ const minutes = (name: string, label: string, hint: string, now: number | undefi
 });
 
 /** @param now undefined: of a rule to be made */
-async function fieldsFor(visit: Visit, { path }: Place, now: PolicyRule | undefined): Promise<readonly Field[]> {
+async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule | undefined): Promise<readonly Field[]> {
   const { conditions = {}, actions: { token = {} } = {} } = now ?? {};
   const isOpen = isForEveryone(conditions);
   const scopes = await listServerScopes(visit.services, path.serverId, undefined, { limit: 1000 });
@@ -90,7 +90,7 @@ async function fieldsFor(visit: Visit, { path }: Place, now: PolicyRule | undefi
       hint: 'One user name a line.',
       kind: 'lines',
       rows: 3,
-      value: isOpen ? '' : await linesOf(visit, 'user', conditions.people?.users?.include ?? []),
+      value: isOpen ? '' : await referenceLines(visit, 'user', conditions.people?.users?.include ?? []),
       alias: 'conditions.people.users.include',
     },
     {
@@ -100,7 +100,7 @@ async function fieldsFor(visit: Visit, { path }: Place, now: PolicyRule | undefi
       hint: 'One name a line.',
       kind: 'lines',
       rows: 3,
-      value: isOpen ? '' : await linesOf(visit, 'group', conditions.people?.groups?.include ?? []),
+      value: isOpen ? '' : await referenceLines(visit, 'group', conditions.people?.groups?.include ?? []),
       alias: 'conditions.people.groups.include',
     },
     {
@@ -176,7 +176,7 @@ const ruleForm = z.object({
 });
 
 /** @throws {ApiError} validation */
-async function inputIn(visit: Visit, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
+async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
   const typed = typedValues(fields, form);
   const { name, people, users, groups, grants, grantTypes, scopesFor, scopes } = parse(ruleForm, typed);
   const token = parse(tokenLifetimes, lifetimesIn(typed));
@@ -250,7 +250,7 @@ const move: ConsolePage = {
   },
   async receive(visit, form) {
     const place = await placeOf(visit);
-    await moveRule(visit.services, place.path, visit.params.ruleId ?? '', placeIn(form), visit.request);
+    await moveRule(visit.services, place.path, visit.params.ruleId ?? '', priorityOf(form), visit.request);
     return { goTo: place.address, notice: 'rule-moved' };
   },
 };

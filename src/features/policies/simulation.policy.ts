@@ -25,7 +25,7 @@ import {
 } from '../scopes/granted-scopes.policy.ts';
 import { type AccessDecision, type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from './access-policy.policy.ts';
 
-export type Prompt = 'none' | 'login' | 'consent';
+export type SimulatedPrompt = 'none' | 'login' | 'consent';
 
 export interface SimulatedUser extends ClaimSource {
   readonly login: string;
@@ -58,7 +58,7 @@ export interface SimulationFacts {
   readonly grantType: AccessGrantType;
   /** The request's scopes. */
   readonly asked: readonly string[];
-  readonly prompts: ReadonlySet<Prompt>;
+  readonly prompts: ReadonlySet<SimulatedPrompt>;
 }
 
 interface Refusal {

@@ -15,7 +15,7 @@ import { listGroupIds } from '../groups/groups.store.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import type { AccessGrantType } from './access-policy.policy.ts';
-import { type Prompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';
+import { type SimulatedPrompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';
 
 export interface SimulatedRequest {
   readonly clientId: string;
@@ -23,7 +23,7 @@ export interface SimulatedRequest {
   readonly user?: string | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
-  readonly prompts: ReadonlySet<Prompt>;
+  readonly prompts: ReadonlySet<SimulatedPrompt>;
 }
 
 /** The request as it was understood, and what it comes to. */

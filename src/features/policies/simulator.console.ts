@@ -10,20 +10,20 @@ import {
   scopeInWords,
   stepInWords,
   verdictOf,
-} from '../../pages/console/explanation.ts';
+} from '../../pages/console/decision-steps.ts';
+import type { Fact, Part, QueryPart, TextPart } from '../../pages/console/detail-page.ts';
 import type { Field } from '../../pages/console/form.ts';
-import type { ConsolePage, Problem, Typed, Visit } from '../../pages/console/page.ts';
-import { problemsOf } from '../../pages/console/refusals.ts';
-import type { Fact, Part, QueryPart, TextPart } from '../../pages/console/sheet.ts';
+import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
+import { fieldMessages } from '../../pages/console/refusals.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/applications.service.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
-import { idsNamed } from '../authorization-servers/names.console.ts';
-import { serverPage, subjectOf } from '../authorization-servers/server-page.console.ts';
+import { idsNamed } from '../authorization-servers/references.console.ts';
+import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
-import type { Prompt } from './simulation.policy.ts';
+import type { SimulatedPrompt } from './simulation.policy.ts';
 import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
 
 const PROMPTS: readonly (readonly [value: string, label: string])[] = [
@@ -37,7 +37,7 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
 /** Applications that are suggested while one types. */
 const SUGGESTED = 100;
 
-async function fieldsFor({ services, query }: Visit): Promise<readonly Field[]> {
+async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly Field[]> {
   const { items } = await listApplications(services, {}, { limit: SUGGESTED });
   const held = (name: string) => query.get(name) ?? '';
   return [
@@ -65,7 +65,7 @@ async function fieldsFor({ services, query }: Visit): Promise<readonly Field[]> 
 const isGrant = (name: string): name is AccessGrantType => (ACCESS_GRANT_TYPES as readonly string[]).includes(name);
 
 /** The question that the address asks. @throws {ApiError} validation */
-async function questionIn(visit: Visit): Promise<SimulatedRequest> {
+async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
   const { query } = visit;
   const held = (name: string): string => {
     const value = (query.get(name) ?? '').trim();
@@ -82,7 +82,9 @@ async function questionIn(visit: Visit): Promise<SimulatedRequest> {
     scopes: held('scopes')
       .split(/\s+/)
       .filter((scope) => scope !== ''),
-    prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (prompt.split(' ').filter((word) => word !== '') as Prompt[]) : []),
+    prompts: new Set(
+      PROMPTS.some(([value]) => value === prompt) ? (prompt.split(' ').filter((word) => word !== '') as SimulatedPrompt[]) : [],
+    ),
   };
 }
 
@@ -90,7 +92,7 @@ const simulator: ConsolePage = {
   path: '/api/servers/:serverId/simulator',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const fields = await fieldsFor(visit);
     const { parts, problems } = visit.query.has('application') ? await answer(visit, subject.server.id) : NOT_ASKED;
     const typed: Typed = { values: visit.query, problems };
@@ -104,18 +106,18 @@ const simulator: ConsolePage = {
 
 interface Answer {
   readonly parts: readonly Part[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FieldMessage[];
 }
 
 const NOT_ASKED: Answer = { parts: [], problems: [] };
 
-async function answer(visit: Visit, serverId: string): Promise<Answer> {
+async function answer(visit: ConsoleRequest, serverId: string): Promise<Answer> {
   try {
     const question = await questionIn(visit);
     const found = await simulateRequest(visit.services, serverId, question);
     return { parts: partsOf(found, { ...found, grantType: question.grantType, prompts: question.prompts }), problems: [] };
   } catch (error) {
-    const problems = problemsOf(error);
+    const problems = fieldMessages(error);
     if (problems === undefined) throw error;
     return { parts: [], problems };
   }

@@ -1,14 +1,20 @@
 /** The scopes of an authorization server (RFC 6749 section 3.3): what applications can ask for, and whether the user is asked. */
 import { z } from 'zod';
+import type { Piece, TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import type { Piece, Row } from '../../pages/console/sheet.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { scopeFields } from '../authorization-servers/authorization-server-fields.service.ts';
-import { crumbsBelow, type Subject, serverPage, subjectOf, subjectWithParts } from '../authorization-servers/server-page.console.ts';
+import {
+  crumbsBelow,
+  type ServerSubject,
+  serverPage,
+  serverSubject,
+  subjectWithParts,
+} from '../authorization-servers/server-page.console.ts';
 import type { Scope, ScopeConsent } from './scopes.resource.ts';
 import {
   createServerScope,
@@ -19,9 +25,9 @@ import {
   updateServerScope,
 } from './scopes.service.ts';
 
-const homeOf = ({ home }: Subject): string => `${home}/scopes`;
-const addressOf = (subject: Subject, { id }: Scope): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
-const crumbs = (subject: Subject) => crumbsBelow(subject, { label: 'Scopes', href: homeOf(subject) });
+const homeOf = ({ home }: ServerSubject): string => `${home}/scopes`;
+const addressOf = (subject: ServerSubject, { id }: Scope): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
+const crumbs = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Scopes', href: homeOf(subject) });
 
 const CONSENTS: Readonly<Record<ScopeConsent, Piece>> = {
   IMPLICIT: { text: 'Not asked', soft: true },
@@ -33,7 +39,7 @@ const list: ConsolePage = {
   path: '/api/servers/:serverId/scopes',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const { services, query } = visit;
     const q = (query.get('q') ?? '').trim();
     const isNarrowed = q !== '' && isPrintable(q);
@@ -58,7 +64,7 @@ const list: ConsolePage = {
   },
 };
 
-function rowOf(subject: Subject, scope: Scope): Row {
+function rowOf(subject: ServerSubject, scope: Scope): TableRow {
   const { name, displayName, consent, isDefault, metadataPublish, system } = scope;
   const remove = system ? [] : [{ label: 'Delete', href: `${addressOf(subject, scope)}/delete` }];
   return {
@@ -74,7 +80,7 @@ function rowOf(subject: Subject, scope: Scope): Row {
 }
 
 /** Of the built-in server the consent alone, which openid does not have. */
-const mayEdit = ({ isChangeable, isBuiltIn }: Subject, { name }: Scope): boolean => isChangeable && !(isBuiltIn && name === 'openid');
+const mayEdit = ({ isChangeable, isBuiltIn }: ServerSubject, { name }: Scope): boolean => isChangeable && !(isBuiltIn && name === 'openid');
 
 const CONSENT_OPTIONS: readonly Option[] = [
   { value: 'IMPLICIT', label: 'Not asked', hint: 'Whoever may have a token gets it. For what is harmless, or for your own applications.' },
@@ -91,7 +97,7 @@ const CONSENT_OPTIONS: readonly Option[] = [
 ];
 
 /** @param now undefined: of a scope to be made */
-function fieldsFor({ isBuiltIn }: Subject, now: Scope | undefined): readonly Field[] {
+function fieldsFor({ isBuiltIn }: ServerSubject, now: Scope | undefined): readonly Field[] {
   const name: Field = {
     name: 'name',
     label: 'Name',
@@ -155,7 +161,7 @@ const scopeForm = z.object({
 });
 
 /** @throws {ApiError} validation */
-function settingsIn(subject: Subject, form: URLSearchParams, now: Scope | undefined): ScopeSettings {
+function settingsIn(subject: ServerSubject, form: URLSearchParams, now: Scope | undefined): ScopeSettings {
   const kept = now && { ...now, isPublished: now.metadataPublish === 'ALL_CLIENTS' };
   const { isPublished, ...settings } = parse(scopeForm, { ...kept, ...typedValues(fieldsFor(subject, now), form) });
   return { ...settings, metadataPublish: isPublished ? 'ALL_CLIENTS' : 'NO_CLIENTS' };
@@ -180,11 +186,11 @@ const create: ConsolePage = {
   },
 };
 
-const scopeOf = ({ services, params }: Visit, { server }: Subject): Promise<Scope> =>
+const scopeOf = ({ services, params }: ConsoleRequest, { server }: ServerSubject): Promise<Scope> =>
   getServerScope(services, server.id, params.scopeId ?? '');
 
 /** @throws {ApiError} wrong state */
-function demandEditable(subject: Subject, scope: Scope): void {
+function requireEditable(subject: ServerSubject, scope: Scope): void {
   if (!mayEdit(subject, scope)) throw wrongState('The built-in authorization server keeps its scope openid as it is.');
 }
 
@@ -193,9 +199,9 @@ const edit: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const scope = await scopeOf(visit, subject);
-    demandEditable(subject, scope);
+    requireEditable(subject, scope);
     const facts = subject.isBuiltIn
       ? ['Of a scope of the built-in authorization server only the consent can be changed.']
       : scope.system
@@ -205,9 +211,9 @@ const edit: ConsolePage = {
     return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
-    const subject = await subjectOf(visit);
+    const subject = await serverSubject(visit);
     const scope = await scopeOf(visit, subject);
-    demandEditable(subject, scope);
+    requireEditable(subject, scope);
     await updateServerScope(visit.services, subject.server.id, scope.id, settingsIn(subject, form, scope), visit.request);
     return { goTo: homeOf(subject), notice: 'scope-changed' };
   },

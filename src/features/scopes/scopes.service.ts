@@ -34,7 +34,7 @@ export async function listServerScopes(services: Services, serverId: string, q: 
 /** @throws {ApiError} not found: the server or the scope */
 export async function getServerScope(services: Services, serverId: string, id: string): Promise<Scope> {
   await getAuthorizationServer(services, serverId);
-  return demandScope(services.database.knex, serverId, id);
+  return requireScope(services.database.knex, serverId, id);
 }
 
 /** @throws {ApiError} not found, wrong state of the built-in server, validation of the name, conflict of the name */
@@ -44,7 +44,7 @@ export async function createServerScope(
   settings: ScopeSettings,
   request: RequestContext,
 ): Promise<Scope> {
-  demandName(settings.name);
+  requireName(settings.name);
   const scope = { ...settings, id: newId('scp'), system: false };
   return changeServerPart(services, serverId, {}, async (trx) => {
     refuseOneMore('scopes', await listScopes(trx, serverId));
@@ -67,10 +67,10 @@ export async function updateServerScope(
   request: RequestContext,
 ): Promise<Scope> {
   const change = async (trx: Executor): Promise<Scope> => {
-    const before = await demandScope(trx, serverId, id);
-    if (serverId === BUILT_IN) demandConsentAlone(before, settings);
+    const before = await requireScope(trx, serverId, id);
+    if (serverId === BUILT_IN) requireConsentAlone(before, settings);
     if (settings.name !== before.name) await abandonName(trx, serverId, before, 'renamed');
-    if (settings.name !== before.name) demandName(settings.name);
+    if (settings.name !== before.name) requireName(settings.name);
     if (before.name === 'openid' && settings.consent !== before.consent) throw wrongState('the scope openid keeps its consent');
     if (!(await updateRow(trx, id, settings))) throw nameTaken();
     const after = { ...before, ...settings };
@@ -81,7 +81,7 @@ export async function updateServerScope(
 }
 
 /** Of the built-in server's scopes only their consent is the operator's. */
-function demandConsentAlone(before: Scope, settings: ScopeSettings): void {
+function requireConsentAlone(before: Scope, settings: ScopeSettings): void {
   const fixed = (Object.keys(settings) as (keyof ScopeSettings)[]).filter((name) => name !== 'consent' && settings[name] !== before[name]);
   if (fixed.length > 0) throw wrongState(`a scope of the built-in authorization server keeps its ${fixed.join(', ')}`);
 }
@@ -89,7 +89,7 @@ function demandConsentAlone(before: Scope, settings: ScopeSettings): void {
 /** What users allowed of it is forgotten. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */
 export async function deleteServerScope(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
-    const before = await demandScope(trx, serverId, id);
+    const before = await requireScope(trx, serverId, id);
     await abandonName(trx, serverId, before, 'deleted');
     await deleteRow(trx, id);
     await record(trx, 'deleted', request, { before });
@@ -105,13 +105,13 @@ async function abandonName(trx: Executor, serverId: string, { name, system }: Sc
   await forgetScope(trx, serverId, name);
 }
 
-async function demandScope(executor: Executor, serverId: string, id: string): Promise<Scope> {
+async function requireScope(executor: Executor, serverId: string, id: string): Promise<Scope> {
   const scope = await findScope(executor, serverId, id);
   if (scope === undefined) throw notFound(id, 'OAuth2Scope');
   return scope;
 }
 
-function demandName(name: string): void {
+function requireName(name: string): void {
   const message = scopeNameProblem(name);
   if (message !== undefined) throw validation([{ field: 'name', message }]);
 }

@@ -1,9 +1,9 @@
 /** The pages of the second step of a sign-in: the code, the enrolment of an authenticator app, the recovery codes. None needs JavaScript. */
 import type Koa from 'koa';
 import { create as encode } from 'qrcode';
-import type { ApplicationFacts } from '../../pages/hosted/facts.ts';
-import type { Framed, Problem } from '../../pages/hosted/framed.ts';
 import { logoOf } from '../../pages/hosted/links.ts';
+import type { DrawInFrame, FormProblem } from '../../pages/hosted/page-frame.ts';
+import type { ApplicationFacts } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
@@ -26,7 +26,7 @@ export interface StepFrame {
   /** Path of the page that the step was begun on by somebody who is signed in. */
   readonly back?: string;
   /** How the page is drawn there; absent: by itself, in the narrow layout. */
-  readonly framed?: Framed;
+  readonly framed?: DrawInFrame;
   readonly uiLocales?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ const passkeyLocals = (passkey: PasskeyForm | undefined) => ({
 });
 
 /** @returns what was wrong, and the field to try again with */
-const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): Problem | undefined => {
+const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): FormProblem | undefined => {
   if (wrong === false) return undefined;
   return wrong === 'passkey' ? { field: 'passkey', message: text(passkey) } : { field: 'pass-code', message: text('factor.wrong') };
 };
@@ -55,7 +55,7 @@ async function page(
   frame: StepFrame,
   view: string,
   title: MessageKey,
-  own: (text: Text) => Record<string, unknown> & { readonly problem?: Problem | undefined },
+  own: (text: Text) => Record<string, unknown> & { readonly problem?: FormProblem | undefined },
 ): Promise<void> {
   const language = pageLanguage(ctx, frame.uiLocales);
   const { text } = language;

@@ -1,11 +1,11 @@
 /** The second factors of a user: seen, and reset when they are lost. Users enrol them themselves. */
 
 import { formPage } from '../../pages/console/form.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { momentOf, momentOrNull } from '../../pages/console/times.ts';
 import { inPages } from '../../platform/database/paging.ts';
-import { addressOfUser, subjectOf, subjectToChange, userPage } from '../users/user-page.console.ts';
+import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/factors`;
@@ -17,7 +17,7 @@ const list: ConsolePage = {
   access: 'organizations',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { factors } = await listUserFactors(services, subject.user.id, request);
     const { items, next } = inPages(factors, { limit: LIMIT, after: afterIn(query) });
@@ -57,7 +57,7 @@ const resetAll: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Reset all factors', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await resetUserFactors(visit.services, user.id, visit.request);
     return { goTo: homeOf(user.id), notice: 'factors-reset' };
   },
@@ -78,10 +78,10 @@ const resetOne: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Reset factor', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await resetUserFactor(visit.services, user.id, visit.params.factorId ?? '', visit.request);
     return { goTo: homeOf(user.id), notice: 'factor-reset' };
   },
 };
 
-export const userFactors: readonly ConsolePage[] = [list, resetAll, resetOne];
+export const userFactorPages: readonly ConsolePage[] = [list, resetAll, resetOne];

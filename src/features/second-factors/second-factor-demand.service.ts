@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findRoles } from '../administrators/roles.store.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
-import type { SecondFactorFacts } from '../policies/decisions.policy.ts';
+import type { SecondFactorRecord } from '../policies/decisions.policy.ts';
 import { readMfaPolicy } from '../settings/settings.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { hasFactor } from './factors.store.ts';
@@ -48,7 +48,7 @@ const demandsOfAll = async (executor: Executor, applicationId: string | undefine
   applicationId !== undefined && (await findApplicationById(executor, applicationId))?.settings.mfa_required === true;
 
 /** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event */
-export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorFacts> {
+export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorRecord> {
   const demandedBy = await demandOf(executor, await readMfaPolicy(executor), userId, purpose);
   return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
 }

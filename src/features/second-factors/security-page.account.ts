@@ -3,24 +3,24 @@
  * Cheat Sheet, "Changing MFA Factors"). Every change asks for a fresh sign-in.
  */
 import type Koa from 'koa';
-import type { AccountHouse } from '../../pages/account/account-house.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, framedOn, ownPage, times } from '../../pages/account/page.ts';
+import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { SECURITY_PAGE } from '../../pages/hosted/way.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { accountsOn } from '../identity-providers/connected-accounts.account.ts';
-import { relyingParty } from '../passkeys/passkeys.service.ts';
+import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
-import { change, type Session, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
+import { change, type SignedInSession, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
 import { abandonStep, confirmEnrolment, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
 import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.hosted.ts';
 import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from './own-factors.service.ts';
 import { isMultiFactor, withSecondFactor } from './second-factor.policy.ts';
 
 /** GET /account/security */
-export const securityPage = ownPage('security', async (house, ctx, visit) => {
-  const own = await ownFactors(house.services, visit.user.id);
+export const securityPage = ownPage('security', async (deps, ctx, visit) => {
+  const own = await ownFactors(deps.services, visit.user.id);
   if (own === undefined) return seeOther(ctx, signInFor('security'));
   const language = pageLanguage(ctx);
   const { day } = times(language, visit.user);
@@ -31,54 +31,54 @@ export const securityPage = ownPage('security', async (house, ctx, visit) => {
       used: lastUsed && day(lastUsed),
       onlyWay: id === own.onlyWay,
     })),
-    passkeysPossible: relyingParty(house.config) !== undefined,
+    passkeysPossible: passkeyRelyingParty(deps.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
-    ...(await accountsOn(house, own.user, day)),
+    ...(await accountsOn(deps, own.user, day)),
     action: (step: string) => `${SECURITY_PAGE}/${step}`,
   };
-  await draw(house, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);
+  await draw(deps, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);
 });
 
 /** For the pages of a factor: in the frame of this one, and back to it. */
-export const frameOf = (house: AccountHouse, ctx: Koa.Context, session: Session, stateToken?: string): StepFrame => ({
+export const frameOf = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, stateToken?: string): StepFrame => ({
   action: (step) => `${SECURITY_PAGE}/${step}`,
-  hidden: house.formTokens.field(ctx, session.accountId),
+  hidden: deps.formTokens.field(ctx, session.accountId),
   stateToken,
   back: SECURITY_PAGE,
-  framed: framedOn(house, ctx, 'security', session),
+  framed: framedOn(deps, ctx, 'security', session),
 });
 
 /** The state token of an enrolment is worth something to its user alone. */
 const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
 
-async function showApp(house: AccountHouse, ctx: Koa.Context, session: Session, stateToken: string, wrong: boolean): Promise<void> {
-  const step = await readStep(house.services, stateToken, placeOf(session.accountId), undefined);
+async function showApp(deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, stateToken: string, wrong: boolean): Promise<void> {
+  const step = await readStep(deps.services, stateToken, placeOf(session.accountId), undefined);
   if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
-  const { name: issuer } = await readSettings(house.services, 'branding');
-  await showEnrolment(house.pages, ctx, frameOf(house, ctx, session, stateToken), { ...step, issuer }, wrong);
+  const { name: issuer } = await readSettings(deps.services, 'branding');
+  await showEnrolment(deps.pages, ctx, frameOf(deps, ctx, session, stateToken), { ...step, issuer }, wrong);
 }
 
 /** POST /account/security/app: shows the QR code */
-export const addApp = change<AccountHouse>(async (house, ctx, session) => {
+export const addApp = change<AccountDeps>(async (deps, ctx, session) => {
   const { accountId } = session;
-  await showApp(house, ctx, session, await beginEnrolment(house.services, accountId, placeOf(accountId)), false);
+  await showApp(deps, ctx, session, await beginEnrolment(deps.services, accountId, placeOf(accountId)), false);
 });
 
 /** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
-export const confirmApp = change<AccountHouse>(async (house, ctx, session, form) => {
+export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId, amr } = session;
   const stateToken = form.get('stateToken') ?? '';
   try {
     const passCode = form.get('passCode') ?? '';
-    const codes = await confirmEnrolment(house.services, stateToken, passCode, placeOf(userId), visitor(ctx, house.config), {
+    const codes = await confirmEnrolment(deps.services, stateToken, passCode, placeOf(userId), visitor(ctx, deps.config), {
       multiFactor: isMultiFactor(amr),
     });
-    if (codes === undefined) return await showApp(house, ctx, session, stateToken, true);
-    await abandonStep(house.services, stateToken);
+    if (codes === undefined) return await showApp(deps, ctx, session, stateToken, true);
+    await abandonStep(deps.services, stateToken);
     // Signed in by it just now: the session must not be asked to prove it again.
-    if (!isMultiFactor(amr)) await house.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
+    if (!isMultiFactor(amr)) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
     if (codes.length === 0) return doneWith(ctx, 'security', 'factor-added');
-    await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), codes);
+    await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), codes);
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;
     seeOther(ctx, SECURITY_PAGE);
@@ -86,14 +86,14 @@ export const confirmApp = change<AccountHouse>(async (house, ctx, session, form)
 });
 
 /** POST /account/security/recovery-codes: new ones in place of the former */
-export const newCodes = change<AccountHouse>(async (house, ctx, session) => {
-  const codes = await replaceOwnRecoveryCodes(house.services, session.accountId, visitor(ctx, house.config));
+export const newCodes = change<AccountDeps>(async (deps, ctx, session) => {
+  const codes = await replaceOwnRecoveryCodes(deps.services, session.accountId, visitor(ctx, deps.config));
   if (codes === undefined) return seeOther(ctx, SECURITY_PAGE);
-  await showRecoveryCodes(house.pages, ctx, frameOf(house, ctx, session), codes);
+  await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), codes);
 });
 
 /** POST /account/security/remove */
-export const removeApp = change<AccountHouse>(async (house, ctx, { accountId: userId }, form) => {
-  const removed = await removeOwnFactor(house.services, userId, form.get('factorId') ?? '', visitor(ctx, house.config));
+export const removeApp = change<AccountDeps>(async (deps, ctx, { accountId: userId }, form) => {
+  const removed = await removeOwnFactor(deps.services, userId, form.get('factorId') ?? '', visitor(ctx, deps.config));
   doneWith(ctx, 'security', removed ? 'factor-removed' : 'factor-gone');
 });

@@ -11,9 +11,9 @@ const WINDOW = 1;
 export const newTotpSecret = (): string => new Secret({ size: 20 }).base32;
 
 /** @param place the id of the row that holds it */
-export const secretContext = (place: string): string => `totp ${place}`;
-export const sealTotpSecret = (keyring: Keyring, secret: string, place: string): string => keyring.seal(secret, secretContext(place));
-export const openTotpSecret = (keyring: Keyring, sealed: string, place: string): string => keyring.open(sealed, secretContext(place));
+export const totpSecretContext = (place: string): string => `totp ${place}`;
+export const sealTotpSecret = (keyring: Keyring, secret: string, place: string): string => keyring.seal(secret, totpSecretContext(place));
+export const openTotpSecret = (keyring: Keyring, sealed: string, place: string): string => keyring.open(sealed, totpSecretContext(place));
 
 /** What an app reads from the QR code ("Key Uri Format" of Google Authenticator). */
 export const totpUri = (secret: string, { issuer, login }: { readonly issuer: string; readonly login: string }): string =>

@@ -10,7 +10,7 @@ import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type
 const factor = z.object({ ...factorFields, ...factorStates, _links: links.extend({ user: z.object({ href: z.url() }) }) });
 const factorParams = idParams.extend({ factorId: z.string().min(1) });
 
-export const userFactors: readonly Endpoint[] = [
+export const userFactorEndpoints: readonly Endpoint[] = [
   listing({
     path: '/users/:id/factors',
     access: 'organizations',

@@ -5,19 +5,19 @@
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { secretContext as applicationSecretContext } from '../applications/applications.service.ts';
+import { applicationSecretContext } from '../applications/applications.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { renewSignature } from '../audit/audit-retention.service.ts';
 import { sealBatch } from '../audit/audit-seals.service.ts';
 import { sealingContext as signingKeyContext } from '../authorization-servers/signing-keys.service.ts';
-import { headerContext, secretContext as hookContext } from '../event-hooks/event-hook-secrets.service.ts';
+import { headerContext, eventHookSecretContext as hookContext } from '../event-hooks/event-hook-secrets.service.ts';
 import { answerContext } from '../idempotency/idempotency.service.ts';
-import { secretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
-import { contextOf as inboxContext } from '../mail/dev-inbox.service.ts';
+import { identityProviderSecretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
+import { inboxMailContext as inboxContext } from '../mail/dev-inbox.service.ts';
 import { sealContext as mailContext } from '../mail/mail.service.ts';
-import { contextOf as resetRequestContext } from '../passwords/forgotten-password.service.ts';
-import { secretContext as totpContext } from '../second-factors/totp.service.ts';
+import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
+import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
 import {
   countSealed,

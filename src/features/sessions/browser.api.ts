@@ -8,7 +8,7 @@ import type { Context } from 'koa';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { fromOwnPage } from '../../platform/http/csrf.ts';
 
-export interface BrowserSession {
+export interface CurrentSession {
   /** Names the session inside the service. */
   readonly uid: string;
   readonly accountId: string;
@@ -23,25 +23,25 @@ export interface BrowserSession {
 }
 
 /** The sessions of browsers, by their cookie. */
-export interface BrowserSessions {
+export interface SessionLookup {
   /** @returns undefined also when its user may not sign in any more */
-  current(req: IncomingMessage, res: ServerResponse): Promise<BrowserSession | undefined>;
+  current(req: IncomingMessage, res: ServerResponse): Promise<CurrentSession | undefined>;
   /** Takes the cookie from the browser. */
   forget(req: IncomingMessage, res: ServerResponse): Promise<void>;
 }
 
-export interface Browser {
+export interface CallingBrowser {
   /**
    * @returns undefined when there is none
    * @throws {ApiError} forbidden when another site's page asks
    */
-  session(): Promise<BrowserSession | undefined>;
+  session(): Promise<CurrentSession | undefined>;
   /** Takes the session's cookie from the browser. */
   forgetSession(): Promise<void>;
 }
 
 /** @param origin of the service's own pages */
-export const browserOf = (ctx: Context, sessions: BrowserSessions, origin: string): Browser => ({
+export const browserOf = (ctx: Context, sessions: SessionLookup, origin: string): CallingBrowser => ({
   async session() {
     if (!fromOwnPage(origin, { origin: ctx.get('Origin'), secFetchSite: ctx.get('Sec-Fetch-Site') })) throw forbidden();
     return sessions.current(ctx.req, ctx.res);

@@ -1,11 +1,11 @@
 /** Security → Sessions: how long browsers stay signed in (settings/sign-in). Who needs a second factor is on the page of the sign-in policy. */
 
+import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
-import { sheetPage } from '../../pages/console/sheet.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { changeSettings, DEFAULTS, readSettings, type SignInSettings } from '../settings/settings.service.ts';
+import { changeSettings, DEFAULT_SETTINGS, readSettings, type SignInSettings } from '../settings/settings.service.ts';
 import { settingsBodies } from '../settings/settings-fields.service.ts';
 
 const HOME = '/admin/security/sessions';
@@ -27,7 +27,7 @@ const show: ConsolePage = {
   async show({ services, request }) {
     const { sessionIdleMinutes, sessionLifetimeDays } = await readSettings(services, 'sign-in');
     const edit = { label: 'Change', href: `${HOME}/edit`, main: true };
-    return sheetPage({
+    return detailPage({
       title: 'Sessions',
       lead: 'A session is one browser in which somebody is signed in. While it lasts, applications sign him in without asking.',
       crumbs: CRUMBS.slice(0, 1),
@@ -59,7 +59,7 @@ const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings):
     kind: 'number',
     required: true,
     value: String(sessionIdleMinutes),
-    hint: `1 to 43,200. A session that was not used for so long ends. At first: ${DEFAULTS['sign-in'].sessionIdleMinutes}. Shorter is safer where people share computers.`,
+    hint: `1 to 43,200. A session that was not used for so long ends. At first: ${DEFAULT_SETTINGS['sign-in'].sessionIdleMinutes}. Shorter is safer where people share computers.`,
   },
   {
     name: 'sessionLifetimeDays',
@@ -67,7 +67,7 @@ const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings):
     kind: 'number',
     required: true,
     value: String(sessionLifetimeDays),
-    hint: `1 to 365. However much it is used, a session ends then. At first: ${DEFAULTS['sign-in'].sessionLifetimeDays}.`,
+    hint: `1 to 365. However much it is used, a session ends then. At first: ${DEFAULT_SETTINGS['sign-in'].sessionLifetimeDays}.`,
   },
 ];
 
@@ -81,7 +81,7 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change sessions', crumbs: CRUMBS, facts, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const changes = parse(settingsBodies['sign-in'], typedValues(fieldsFor(DEFAULTS['sign-in']), form));
+    const changes = parse(settingsBodies['sign-in'], typedValues(fieldsFor(DEFAULT_SETTINGS['sign-in']), form));
     await changeSettings(services, 'sign-in', changes, request);
     return { goTo: HOME, notice: 'sessions-changed' };
   },

@@ -13,7 +13,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
 import { poorPassword } from '../passwords/password-policy.service.ts';
 import type { SecondFactor } from '../second-factors/factors.service.ts';
-import { type Credentials, checkPassword } from '../sign-in/sign-in.service.ts';
+import { checkPassword, type PasswordCredentials } from '../sign-in/sign-in.service.ts';
 import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verifyFactor } from '../sign-in/sign-in-steps.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
@@ -54,7 +54,7 @@ type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired;
 const DEMAND = { place: 'authn', enrolls: false } as const;
 
 /** @throws {ApiError} authentication failed, for every reason the same */
-export async function authenticateByApi(services: Services, credentials: Credentials, request: RequestContext): Promise<Outcome> {
+export async function authenticateByApi(services: Services, credentials: PasswordCredentials, request: RequestContext): Promise<Outcome> {
   const checked = await checkPassword(services, credentials, request);
   if (checked === undefined) throw authenticationFailed();
   return orRefused(authenticationFailed, async () =>

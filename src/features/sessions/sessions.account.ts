@@ -1,6 +1,6 @@
 /** `/account/sessions`: the browsers that the user is signed in with. One that he does not know he ends here; its applications are told as by a logout. */
 
-import type { AccountHouse } from '../../pages/account/account-house.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -10,11 +10,11 @@ import { browserName } from './browser-name.policy.ts';
 import { endOwnOtherSession, endOwnOtherSessions, listOwnSessions } from './own-sessions.service.ts';
 
 /** GET /account/sessions */
-export const sessionsPage = ownPage('sessions', async (house, ctx, visit) => {
+export const sessionsPage = ownPage('sessions', async (deps, ctx, visit) => {
   const language = pageLanguage(ctx);
   const { zone, moment } = times(language, visit.user);
-  const found = await listOwnSessions(house.services, visit.user.id, visit.session.uid);
-  const labels = await labelsOf(house, new Set(found.flatMap(({ applications }) => applications)));
+  const found = await listOwnSessions(deps.services, visit.user.id, visit.session.uid);
+  const labels = await labelsOf(deps, new Set(found.flatMap(({ applications }) => applications)));
   const sessions = found.map((session) => ({
     id: session.id,
     current: session.current,
@@ -24,22 +24,22 @@ export const sessionsPage = ownPage('sessions', async (house, ctx, visit) => {
     lastSeen: session.lastSeen && moment(session.lastSeen),
     applications: session.applications.flatMap((id) => labels.get(id) ?? []).join(', '),
   }));
-  await draw(house, ctx, visit, 'account/sessions', { page: 'sessions' }, { sessions, zone });
+  await draw(deps, ctx, visit, 'account/sessions', { page: 'sessions' }, { sessions, zone });
 });
 
-async function labelsOf({ services }: AccountHouse, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+async function labelsOf({ services }: AccountDeps, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.all([...ids].map((id) => findApplication(services.database, id)));
   return new Map(found.flatMap((application) => (application === undefined ? [] : [[application.id, application.label]])));
 }
 
 /** POST /account/sessions/end: one of his own; the id of another's names none. */
-export const endSession = ownChange<AccountHouse>(async (house, ctx, session, form) => {
-  const ended = await endOwnOtherSession(house.services, session.accountId, form.get('session') ?? '', visitor(ctx, house.config));
+export const receiveEndSession = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
+  const ended = await endOwnOtherSession(deps.services, session.accountId, form.get('session') ?? '', visitor(ctx, deps.config));
   doneWith(ctx, 'sessions', ended ? 'session-ended' : 'session-gone');
 }, 'sessions');
 
 /** POST /account/sessions/end-others */
-export const endOtherSessions = ownChange<AccountHouse>(async (house, ctx, session) => {
-  await endOwnOtherSessions(house.services, session.accountId, session.uid, visitor(ctx, house.config));
+export const endOtherSessions = ownChange<AccountDeps>(async (deps, ctx, session) => {
+  await endOwnOtherSessions(deps.services, session.accountId, session.uid, visitor(ctx, deps.config));
   doneWith(ctx, 'sessions', 'sessions-ended');
 }, 'sessions');

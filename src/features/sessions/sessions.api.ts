@@ -8,7 +8,7 @@ import { links, time, writeTime } from '../../api/fields.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
-import type { Browser, BrowserSession } from './browser.api.ts';
+import type { CallingBrowser, CurrentSession } from './browser.api.ts';
 import { endOwnSession, sessionId } from './user-sessions.service.ts';
 
 const session = z.object({
@@ -38,7 +38,7 @@ export const sessions: readonly Endpoint[] = [
     response: session,
     refusals,
     async handler({ services, browser }) {
-      const found = await demandSession(browser);
+      const found = await requireSession(browser);
       return present(found, await isEnrolled(services, found.accountId), services.config.baseUrl);
     },
   }),
@@ -49,7 +49,7 @@ export const sessions: readonly Endpoint[] = [
     summary: 'End the session of the browser that calls, on all authorization servers; its tokens live on',
     refusals,
     handler: async ({ services, browser, request }) => {
-      const { uid, accountId: userId, login } = await demandSession(browser);
+      const { uid, accountId: userId, login } = await requireSession(browser);
       await endOwnSession(services, { uid, userId, login }, request);
       await browser.forgetSession();
       return undefined;
@@ -58,7 +58,7 @@ export const sessions: readonly Endpoint[] = [
 ];
 
 /** @throws {ApiError} not found; forbidden to another site's page */
-async function demandSession(browser: Browser): Promise<BrowserSession> {
+async function requireSession(browser: CallingBrowser): Promise<CurrentSession> {
   const found = await browser.session();
   if (found === undefined) throw notFound('me', 'Session');
   return found;
@@ -68,7 +68,7 @@ const moment = (epochSeconds: number): string => writeTime(new Date(epochSeconds
 
 /** @param mfaActive has the user a second factor? */
 function present(
-  { uid, accountId, login, amr, idp, signedInAt, expiresAt }: BrowserSession,
+  { uid, accountId, login, amr, idp, signedInAt, expiresAt }: CurrentSession,
   mfaActive: boolean,
   baseUrl: string,
 ): z.input<typeof session> {

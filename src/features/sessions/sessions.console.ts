@@ -1,12 +1,12 @@
 /** What a user is signed in with: his browser sessions, one ended or all. */
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { momentOf, momentOrNull } from '../../pages/console/times.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { applicationNames } from '../users/names.console.ts';
-import { addressOfUser, subjectOf, subjectToChange, userPage } from '../users/user-page.console.ts';
+import { applicationNames } from '../users/labels.console.ts';
+import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { browserName } from './browser-name.policy.ts';
 import { clearSessions, endSession, listSessions } from './user-sessions.service.ts';
 
@@ -28,7 +28,7 @@ const list: ConsolePage = {
   access: 'organizations',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { items, next } = await listSessions(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
     const labels = await applicationNames(
@@ -76,7 +76,7 @@ const endAll: ConsolePage = {
     return formPage({ title, crumbs, facts, fields: [TOKENS], submit: 'End all sessions', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     const also = parse(z.object({ oauthTokens: z.boolean() }), typedValues([TOKENS], form));
     await clearSessions(visit.services, user.id, also, visit.request);
     return { goTo: homeOf(user.id), notice: 'sessions-ended' };
@@ -93,7 +93,7 @@ const endOne: ConsolePage = {
     return formPage({ title: 'End this session?', crumbs, facts, submit: 'End session', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user } = await subjectOf(visit);
+    const { user } = await userSubject(visit);
     await endSession(visit.services, user.id, visit.params.sessionId ?? '', visit.request);
     return { goTo: homeOf(user.id), notice: 'session-ended' };
   },

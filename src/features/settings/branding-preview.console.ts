@@ -1,7 +1,7 @@
 /** How the sign-in page looks in a brand's colours, in light and in dark: a picture drawn of HTML, and the contrasts that it has. */
 
+import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
-import type { TablePart } from '../../pages/console/sheet.ts';
 import { checkContrast, completeColours, type Scheme, SURROUNDINGS, writeRatio } from './brand-colours.policy.ts';
 import { previewStylesheet } from './brand-stylesheet.service.ts';
 import type { Branding } from './settings.service.ts';

@@ -1,15 +1,15 @@
 /** Settings → Branding: name, logo, colours and links of the service, each application's, and how the sign-in page looks with them. */
 
+import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
-import type { Action, ConsolePage, Crumb, Typed, Visit } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { type Content, listPage, sheetPage } from '../../pages/console/sheet.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { getApplication, listApplications } from '../applications/applications.service.ts';
 import { coloursOf, contrastTable, previewPage } from './branding-preview.console.ts';
-import { type Branding, changeSettings, DEFAULTS, readSettings } from './settings.service.ts';
+import { type Branding, changeSettings, DEFAULT_SETTINGS, readSettings } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 
 const HOME = '/admin/settings/branding';
@@ -20,7 +20,7 @@ const TABS: readonly Action[] = [
   { label: 'Applications', href: `${HOME}/applications` },
 ];
 
-const mayWrite = ({ request }: Visit): boolean => mayCall(request.roles, 'service', 'write');
+const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 const fieldsOf = (held: Branding): readonly Field[] => [
   {
@@ -63,7 +63,7 @@ const link = (name: 'supportUrl' | 'privacyUrl' | 'termsUrl', label: string, val
 
 /** What was typed; an empty field is none. @throws {ApiError} validation */
 function changesIn(form: URLSearchParams): Partial<Branding> {
-  const typed = fieldsOf(DEFAULTS.branding).map(({ name }): [string, string | null] => {
+  const typed = fieldsOf(DEFAULT_SETTINGS.branding).map(({ name }): [string, string | null] => {
     const text = (form.get(name) ?? '').trim();
     return [name, text === '' && name !== 'name' ? null : text];
   });
@@ -86,7 +86,7 @@ const show: ConsolePage = {
             { text: coloursOf({ branding }).dark, code: true },
             { text: 'made from the other one', soft: true },
           ];
-    return sheetPage({
+    return detailPage({
       title: 'Branding',
       lead: 'How this service presents itself to people on the pages where they sign in.',
       crumbs: SETTINGS,
@@ -134,12 +134,12 @@ const edit: ConsolePage = {
   show: async ({ services }, typed) => editPage(await readSettings(services, 'branding'), typed),
   async receive({ services, request }, form) {
     const step = form.get('step');
-    if (step === 'change') return editPage(DEFAULTS.branding, { values: form, problems: [] });
+    if (step === 'change') return editPage(DEFAULT_SETTINGS.branding, { values: form, problems: [] });
     const changes = changesIn(form);
     if (step === 'preview') {
-      const unsaved = Object.fromEntries(fieldsOf(DEFAULTS.branding).map(({ name }) => [name, form.get(name) ?? '']));
+      const unsaved = Object.fromEntries(fieldsOf(DEFAULT_SETTINGS.branding).map(({ name }) => [name, form.get(name) ?? '']));
       const page = { title: 'Preview', lead: 'Nothing is saved yet.', crumbs: CRUMBS };
-      return previewPage(page, { branding: { ...DEFAULTS.branding, ...changes }, unsaved });
+      return previewPage(page, { branding: { ...DEFAULT_SETTINGS.branding, ...changes }, unsaved });
     }
     await changeSettings(services, 'branding', changes, request);
     return { goTo: HOME, notice: 'branding-changed' };

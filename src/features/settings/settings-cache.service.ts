@@ -1,10 +1,10 @@
 /** The settings that nearly every page and sign-in needs, as this process knows them: a change made here counts at once, one made elsewhere when it is told. */
 
-import { Known } from '../../platform/cache/cache.ts';
+import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { DEFAULTS, readCommittedSettings, type Settings, type SettingsName } from './settings.service.ts';
+import { DEFAULT_SETTINGS, readCommittedSettings, type Settings, type SettingsName } from './settings.service.ts';
 
-type Caches = { readonly [N in SettingsName]: Known<Settings[N]> };
+type Caches = { readonly [N in SettingsName]: CachedValue<Settings[N]> };
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
 /** By the pool: services within a transaction have a database of their own, but this one of the process. */
@@ -21,11 +21,11 @@ function cachesOf({ database, notifications }: Parts): Caches {
   const known = caches.get(database.pool);
   if (known !== undefined) return known;
   const cache = <N extends SettingsName>(name: N, meanwhile?: Settings[N]) =>
-    new Known<Settings[N]>(() => readCommittedSettings({ database }, name), meanwhile);
+    new CachedValue<Settings[N]>(() => readCommittedSettings({ database }, name), meanwhile);
   const made: Caches = {
     'sign-in': cache('sign-in'),
     password: cache('password'),
-    branding: cache('branding', DEFAULTS.branding),
+    branding: cache('branding', DEFAULT_SETTINGS.branding),
     audit: cache('audit'),
   };
   notifications.subscribe((change) => {

@@ -27,7 +27,7 @@ const both = <N extends SettingsName>(name: N, what: string, response: z.ZodType
   }),
 ];
 
-export const settings: readonly Endpoint[] = [
+export const settingsEndpoints: readonly Endpoint[] = [
   ...both(
     'sign-in',
     'how long sessions last, and who needs a second factor',

@@ -48,7 +48,7 @@ export interface Settings {
 
 export type SettingsName = keyof Settings;
 
-export const DEFAULTS: Settings = {
+export const DEFAULT_SETTINGS: Settings = {
   'sign-in': {
     sessionIdleMinutes: LIFETIMES.sessionIdle / 60,
     sessionLifetimeDays: LIFETIMES.session / 86_400,
@@ -62,7 +62,7 @@ export const DEFAULTS: Settings = {
 };
 
 const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({
-  ...DEFAULTS[name],
+  ...DEFAULT_SETTINGS[name],
   ...(set as Partial<Settings[N]>),
 });
 

@@ -1,14 +1,14 @@
 /** Security → Sign-in policy: what the sign-in page asks for first, and who needs a second factor. How long sessions last is set under Sessions. */
 
+import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { sheetPage } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
-import { changeSettings, DEFAULTS, readSettings, type SignInSettings } from './settings.service.ts';
+import { changeSettings, DEFAULT_SETTINGS, readSettings, type SignInSettings } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 
 const HOME = '/admin/security/sign-in-policy';
@@ -58,7 +58,7 @@ const policy: ConsolePage = {
     const [who, meaning] = MFA[mfa];
     const begin =
       mfaFrom !== null && isInGrace(settings, present()) ? [{ label: 'Required from', value: momentOf(new Date(mfaFrom)).text }] : [];
-    return sheetPage({
+    return detailPage({
       title: 'Sign-in policy',
       lead: 'What people are asked for when they sign in.',
       crumbs: [{ label: 'Security' }],
@@ -101,7 +101,7 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { mfa, mfaFrom, identifierFirst } = typedValues(fieldsOf(DEFAULTS['sign-in']), form);
+    const { mfa, mfaFrom, identifierFirst } = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
     const changes = { mfa, mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
     return { goTo: HOME, notice: 'sign-in-policy-changed' };

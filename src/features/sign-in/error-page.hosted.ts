@@ -3,8 +3,8 @@
  * where the authorization endpoint shows what it may not redirect (RFC 6749 section 4.1.2.1).
  */
 import type Koa from 'koa';
-import type { WayBack } from '../../pages/hosted/facts.ts';
 import { webAddress } from '../../pages/hosted/links.ts';
+import type { ApplicationLink } from '../../pages/hosted/page-models.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -18,7 +18,7 @@ export interface ErrorFacts {
   /** One sentence of ours, instead. */
   readonly message?: MessageKey;
   /** Where the visitor came from, when known: the page offers the way back. */
-  readonly application?: WayBack | undefined;
+  readonly application?: ApplicationLink | undefined;
   /** Does the start page lead on from here? */
   readonly leadsHome?: boolean;
   /** `ui_locales` of the request. */

@@ -9,7 +9,7 @@ import type { FailedAttempts } from './lockout.policy.ts';
 const COLUMNS = { failures: 'failed_sign_ins', locks: 'sign_in_locks', lockedUntil: 'locked_until' } as const;
 
 /** What is counted together. */
-export interface Counted {
+export interface FailureCount {
   readonly userId: string;
   /** Present: attempts in this browser, in which the user signed in before. */
   readonly deviceHash: string | undefined;
@@ -26,7 +26,7 @@ export async function lockFailedAttempts(
   userId: string,
   deviceHash: string | undefined,
   now: Date,
-): Promise<Counted | undefined> {
+): Promise<FailureCount | undefined> {
   const ofUser = await trx('users').where({ id: userId }).forUpdate().first<FailedAttempts | undefined>(COLUMNS);
   // Asked for nobody's user, too: it takes the same time.
   const ofDevice =
@@ -41,7 +41,7 @@ export async function lockFailedAttempts(
 }
 
 /** Writes what is remembered from now on. @param counted undefined: nobody's, which takes the same time */
-export async function saveFailedAttempts(trx: Executor, counted: Counted | undefined): Promise<void> {
+export async function saveFailedAttempts(trx: Executor, counted: FailureCount | undefined): Promise<void> {
   const { failures, locks, lockedUntil } = counted?.attempts ?? { failures: 0, locks: 0, lockedUntil: null };
   const row = { failed_sign_ins: failures, sign_in_locks: locks, locked_until: lockedUntil };
   if (counted?.deviceHash === undefined) {

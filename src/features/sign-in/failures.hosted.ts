@@ -1,9 +1,9 @@
 /** What cannot go on, in plain words: every error thrown behind a hosted page becomes the error page, here and once. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import type { WayBack } from '../../pages/hosted/facts.ts';
-import { APPLICATION_PARAMETER, parameterOf } from '../../pages/hosted/way.ts';
-import { soon } from '../../platform/clock/timeout.ts';
+import { APPLICATION_PARAMETER, parameterOf } from '../../pages/hosted/carried-parameters.ts';
+import type { ApplicationLink } from '../../pages/hosted/page-models.ts';
+import { withTimeout } from '../../platform/clock/timeout.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import { ForgedForm } from '../../platform/http/csrf.ts';
 import { requestId } from '../../platform/http/requests.ts';
@@ -52,17 +52,17 @@ export interface ExplanationParts {
   readonly pages: Pages;
   readonly log: Logger;
   /** The way back to an application that signs in at this server; undefined when there is none of this id. */
-  wayBack(serverId: string, applicationId: string): Promise<WayBack | undefined>;
+  wayBack(serverId: string, applicationId: string): Promise<ApplicationLink | undefined>;
 }
 
 /** Answers what is thrown further in with the error page; what is the service's own failure is logged. */
 export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.Middleware {
   /** The application that the address of an interaction names. A page without the way back is better than none. */
-  async function application(ctx: Koa.Context): Promise<WayBack | undefined> {
+  async function application(ctx: Koa.Context): Promise<ApplicationLink | undefined> {
     const serverId = /^\/interaction\/([^/]+)\//.exec(ctx.path)?.[1];
     const id = parameterOf(ctx, APPLICATION_PARAMETER);
     if (serverId === undefined || id === undefined) return undefined;
-    return soon(
+    return withTimeout(
       wayBack(serverId, id).catch(() => undefined),
       () => undefined,
     );

@@ -4,7 +4,7 @@
  */
 
 import type Koa from 'koa';
-import type { House } from '../../pages/hosted/house.ts';
+import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import type { BrowserSessions } from '../../pages/hosted/sessions.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
@@ -12,7 +12,7 @@ import { readForm } from '../../platform/http/forms.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { findUser } from '../users/users.service.ts';
-import { FRESH, isFresh } from './fresh-sign-in.service.ts';
+import { FRESH, isFreshSignIn } from './fresh-sign-in.service.ts';
 
 export const ACCOUNT = '/account';
 
@@ -30,39 +30,39 @@ const PARAMETER = 'account';
 /** What the cookie holds for the first page. */
 const FIRST = 'applications';
 
-export type Session = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
+export type SignedInSession = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
 
 /** May a session that is to become stronger do so by a factor alone? Who has none would set one up, which a session of any age must not do. */
 export const mayStepUp = async (
-  { services }: House,
+  { services }: HostedDeps,
   { user, authenticatedAt }: { readonly user: { readonly id: string }; readonly authenticatedAt: Date },
 ): Promise<boolean> => epochSeconds() - authenticatedAt.getTime() / 1000 <= FRESH || isEnrolled(services, user.id);
 
 /** Who changes something of his own, and from where. */
-type Change<H extends House> = (house: H, ctx: Koa.Context, session: Session, form: URLSearchParams) => Promise<void>;
+type Change<H extends HostedDeps> = (deps: H, ctx: Koa.Context, session: SignedInSession, form: URLSearchParams) => Promise<void>;
 
 const receiving =
-  <H extends House>(isGoodEnough: (house: H, session: Session) => Promise<boolean>, run: Change<H>, page: AccountPage) =>
-  async (house: H, ctx: Koa.Context): Promise<void> => {
+  <H extends HostedDeps>(isGoodEnough: (deps: H, session: SignedInSession) => Promise<boolean>, run: Change<H>, page: AccountPage) =>
+  async (deps: H, ctx: Koa.Context): Promise<void> => {
     const form = await readForm(ctx);
-    const session = await house.sessions.current(ctx.req, ctx.res);
+    const session = await deps.sessions.current(ctx.req, ctx.res);
     if (session === undefined) return seeOther(ctx, signInFor(page));
-    house.formTokens.verify(ctx, form, session.accountId);
-    if (!(await isGoodEnough(house, session))) return seeOther(ctx, signInFor(page));
-    await run(house, ctx, session, form);
+    deps.formTokens.verify(ctx, form, session.accountId);
+    if (!(await isGoodEnough(deps, session))) return seeOther(ctx, signInFor(page));
+    await run(deps, ctx, session, form);
   };
 
 /**
  * Before each change of how somebody signs in: the form is this browser's and his own, and he signed in just now; else he is asked to.
  * @param page that the sign-in leads back to
  */
-export const change = <H extends House>(run: Change<H>, page: AccountPage = 'security') => receiving<H>(isFresh, run, page);
+export const change = <H extends HostedDeps>(run: Change<H>, page: AccountPage = 'security') => receiving<H>(isFreshSignIn, run, page);
 
 /** Before any other change of what is his own: the form is this browser's and his, and he is signed in. */
-export const ownChange = <H extends House>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
+export const ownChange = <H extends HostedDeps>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
 
 /** @returns the page of the account that the sign-in at `/signin` leads to. Noted when its address says so, for the steps that follow. */
-export function pageAfterSignIn({ config }: House, ctx: Koa.Context): AccountPage | undefined {
+export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): AccountPage | undefined {
   const { [PARAMETER]: named } = ctx.query;
   const wanted = typeof named === 'string' ? named : cookieIn(ctx, COOKIE, config.secure, '/signin')?.replace(FIRST, '');
   const page = ACCOUNT_PAGES.find((each) => each === wanted);
@@ -71,16 +71,19 @@ export function pageAfterSignIn({ config }: House, ctx: Koa.Context): AccountPag
 }
 
 /** @returns who is signed in and is asked to sign in anew, for a change on a page of his own; undefined: the sign-in is asked for as any other */
-export async function askedAnew(house: House, ctx: Koa.Context): Promise<{ readonly login: string; readonly back: string } | undefined> {
-  const page = pageAfterSignIn(house, ctx);
-  const session = page === undefined ? undefined : await house.sessions.current(ctx.req, ctx.res);
-  if (page === undefined || session === undefined || (await isFresh(house, session))) return undefined;
-  const user = await findUser(house.services.database, session.accountId);
+export async function reauthentication(
+  deps: HostedDeps,
+  ctx: Koa.Context,
+): Promise<{ readonly login: string; readonly back: string } | undefined> {
+  const page = pageAfterSignIn(deps, ctx);
+  const session = page === undefined ? undefined : await deps.sessions.current(ctx.req, ctx.res);
+  if (page === undefined || session === undefined || (await isFreshSignIn(deps, session))) return undefined;
+  const user = await findUser(deps.services.database, session.accountId);
   return user && { login: user.login, back: addressOfPage(page) };
 }
 
 /** The sign-in has led there. */
-export const forgetPageAfterSignIn = ({ config }: House, ctx: Koa.Context): void => keep(ctx, config.secure, '', 0);
+export const forgetPageAfterSignIn = ({ config }: HostedDeps, ctx: Koa.Context): void => keep(ctx, config.secure, '', 0);
 
 /** @param seconds 0: takes the cookie away */
 function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number): void {

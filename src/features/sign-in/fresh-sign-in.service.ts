@@ -16,7 +16,7 @@ export interface SignedIn {
 }
 
 /** @param at epoch seconds, of the change @returns whether the session's user may make it: with their second factor, if they have one */
-export async function isFresh(
+export async function isFreshSignIn(
   { services }: { readonly services: Services },
   { accountId, amr, signedInAt }: SignedIn,
   at = epochSeconds(),

@@ -3,8 +3,8 @@
  * servers implement it; the pages know nothing else of OAuth. (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/facts.ts';
-import type { House as SharedHouse } from '../../pages/hosted/house.ts';
+import type { HostedDeps as SharedHouse } from '../../pages/hosted/deps.ts';
+import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/page-models.ts';
 
 interface ConsentScope {
   readonly name: string;
@@ -93,6 +93,6 @@ export class InteractionGone extends Error {
 }
 
 /** What each page is given. */
-export interface House extends SharedHouse {
+export interface SignInDeps extends SharedHouse {
   readonly interactions: Interactions;
 }

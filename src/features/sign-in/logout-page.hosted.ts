@@ -1,6 +1,6 @@
 /** The page that asks before it signs out: OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User". */
 import type Koa from 'koa';
-import { accountLabel } from '../../pages/hosted/facts.ts';
+import { accountLabel } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

@@ -18,7 +18,7 @@ import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, lockUser, updateUser } from '../users/users.store.ts';
 import { forgetFailedAttempts } from './failed-sign-ins.store.ts';
-import { consumeLink, deleteLinksOf, findLink, insertLink } from './one-time-links.store.ts';
+import { consumeLink, deleteLinksOf, findOneTimeLink, insertOneTimeLink } from './one-time-links.store.ts';
 
 const SECONDS: Readonly<Record<LinkPurpose, number>> = {
   activation: LIFETIMES.activationLink,
@@ -44,7 +44,7 @@ export async function createPasswordLink(
   const token = randomToken();
   const created = present();
   const expiresAt = new Date(created.getTime() + SECONDS[purpose] * 1000);
-  await insertLink(trx, { id: digest(token), purpose, userId, mailedTo, created, expiresAt });
+  await insertOneTimeLink(trx, { id: digest(token), purpose, userId, mailedTo, created, expiresAt });
   return `${config.baseUrl}/choose-password/${token}`;
 }
 
@@ -67,7 +67,7 @@ export async function mailPasswordLink(
 
 /** @returns whose password the link lets choose; undefined when it is of no use, for whatever reason */
 export async function readPasswordLink({ database }: Services, token: string): Promise<User | undefined> {
-  const link = await findLink(database.knex, digest(token), present());
+  const link = await findOneTimeLink(database.knex, digest(token), present());
   const user = link && (await findUserById(database.knex, link.userId));
   return user && link && statusAfterChoosing(user.status, link.purpose) && user;
 }
@@ -105,7 +105,7 @@ async function choose(
 ): Promise<User | undefined> {
   const now = present();
   const id = digest(token);
-  const link = await findLink(trx, id, now);
+  const link = await findOneTimeLink(trx, id, now);
   // The user before the link, in the order in which `createPasswordLink` locks them.
   const before = link && (await lockUser(trx, link.userId));
   if (link === undefined || before === undefined) return undefined;

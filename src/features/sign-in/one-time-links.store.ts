@@ -24,12 +24,12 @@ const LINK: Columns<OneTimeLink> = {
   expiresAt: 'expires_at',
 };
 
-export async function insertLink(executor: Executor, link: OneTimeLink): Promise<void> {
+export async function insertOneTimeLink(executor: Executor, link: OneTimeLink): Promise<void> {
   await executor('one_time_links').insert(toRow(LINK, link));
 }
 
 /** @returns the link, if it has neither been used nor expired */
-export async function findLink(executor: Executor, id: string, now: Date): Promise<OneTimeLink | undefined> {
+export async function findOneTimeLink(executor: Executor, id: string, now: Date): Promise<OneTimeLink | undefined> {
   return executor('one_time_links').where({ id }).where('expires_at', '>', now).first<OneTimeLink | undefined>(LINK);
 }
 

@@ -1,7 +1,7 @@
 /** The hosted pages for end users, all on one screen: which address shows what, and what stands before each of them. */
 import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/way.ts';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
@@ -20,22 +20,22 @@ import {
   receivePasskeyEnrolment,
   receiveRestart,
 } from './continue-sign-in.hosted.ts';
-import { type House, type InteractionDetails, InteractionGone } from './interactions.hosted.ts';
+import { type InteractionDetails, InteractionGone, type SignInDeps } from './interactions.hosted.ts';
 import { askToSignIn, cancelSignIn, nextStep, receiveSignIn } from './sign-in.hosted.ts';
 import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.hosted.ts';
 
-type Step = (house: House, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
+type Step = (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
 
 const INTERACTION = '/interaction/:server/:uid';
 const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
 
 /** Shows what the interaction asks for next. */
 const PAGES = { login: askToSignIn, assignment: tellNotAssigned, consent: askForConsent } as const;
-const show: Step = (house, ctx, details) => PAGES[details.prompt](house, ctx, details);
+const show: Step = (deps, ctx, details) => PAGES[details.prompt](deps, ctx, details);
 
 /** @returns a middleware for the hosted pages; other addresses go on to the next */
-export function hostedPages(house: House): Koa.Middleware {
-  const { config, interactions } = house;
+export function hostedPages(deps: SignInDeps): Koa.Middleware {
+  const { config, interactions } = deps;
 
   /** Runs a step with the interaction that the address names, if it is this browser's. */
   const step =
@@ -46,7 +46,7 @@ export function hostedPages(house: House): Koa.Middleware {
       if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
       ctx.state.brandColor = details.application.brandColor;
       // A form that stayed open in another tab while the interaction went on: show where it stands now.
-      await (prompt === undefined || details.prompt === prompt ? run : show)(house, ctx, details);
+      await (prompt === undefined || details.prompt === prompt ? run : show)(deps, ctx, details);
     };
 
   /** The address of a form asked for without it, e.g. from the address bar: back to the page that has the form. */
@@ -57,40 +57,40 @@ export function hostedPages(house: House): Koa.Middleware {
 
   // Posts of other sites: the providers' (OAuth 2.0 Form Post Response Mode). They change nothing.
   const callbacks = new Router()
-    .get(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(house.pages, ctx))
-    .post(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(house.pages, ctx));
+    .get(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(deps.pages, ctx))
+    .post(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(deps.pages, ctx));
   const router = new Router()
     .use(callbacks.routes())
     .use(refuseCrossSite(config))
-    .get('/', (ctx) => homePage(house, ctx))
-    .get('/signin', (ctx) => signInPage(house, ctx))
-    .post('/signin', (ctx) => receiveStandaloneSignIn(house, ctx))
-    .post('/signin/password', (ctx) => standaloneStep(house, ctx, receiveNewPassword, 'sign-in.begin-again'))
-    .get('/signin/upstream', (ctx) => finishUpstream(house, ctx, 'standalone'))
-    .get('/signin/upstream/:idp', (ctx) => beginUpstream(house, ctx, 'standalone'))
-    .post('/signin/passkey', (ctx) => receivePasskeySignIn(house, ctx, 'standalone'))
+    .get('/', (ctx) => homePage(deps, ctx))
+    .get('/signin', (ctx) => signInPage(deps, ctx))
+    .post('/signin', (ctx) => receiveStandaloneSignIn(deps, ctx))
+    .post('/signin/password', (ctx) => standaloneStep(deps, ctx, receiveNewPassword, 'sign-in.begin-again'))
+    .get('/signin/upstream', (ctx) => finishUpstream(deps, ctx, 'standalone'))
+    .get('/signin/upstream/:idp', (ctx) => beginUpstream(deps, ctx, 'standalone'))
+    .post('/signin/passkey', (ctx) => receivePasskeySignIn(deps, ctx, 'standalone'))
     .get('/signin/:step', (ctx) => seeOther(ctx, carryOn(ctx, '/signin')))
-    .post('/signin/factor', (ctx) => standaloneStep(house, ctx, receiveFactor, 'factor.gone'))
-    .post('/signin/enroll', (ctx) => standaloneStep(house, ctx, receiveEnrolment, 'factor.gone'))
-    .post('/signin/enroll-passkey', (ctx) => standaloneStep(house, ctx, receivePasskeyEnrolment, 'factor.gone'))
-    .post('/signin/enrolled', (ctx) => standaloneStep(house, ctx, receiveEnrolled, 'factor.gone'))
-    .post('/signin/restart', (ctx) => standaloneStep(house, ctx, receiveRestart))
-    .get('/choose-password/:token', (ctx) => choosePasswordPage(house, ctx))
-    .post('/choose-password/:token', (ctx) => receiveChosenPassword(house, ctx))
-    .get('/forgot-password', (ctx, next) => forgottenPasswordPage(house, ctx, next))
-    .post('/forgot-password', (ctx, next) => receiveForgottenPassword(house, ctx, next))
-    .get('/verify-email/:token', (ctx) => verifyEmailPage(house, ctx))
-    .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(house, ctx))
-    .get('/verified-email', (ctx) => verifiedEmailPage(house, ctx))
+    .post('/signin/factor', (ctx) => standaloneStep(deps, ctx, receiveFactor, 'factor.gone'))
+    .post('/signin/enroll', (ctx) => standaloneStep(deps, ctx, receiveEnrolment, 'factor.gone'))
+    .post('/signin/enroll-passkey', (ctx) => standaloneStep(deps, ctx, receivePasskeyEnrolment, 'factor.gone'))
+    .post('/signin/enrolled', (ctx) => standaloneStep(deps, ctx, receiveEnrolled, 'factor.gone'))
+    .post('/signin/restart', (ctx) => standaloneStep(deps, ctx, receiveRestart))
+    .get('/choose-password/:token', (ctx) => choosePasswordPage(deps, ctx))
+    .post('/choose-password/:token', (ctx) => receiveChosenPassword(deps, ctx))
+    .get('/forgot-password', (ctx, next) => forgottenPasswordPage(deps, ctx, next))
+    .post('/forgot-password', (ctx, next) => receiveForgottenPassword(deps, ctx, next))
+    .get('/verify-email/:token', (ctx) => verifyEmailPage(deps, ctx))
+    .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(deps, ctx))
+    .get('/verified-email', (ctx) => verifiedEmailPage(deps, ctx))
     .get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
-    .get('/dev/inbox', (ctx, next) => inboxPage(house, ctx, next))
-    .get('/dev/inbox/:id', (ctx, next) => inboxMailPage(house, ctx, next))
-    .get('/dev/inbox/:id/html', (ctx, next) => inboxMailHtml(house, ctx, next))
+    .get('/dev/inbox', (ctx, next) => inboxPage(deps, ctx, next))
+    .get('/dev/inbox/:id', (ctx, next) => inboxMailPage(deps, ctx, next))
+    .get('/dev/inbox/:id/html', (ctx, next) => inboxMailHtml(deps, ctx, next))
     .get(INTERACTION, step(show))
     .get(`${INTERACTION}/upstream`, step(finishUpstream, 'login'))
     .get(
       `${INTERACTION}/upstream/:idp`,
-      step((_house, ctx, details) => beginUpstream(house, ctx as RouterContext, details), 'login'),
+      step((_house, ctx, details) => beginUpstream(deps, ctx as RouterContext, details), 'login'),
     )
     .get(`${INTERACTION}/:step`, backToInteraction)
     .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))

@@ -3,7 +3,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
-import type { PasswordRefused, SecondFactorFacts } from '../policies/decisions.policy.ts';
+import type { PasswordRefused, SecondFactorRecord } from '../policies/decisions.policy.ts';
 import type { User } from '../users/users.resource.ts';
 import type { AttemptDecision } from './lockout.policy.ts';
 
@@ -17,7 +17,7 @@ export const asHimself = ({ id, login }: Pick<User, 'id' | 'login'>, request: Re
 export const sessionBegun = (
   user: Pick<User, 'id' | 'login'>,
   amr: readonly string[],
-  secondFactor: SecondFactorFacts,
+  secondFactor: SecondFactorRecord,
   request: RequestContext,
 ): Event => ({
   eventType: 'user.session.start',

@@ -3,7 +3,7 @@
  * application's behalf, and reports who signed in, or that nobody did.
  */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/way.ts';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
@@ -14,11 +14,11 @@ import { forgottenPath } from '../passwords/forgotten-password.hosted.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { continueByPassword, continueSignIn, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.hosted.ts';
 import { mayStepUp } from './fresh-sign-in.hosted.ts';
-import type { House, InteractionDetails } from './interactions.hosted.ts';
-import { PASSWORD_CHOSEN, rememberSignIn } from './left-sign-in.hosted.ts';
+import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { PASSWORD_CHOSEN, rememberSignIn } from './suspended-sign-in.hosted.ts';
 
-const formFor = async (house: House, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
+const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
   const { serverId, uid, application, loginHint, stepUp, redirectOrigins, uiLocales } = details;
   return {
     action: carryOn(ctx, `/interaction/${serverId}/${uid}/login`),
@@ -26,54 +26,54 @@ const formFor = async (house: House, ctx: Koa.Context, details: InteractionDetai
     application,
     redirectOrigins,
     username: loginHint ?? stepUp?.user.login,
-    identifierFirst: (await currentSettings(house.services, 'sign-in')).identifierFirst,
+    identifierFirst: (await currentSettings(deps.services, 'sign-in')).identifierFirst,
     uiLocales,
-    forgotten: forgottenPath(house, ctx),
-    providers: await providerLinks(house.services, ctx, details),
-    passkey: await signInForm(house, ctx, {
+    forgotten: forgottenPath(deps, ctx),
+    providers: await providerLinks(deps.services, ctx, details),
+    passkey: await signInForm(deps, ctx, {
       place: `/interaction/${serverId}/${uid}`,
       action: carryOn(ctx, `/interaction/${serverId}/${uid}/passkey`),
     }),
   };
 };
 
-export async function askToSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  if (await showPendingStep(house, ctx, details)) return;
+export async function askToSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  if (await showPendingStep(deps, ctx, details)) return;
   const { stepUp } = details;
-  if (stepUp !== undefined && (await mayStepUp(house, stepUp))) return continueSignIn(house, ctx, details, { ...stepUp, stepsUp: true });
-  if (await goStraight(house, ctx, details)) return;
-  await askAnew(house, ctx, details, PASSWORD_CHOSEN in ctx.query ? 'sign-in.password-chosen' : undefined);
+  if (stepUp !== undefined && (await mayStepUp(deps, stepUp))) return continueSignIn(deps, ctx, details, { ...stepUp, stepsUp: true });
+  if (await goStraight(deps, ctx, details)) return;
+  await askAnew(deps, ctx, details, PASSWORD_CHOSEN in ctx.query ? 'sign-in.password-chosen' : undefined);
 }
 
 /** Asks for user name and password, whoever is signed in. */
 export const askAnew = async (
-  house: House,
+  deps: SignInDeps,
   ctx: Koa.Context,
   details: InteractionDetails,
   notice?: MessageKey,
   problems: readonly SignInProblem[] = [],
 ): Promise<void> => {
-  const form = await formFor(house, ctx, details);
-  if (form.forgotten !== undefined) rememberSignIn(house, ctx, details);
-  await showSignIn(house.pages, ctx, { ...form, notice }, problems);
+  const form = await formFor(deps, ctx, details);
+  if (form.forgotten !== undefined) rememberSignIn(deps, ctx, details);
+  await showSignIn(deps.pages, ctx, { ...form, notice }, problems);
 };
 
 /** A step that the sign-in has after the password: what was sent is received, and when it came too late the password is asked for again. */
 export const nextStep =
   (receive: StepReceiver, notice?: MessageKey) =>
-  (house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>
-    receive(house, ctx, details, () => askAnew(house, ctx, details, notice));
+  (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>
+    receive(deps, ctx, details, () => askAnew(deps, ctx, details, notice));
 
 /** Checks what was typed; asks again when it is wrong. */
-export async function receiveSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  const checked = await submitSignIn(house, ctx, await formFor(house, ctx, details), await readForm(ctx), purposeOf(details));
+export async function receiveSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const checked = await submitSignIn(deps, ctx, await formFor(deps, ctx, details), await readForm(ctx), purposeOf(details));
   if (checked === undefined) return;
-  await continueByPassword(house, ctx, details, checked, () => askAnew(house, ctx, details, 'sign-in.begin-again'));
+  await continueByPassword(deps, ctx, details, checked, () => askAnew(deps, ctx, details, 'sign-in.begin-again'));
 }
 
 /** The user returns to the application without signing in. */
-export async function cancelSignIn(house: House, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+export async function cancelSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   // Not a text of the page: it goes to the application, in the ASCII that RFC 6749 section 4.1.2.1 allows.
   const result = { error: 'access_denied', error_description: 'The user did not sign in' } as const;
-  seeOther(ctx, carryOn(ctx, await house.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

@@ -24,9 +24,9 @@ import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } f
 import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.service.ts';
 import { decideAttempt, isLocked, NO_FAILURES } from './lockout.policy.ts';
 import { asHimself, recordFailure, sessionBegun } from './sign-in-events.service.ts';
-import { type Candidate, findCandidate, signInPlainly } from './sign-ins.store.ts';
+import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
 
-export interface Credentials {
+export interface PasswordCredentials {
   /** Login or e-mail address. */
   readonly username: string;
   readonly password: string;
@@ -76,9 +76,9 @@ type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
  * @returns undefined when the credentials are wrong, or the user may not sign in, or not now
  * @throws {TooManyFailures} when too many have failed from the address, whatever the credentials are
  */
-export async function authenticate(
+export async function authenticatePassword(
   services: Services,
-  credentials: Credentials,
+  credentials: PasswordCredentials,
   request: RequestContext,
 ): Promise<SignedInUser | undefined> {
   const checked = await checkPassword(services, credentials, request);
@@ -94,7 +94,7 @@ export async function authenticate(
  */
 export async function checkPassword(
   services: Services,
-  credentials: Credentials,
+  credentials: PasswordCredentials,
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | undefined> {
@@ -126,7 +126,7 @@ export async function checkPassword(
 }
 
 /** A browser in which the user signed in before has a count of its own: it is heard whatever others behind the same address did. */
-const isKnownTo = (user: Candidate | undefined, now: Date): boolean =>
+const isKnownTo = (user: SignInCandidate | undefined, now: Date): boolean =>
   user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
 
 interface Attempt {
@@ -172,7 +172,7 @@ async function decide(
  */
 async function endPlainly(
   services: Services,
-  user: Candidate,
+  user: SignInCandidate,
   { deviceHash, policy, purpose }: { readonly deviceHash: string | undefined; readonly policy: PasswordPolicy; readonly purpose: Purpose },
   request: RequestContext,
 ): Promise<RightPassword | undefined> {
@@ -197,7 +197,7 @@ async function endPlainly(
   return signedIn ? rightPassword(user, now, true) : undefined;
 }
 
-const isLockedNow = (user: Candidate, now: Date): boolean =>
+const isLockedNow = (user: SignInCandidate, now: Date): boolean =>
   isLocked({ lockedUntil: isKnownTo(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);
 
 const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDone: boolean): RightPassword => ({
@@ -260,7 +260,7 @@ async function findNamed(
   username: string,
   deviceHash: string | undefined,
   request: RequestContext,
-): Promise<Candidate | undefined> {
+): Promise<SignInCandidate | undefined> {
   const now = present();
   const { barred, candidate } = await findCandidate(services.database.pool, {
     name: isPrintable(username) ? username : undefined,

@@ -12,7 +12,7 @@ import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
 import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.store.ts';
 
 /** What the user is known by beside his own row. */
-export interface Candidate extends User {
+export interface SignInCandidate extends User {
   /** Has he a second factor? */
   readonly enrolled: boolean;
   /** Of this browser's attempts; null: none are counted. */
@@ -52,7 +52,7 @@ const FIND = {
     ) AS found ON true`,
 };
 
-type Found = Candidate & { readonly by: 'login' | 'email' | null; readonly barred: number | null };
+type Found = SignInCandidate & { readonly by: 'login' | 'email' | null; readonly barred: number | null };
 
 /**
  * The user of that login, else the only one of that e-mail address.
@@ -73,7 +73,7 @@ export async function findCandidate(
     readonly address: AddressCount | undefined;
     readonly now: number;
   },
-): Promise<{ readonly barred: number | undefined; readonly candidate: Candidate | undefined }> {
+): Promise<{ readonly barred: number | undefined; readonly candidate: SignInCandidate | undefined }> {
   const values = [name === undefined ? null : composedName(name), deviceHash ?? null, address?.key ?? null, now, address?.most ?? null];
   const { rows } = await pool.query<Found>({ ...FIND, values });
   const byEmail = rows.filter(({ by }) => by === 'email');

@@ -1,7 +1,7 @@
 /** `/account/activity`: what happened to the account lately, in words. Of others it tells only that somebody else did it. */
 
 import { draw, ownPage, times } from '../../pages/account/page.ts';
-import { parameterOf } from '../../pages/hosted/way.ts';
+import { parameterOf } from '../../pages/hosted/carried-parameters.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { listOwnActivity } from './own-activity.service.ts';
@@ -10,15 +10,15 @@ const EVENTS_A_PAGE = 30;
 const PLACE = /^[0-9]{1,18}$/;
 
 /** GET /account/activity */
-export const activityPage = ownPage('activity', async (house, ctx, visit) => {
+export const activityPage = ownPage('activity', async (deps, ctx, visit) => {
   const language = pageLanguage(ctx);
   const { text } = language;
   const { zone, moment } = times(language, visit.user);
   const before = parameterOf(ctx, 'before');
   const window = { limit: EVENTS_A_PAGE, ...(before !== undefined && PLACE.test(before) && { before }) };
-  const { events, next } = await listOwnActivity(house.services, visit.user.id, window);
+  const { events, next } = await listOwnActivity(deps.services, visit.user.id, window);
   await draw(
-    house,
+    deps,
     ctx,
     visit,
     'account/activity',

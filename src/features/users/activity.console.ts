@@ -1,12 +1,12 @@
 /** What a user did and what was done to him: the audit events that name him, the newest first. */
 
+import type { Piece } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import type { Piece } from '../../pages/console/sheet.ts';
-import { momentOf } from '../../pages/console/times.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { listUserActivity } from './user-data.service.ts';
-import { addressOfUser, subjectOf, userPage } from './user-page.console.ts';
+import { addressOfUser, userPage, userSubject } from './user-page.console.ts';
 
 const outcomeOf = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
   result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
@@ -18,7 +18,7 @@ export const activity: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, request, query } = visit;
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const { items, next } = await listUserActivity(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
     return userPage(visit, subject, [
       {

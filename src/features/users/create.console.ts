@@ -1,30 +1,30 @@
 /** Directory → Users → Create user: with a password, with a link by which he chooses one, or not active yet; in an organization, if wanted. */
 import { z } from 'zod';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
-import { formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { formKey } from '../../pages/console/submit-once.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import { hasMailAddress } from '../mail/mail.service.ts';
 import { passwordRules } from '../passwords/password-rules.console.ts';
-import { arrivalOf, BY_LINK, linkOnce, mayMail, NO_MAIL } from '../passwords/secret-link.console.ts';
-import { placeFields, placeIn } from './place.console.ts';
+import { BY_LINK, linkOnce, linkOutcome, mayMail, NO_MAIL } from '../passwords/secret-link.console.ts';
+import { organizationChoice, placeFields } from './organization-fields.console.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
 import { activateUser } from './user-lifecycle.service.ts';
 import { addressOfUser, USERS, USERS_HOME } from './user-page.console.ts';
 import { userProfile } from './user-profile.service.ts';
 import { createUser, type NewUser } from './users.service.ts';
 
-const byMail = (visit: Visit): Option => ({
+const byMail = (visit: ConsoleRequest): Option => ({
   value: 'mail',
   label: 'By mail',
-  hint: `An invitation with a link goes to ${arrivalOf(visit, 'the email address above')}. The user chooses the password.`,
+  hint: `An invitation with a link goes to ${linkOutcome(visit, 'the email address above')}. The user chooses the password.`,
 });
 const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'Type it below.' };
 const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
 
-const waysFor = (visit: Visit): readonly Option[] =>
+const waysFor = (visit: ConsoleRequest): readonly Option[] =>
   mayMail(visit) ? [byMail(visit), BY_LINK, BY_PASSWORD, LATER] : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
 
 const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
@@ -51,7 +51,7 @@ const chosenWay = z.object({ way: z.enum(['mail', 'link', 'password', 'later']),
 type Chosen = z.output<typeof chosenWay>;
 
 /** @throws {ApiError} validation: what was chosen and what was typed do not go together */
-function refuseContradiction(visit: Visit, { way, password }: Chosen, email: string | null = null): void {
+function refuseContradiction(visit: ConsoleRequest, { way, password }: Chosen, email: string | null = null): void {
   const refused = (field: string, message: string) => validation([{ field, message }]);
   if (way === 'mail' && !mayMail(visit)) throw refused('way', 'by mail is not possible: no mail can be sent from here');
   if (way === 'mail' && email === null) throw refused('profile.email', 'is required: the link goes there');
@@ -80,7 +80,7 @@ export const create: ConsolePage = {
     refuseContradiction(visit, chosen, profile.email);
     const user: NewUser = {
       profile,
-      ...(await placeIn(visit, form)),
+      ...(await organizationChoice(visit, form)),
       activate: way === 'password' || way === 'mail',
       sendEmail: way === 'mail',
       ...(way === 'password' && { password }),

@@ -1,6 +1,6 @@
 /** `/account/data`: the user takes with him what the service holds about him (Regulation (EU) 2016/679, articles 15 and 20), as JSON, after a fresh sign-in. */
 
-import type { AccountHouse } from '../../pages/account/account-house.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -10,18 +10,18 @@ import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
 import { listOwnActivity } from './own-activity.service.ts';
 import { type ExportedUser, exportOwnData } from './user-data.service.ts';
-import { profileOf } from './users.service.ts';
+import { profileFields } from './users.service.ts';
 
 /** Older ones the administrator can hand out. */
 const MOST_EVENTS = 1000;
 
 /** GET /account/data */
-export const dataPage = ownPage('data', (house, ctx, visit) => draw(house, ctx, visit, 'account/data', { page: 'data' }, {}));
+export const dataPage = ownPage('data', (deps, ctx, visit) => draw(deps, ctx, visit, 'account/data', { page: 'data' }, {}));
 
 /** POST /account/data: the file */
-export const downloadData = change<AccountHouse>(async (house, ctx, { accountId }) => {
-  const { services } = house;
-  const exported = await exportOwnData(services, accountId, visitor(ctx, house.config));
+export const downloadData = change<AccountDeps>(async (deps, ctx, { accountId }) => {
+  const { services } = deps;
+  const exported = await exportOwnData(services, accountId, visitor(ctx, deps.config));
   if (exported === undefined) return seeOther(ctx, '/signin');
   const { events } = await listOwnActivity(services, accountId, { limit: MOST_EVENTS });
   ctx.set('Content-Disposition', `attachment; filename="account-${present().toISOString().slice(0, 10)}.json"`);
@@ -53,7 +53,7 @@ const portable = ({
   sessions,
 }: ExportedUser) => ({
   user: {
-    ...{ id: user.id, status: user.status, profile: profileOf(user) },
+    ...{ id: user.id, status: user.status, profile: profileFields(user) },
     ...{ created: user.created, activated: user.activated, lastLogin: user.lastLogin, lastUpdated: user.lastUpdated },
     passwordChanged: user.passwordChanged,
   },

@@ -2,13 +2,13 @@
 
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { exportUserData } from './user-data.service.ts';
-import { addressOfUser, subjectOf, userPage } from './user-page.console.ts';
+import { addressOfUser, userPage, userSubject } from './user-page.console.ts';
 
-export const data: ConsolePage = {
+export const userDataPage: ConsolePage = {
   path: '/users/:id/data',
   access: 'service',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const home = addressOfUser(subject.user.id);
     const download = { label: 'Download as JSON', href: `${home}/data/download`, main: true };
     return userPage(

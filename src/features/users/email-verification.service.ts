@@ -17,7 +17,7 @@ import { hasMailAddress, isMailPossible, queueMail, tellFormerAddress } from '..
 import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from './email-verifications.store.ts';
-import { asUser, findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.service.ts';
+import { asUser, findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
 import { composedName, findTakenNames, findUserById, lockUser, updateUser } from './users.store.ts';
 
@@ -88,7 +88,7 @@ export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'sta
 export async function sendVerification(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
   const { database } = services;
   const { id } = await findVisibleUser(database.knex, idOrLogin, request);
-  if (!(await mayChange(database.knex, id, request))) throw forbidden();
+  if (!(await mayChangeUser(database.knex, id, request))) throw forbidden();
   if (!isMailPossible(services.config, request)) throw wrongState('no mail can be sent');
   if (!(await mayMailAgain(services, id))) throw wrongState('many mails were sent to this user of late: try again in an hour');
   await database.transaction(async (trx) => {
@@ -100,13 +100,13 @@ export async function sendVerification(services: Services, idOrLogin: string, re
 }
 
 /** Whose address a link verifies. */
-export interface Verification {
+export interface PendingVerification {
   readonly user: User;
   readonly email: string;
 }
 
 /** @returns undefined when the link is of no use, for whatever reason. Looking changes nothing. */
-export async function readVerification({ database: { knex } }: Services, token: string): Promise<Verification | undefined> {
+export async function readVerification({ database: { knex } }: Services, token: string): Promise<PendingVerification | undefined> {
   const found = await findVerification(knex, digest(token), present());
   const user = found && (await findUserById(knex, found.userId));
   return found && user && isOfUse(found, user) ? { user, email: found.email } : undefined;
@@ -120,7 +120,7 @@ const isOfUse = ({ email, replaces }: EmailVerification, user: User): boolean =>
  * Uses the link up: the address is the user's, and verified. The one before is told, and links that went there end.
  * @returns undefined when the link is of no use, as in `readVerification`, or the address is another user's by now
  */
-export async function confirmEmail(services: Services, token: string, request: RequestContext): Promise<Verification | undefined> {
+export async function confirmEmail(services: Services, token: string, request: RequestContext): Promise<PendingVerification | undefined> {
   return services.database.transaction(async (trx) => {
     const now = present();
     const id = digest(token);

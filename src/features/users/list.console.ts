@@ -1,17 +1,17 @@
 /** Directory → Users: the list, searched by the beginning of names, by status and by an expression (RFC 7644 section 3.4.2.2). */
 
-import type { ConsolePage, Problem, Visit } from '../../pages/console/page.ts';
+import { listPage } from '../../pages/console/detail-page.ts';
+import { momentOrNull } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { problemsOf } from '../../pages/console/refusals.ts';
-import { listPage } from '../../pages/console/sheet.ts';
-import { momentOrNull } from '../../pages/console/times.ts';
+import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
 import { addressOfUser, USERS_HOME } from './user-page.console.ts';
-import { STATUSES, statusPiece } from './user-status.console.ts';
+import { STATUSES, userStatusPiece } from './user-status.console.ts';
 import { listUsers, type UserQuery } from './users.service.ts';
 
 const STATUS_NAMES = Object.keys(STATUSES) as UserStatus[];
@@ -20,7 +20,7 @@ const NOT_SEARCHED = 'The search could not be carried out.';
 const NOBODY: Awaited<ReturnType<typeof listUsers>> = { items: [], next: undefined };
 
 /** What the address asks for. */
-function askedIn({ query }: Visit) {
+function askedIn({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const status = query.get('status') ?? '';
   const search = (query.get('expression') ?? '').trim();
@@ -30,19 +30,19 @@ function askedIn({ query }: Visit) {
 }
 
 /** @returns what is wrong with the expression instead, where it is */
-async function found(visit: Visit, asked: UserQuery): Promise<{ page: typeof NOBODY; problems?: readonly Problem[] }> {
+async function found(visit: ConsoleRequest, asked: UserQuery): Promise<{ page: typeof NOBODY; problems?: readonly FieldMessage[] }> {
   const words = [asked.q, asked.search].filter((one) => one !== undefined);
   if (!words.every(isPrintable)) return { page: NOBODY };
   try {
     return { page: await listUsers(visit.services, { ...asked, limit: LIMIT, after: afterIn(visit.query) }, visit.request) };
   } catch (error) {
-    const problems = problemsOf(error);
+    const problems = fieldMessages(error);
     if (problems === undefined) throw error;
     return { page: NOBODY, problems };
   }
 }
 
-export const list: ConsolePage = {
+export const userList: ConsolePage = {
   path: '/users',
   access: 'organizations',
   async show(visit) {
@@ -65,7 +65,7 @@ export const list: ConsolePage = {
           { text: user.login, href: addressOfUser(user.id) },
           fullName(user.profile) ?? '',
           user.email ?? '',
-          statusPiece(statusAt(user, now)),
+          userStatusPiece(statusAt(user, now)),
           user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) },
         ],
       })),

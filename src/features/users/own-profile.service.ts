@@ -6,7 +6,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { profileChanges } from './user-profile.service.ts';
 import { asUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
-import { profileOf } from './users.service.ts';
+import { profileFields } from './users.service.ts';
 import { lockUser, updateUser } from './users.store.ts';
 
 /** In the order of the page. */
@@ -91,8 +91,8 @@ async function change(
       displayMessage: 'User changed his profile',
       request: asUser(request, before),
       targets: [userTarget(before)],
-      before: { profile: profileOf(before) },
-      after: { profile: profileOf(after) },
+      before: { profile: profileFields(before) },
+      after: { profile: profileFields(after) },
     });
   });
 }

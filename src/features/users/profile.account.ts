@@ -1,7 +1,7 @@
 /** `/account/profile`: what the user says of himself, his e-mail address, and the language of the pages. What an organization says of him it changes itself. */
 
-import type { AccountHouse } from '../../pages/account/account-house.ts';
-import { doneWith, draw, ownPage, type Problem, type Show, showAgain } from '../../pages/account/page.ts';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
+import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { keepLanguage, languageOfProfile, pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -51,11 +51,11 @@ interface Typed {
 
 const showing =
   ({ profile, wrong = [], email, emailProblem }: Typed): Show =>
-  async (house, ctx, visit) => {
+  async (deps, ctx, visit) => {
     const { text } = pageLanguage(ctx);
     const { user } = visit;
     const wrongProblems = wrong.map(
-      (name): Problem => ({
+      (name): FormProblem => ({
         field: `profile-${name}`,
         message: text(
           name === 'profileUrl'
@@ -72,7 +72,7 @@ const showing =
     const emailProblems = emailProblem === undefined ? [] : [{ field: 'email', message: text(`account.email.${emailProblem}`) }];
     const problems = [...wrongProblems, ...emailProblems];
     await draw(
-      house,
+      deps,
       ctx,
       visit,
       'account/profile',
@@ -91,7 +91,7 @@ const showing =
         })),
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
         zones: TIME_ZONES,
-        mailPossible: isMailPossible(house.config, visitor(ctx, house.config)),
+        mailPossible: isMailPossible(deps.config, visitor(ctx, deps.config)),
         tongues: LANGUAGES.map(({ lang, name }) => ({ lang, name, chosen: languageOfProfile(user.profile)?.lang === lang })),
       },
     );
@@ -101,25 +101,25 @@ const showing =
 export const profilePage = ownPage('profile', showing({}));
 
 /** POST /account/profile */
-export const receiveProfile = ownChange<AccountHouse>(async (house, ctx, session, form) => {
+export const receiveProfile = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
   const profile = Object.fromEntries(OWN_ATTRIBUTES.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])));
-  const wrong = await changeOwnProfile(house.services, session.accountId, profile, visitor(ctx, house.config));
-  if (wrong.length > 0) return showAgain(house, ctx, 'profile', session, showing({ profile, wrong }));
+  const wrong = await changeOwnProfile(deps.services, session.accountId, profile, visitor(ctx, deps.config));
+  if (wrong.length > 0) return showAgain(deps, ctx, 'profile', session, showing({ profile, wrong }));
   doneWith(ctx, 'profile', 'profile');
 }, 'profile');
 
 /** POST /account/email: the new address, or the present one that is not verified yet. It changes when its link is used. */
-export const receiveEmail = change<AccountHouse>(async (house, ctx, session, form) => {
+export const receiveEmail = change<AccountDeps>(async (deps, ctx, session, form) => {
   const email = form.get('email')?.trim() ?? '';
-  const outcome = await requestVerification(house.services, session.accountId, email, visitor(ctx, house.config));
-  if (outcome !== 'sent') return showAgain(house, ctx, 'profile', session, showing({ email, emailProblem: outcome }));
+  const outcome = await requestVerification(deps.services, session.accountId, email, visitor(ctx, deps.config));
+  if (outcome !== 'sent') return showAgain(deps, ctx, 'profile', session, showing({ email, emailProblem: outcome }));
   doneWith(ctx, 'profile', 'email-sent');
 }, 'profile');
 
 /** POST /account/language */
-export const receiveLanguage = ownChange<AccountHouse>(async (house, ctx, session, form) => {
+export const receiveLanguage = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
   const chosen = LANGUAGES.find(({ lang }) => lang === form.get('language'));
-  await changeOwnLanguage(house.services, session.accountId, chosen?.lang, visitor(ctx, house.config));
+  await changeOwnLanguage(deps.services, session.accountId, chosen?.lang, visitor(ctx, deps.config));
   keepLanguage(ctx, chosen);
   doneWith(ctx, 'profile', 'language');
 }, 'profile');

@@ -1,19 +1,19 @@
 /** The profile of a user: shown, and changed. */
 
+import type { Fact, Part } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import type { Fact, Part } from '../../pages/console/sheet.ts';
-import { momentOf, momentOrNull } from '../../pages/console/times.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { isToVerify, sendVerification } from './email-verification.service.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
-import { addressOfUser, type Subject, subjectOf, subjectToChange, userPage } from './user-page.console.ts';
+import { addressOfUser, subjectToChange, type UserSubject, userPage, userSubject } from './user-page.console.ts';
 import { userProfile } from './user-profile.service.ts';
-import { statusPiece } from './user-status.console.ts';
+import { userStatusPiece } from './user-status.console.ts';
 import { changeUser } from './users.service.ts';
 
-const valuesOf = ({ user }: Subject): Readonly<Record<string, string | undefined>> => ({
+const valuesOf = ({ user }: UserSubject): Readonly<Record<string, string | undefined>> => ({
   ...user.profile,
   login: user.login,
   email: user.email ?? undefined,
@@ -23,11 +23,11 @@ const show: ConsolePage = {
   path: '/users/:id',
   access: 'organizations',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const { user, status, home } = subject;
     const values = valuesOf(subject);
     const account: Fact[] = [
-      { label: 'Status', value: statusPiece(status) },
+      { label: 'Status', value: userStatusPiece(status) },
       { label: 'Id', value: user.id, copy: true },
       { label: 'Created', value: { moment: momentOf(user.created) } },
       { label: 'Last sign-in', value: user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) } },

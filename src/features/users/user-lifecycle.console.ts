@@ -1,25 +1,25 @@
 /** The life of a user's account: how it stands, the steps that this offers, another password, and its end. */
 import { z } from 'zod';
+import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import type { Notice } from '../../pages/console/notices.ts';
-import { formKey } from '../../pages/console/once.ts';
-import type { ConsolePage, Visit } from '../../pages/console/page.ts';
-import type { Fact } from '../../pages/console/sheet.ts';
-import { momentOf, momentOrNull } from '../../pages/console/times.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import type { PageNotice } from '../../pages/console/notices.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { formKey } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { passwordRules } from '../passwords/password-rules.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
 import { type LifecycleStep, possibleSteps } from './user-lifecycle.policy.ts';
 import { activateUser, deleteUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
-import { addressOfUser, type Subject, subjectOf, subjectToChange, USERS_HOME, userPage } from './user-page.console.ts';
-import { statusPiece } from './user-status.console.ts';
+import { addressOfUser, subjectToChange, USERS_HOME, type UserSubject, userPage, userSubject } from './user-page.console.ts';
+import { userStatusPiece } from './user-status.console.ts';
 import { changeUser } from './users.service.ts';
 
 interface Step {
   readonly label: string;
   readonly does: string;
-  readonly notice: Notice;
+  readonly notice: PageNotice;
   /** What ends with it does not come back. */
   readonly danger?: boolean;
 }
@@ -61,11 +61,11 @@ const STEPS: Readonly<Record<LifecycleStep, Step>> = {
 const ORDER = Object.keys(STEPS) as LifecycleStep[];
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/life-cycle`;
 /** Does the step make a link by which the user chooses a password? */
-const makesLink = (step: LifecycleStep, { passwordHash }: Subject['user']): boolean =>
+const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): boolean =>
   step === 'reset_password' || (step === 'activate' && passwordHash === null);
 const never = (date: Date | null) => (date === null ? { text: 'Never', soft: true } : { moment: momentOrNull(date) });
 
-function stepsOf({ user, status }: Subject): readonly LifecycleStep[] {
+function stepsOf({ user, status }: UserSubject): readonly LifecycleStep[] {
   const possible = possibleSteps({ status, hasPassword: user.passwordHash !== null });
   return ORDER.filter((step) => possible.includes(step));
 }
@@ -74,11 +74,11 @@ const show: ConsolePage = {
   path: '/users/:id/life-cycle',
   access: 'organizations',
   async show(visit) {
-    const subject = await subjectOf(visit);
+    const subject = await userSubject(visit);
     const { user, status, isChangeable } = subject;
     const home = homeOf(user.id);
     const facts: Fact[] = [
-      { label: 'Status', value: statusPiece(status) },
+      { label: 'Status', value: userStatusPiece(status) },
       { label: 'Since', value: never(user.statusChanged) },
       ...(status === 'LOCKED_OUT' ? [{ label: 'Locked until', value: never(user.lockedUntil) }] : []),
       { label: 'Created', value: { moment: momentOf(user.created) } },
@@ -108,7 +108,7 @@ const show: ConsolePage = {
 };
 
 /** @throws {ApiError} not found when there is no such step */
-function stepIn({ params }: Visit): LifecycleStep {
+function stepIn({ params }: ConsoleRequest): LifecycleStep {
   const step = ORDER.find((one) => one === params.step);
   if (step === undefined) throw notFound(params.step ?? '', 'Step');
   return step;

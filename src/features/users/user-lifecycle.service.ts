@@ -23,7 +23,7 @@ import { endApiTokens, endBrowserSessions, endOAuthTokens } from './account-stat
 import { decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
 import { lockChangeableUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
-import { deleteUser as deleteRow, updateUser } from './users.store.ts';
+import { deleteUserRow as deleteRow, updateUser } from './users.store.ts';
 
 const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, displayMessage: string]>> = {
   activate: ['user.lifecycle.activate', 'Activate user'],

@@ -1,14 +1,14 @@
 /** What the pages about one user have in common: whom they are about, what may be done to him here, the tabs from one to the other. */
 
-import type { Action, Crumb, Drawn, Visit } from '../../pages/console/page.ts';
-import { type Part, sheetPage } from '../../pages/console/sheet.ts';
+import { detailPage, type Part } from '../../pages/console/detail-page.ts';
+import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { type Access, mayCall } from '../administrators/administration.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
 import type { User } from './users.resource.ts';
-import { getUser, mayChangeUser } from './users.service.ts';
+import { getUser, isUserChangeable } from './users.service.ts';
 
 export const USERS_HOME = '/admin/users';
 export const USERS: readonly Crumb[] = [{ label: 'Users', href: USERS_HOME }];
@@ -38,7 +38,7 @@ const TABS: readonly Tab[] = [
   { label: 'Data', path: '/data', access: 'service' },
 ];
 
-export interface Subject {
+export interface UserSubject {
   readonly user: User;
   readonly status: UserStatus;
   /** The full name, else the login. */
@@ -54,7 +54,7 @@ export interface Subject {
 export const nameOf = ({ profile, login }: User): string => fullName(profile) ?? login;
 
 /** @throws {ApiError} not found */
-export async function subjectOf({ services, request, params }: Visit): Promise<Subject> {
+export async function userSubject({ services, request, params }: ConsoleRequest): Promise<UserSubject> {
   const user = await getUser(services, params.id ?? '', request);
   const home = addressOfUser(user.id);
   const name = nameOf(user);
@@ -62,25 +62,25 @@ export async function subjectOf({ services, request, params }: Visit): Promise<S
     user,
     status: statusAt(user, present()),
     name,
-    isChangeable: mayCall(request.roles, 'organizations', 'write') && (await mayChangeUser(services, user, request)),
+    isChangeable: mayCall(request.roles, 'organizations', 'write') && (await isUserChangeable(services, user, request)),
     home,
     crumbs: [...USERS, { label: name, href: home }],
   };
 }
 
 /** For a page that changes him. @throws {ApiError} not found, forbidden */
-export async function subjectToChange(visit: Visit): Promise<Subject> {
-  const subject = await subjectOf(visit);
+export async function subjectToChange(visit: ConsoleRequest): Promise<UserSubject> {
+  const subject = await userSubject(visit);
   if (!subject.isChangeable) throw forbidden();
   return subject;
 }
 
 /** One of the tabs. */
-export function userPage(visit: Visit, subject: Subject, parts: readonly Part[], actions: readonly Action[] = []): Drawn {
+export function userPage(visit: ConsoleRequest, subject: UserSubject, parts: readonly Part[], actions: readonly Action[] = []): Drawn {
   const { user, name, home, isChangeable } = subject;
   const seesAll = mayCall(visit.request.roles, 'service', 'read');
   const tabs = TABS.filter(({ access, isClose }) => seesAll || (access === 'organizations' && (isChangeable || !isClose)));
-  return sheetPage({
+  return detailPage({
     title: name,
     ...(name !== user.login && { lead: user.login }),
     crumbs: USERS,

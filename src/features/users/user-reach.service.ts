@@ -32,7 +32,7 @@ export async function findVisibleUser(executor: Executor, idOrLogin: string, req
  */
 export async function findCloselyVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const user = await findVisibleUser(executor, idOrLogin, request);
-  if (reachOf(request.roles ?? [], 'read') !== 'everything' && !(await mayChange(executor, user.id, request))) throw forbidden();
+  if (reachOf(request.roles ?? [], 'read') !== 'everything' && !(await mayChangeUser(executor, user.id, request))) throw forbidden();
   return user;
 }
 
@@ -44,7 +44,7 @@ export async function lockChangeableUser(trx: Executor, idOrLogin: string, reque
   const { id } = await findVisibleUser(trx, idOrLogin, request);
   const user = await lockUser(trx, id);
   if (user === undefined) throw notFound(idOrLogin, 'User');
-  if (!(await mayChange(trx, id, request))) throw forbidden();
+  if (!(await mayChangeUser(trx, id, request))) throw forbidden();
   return user;
 }
 
@@ -54,7 +54,7 @@ export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' |
   actor: { id, type: 'User', displayName: login },
 });
 /** May whoever asks change this user, whom he can see? */
-export async function mayChange(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
+export async function mayChangeUser(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
   const reach = reachOf(request.roles ?? [], 'write');
   if (reach === 'everything') return true;
   return isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) });

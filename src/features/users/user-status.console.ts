@@ -1,6 +1,6 @@
 /** How an account stands, in words and in colour. */
 
-import type { Piece, Tone } from '../../pages/console/sheet.ts';
+import type { Piece, Tone } from '../../pages/console/detail-page.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
 
 export const STATUSES: Readonly<Record<UserStatus, readonly [words: string, tone: Tone]>> = {
@@ -13,7 +13,7 @@ export const STATUSES: Readonly<Record<UserStatus, readonly [words: string, tone
 };
 
 /** @param status as it is now: see `statusAt` */
-export function statusPiece(status: UserStatus): Piece {
+export function userStatusPiece(status: UserStatus): Piece {
   const [text, tone] = STATUSES[status];
   return { text, tone };
 }

@@ -8,7 +8,7 @@ import { type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.po
 import { deleteUser } from './user-lifecycle.service.ts';
 import { ATTRIBUTES, givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
 import type { User } from './users.resource.ts';
-import { changeUser, createUser, getUser, listUsers, profileOf } from './users.service.ts';
+import { changeUser, createUser, getUser, listUsers, profileFields } from './users.service.ts';
 
 const link = z.object({ href: z.url(), method: z.literal('POST') });
 
@@ -46,7 +46,7 @@ export const user = z.object({
   _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),
 });
 
-export const users: readonly Endpoint[] = [
+export const userEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/users',
@@ -147,7 +147,7 @@ export function presentUser(found: User, baseUrl: string): z.input<typeof user> 
     lastLogin: writeTimeOrNull(found.lastLogin),
     lastUpdated: writeTime(found.lastUpdated),
     passwordChanged: writeTimeOrNull(found.passwordChanged),
-    profile: profileOf(found),
+    profile: profileFields(found),
     credentials: { provider: { type: 'OKTA', name: 'GATEHOUSE' } },
     _links: { self: { href: self }, ...Object.fromEntries(stepLinks) },
   };

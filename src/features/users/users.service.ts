@@ -25,7 +25,7 @@ import { mailVerification } from './email-verification.service.ts';
 import { applyStep } from './user-lifecycle.service.ts';
 import { refuseNames } from './user-names.service.ts';
 import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.service.ts';
-import { findVisibleUser, lockChangeableUser, mayChange, userTarget } from './user-reach.service.ts';
+import { findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
 import { composedName, findUserById, insertUser, readUsers, updateUser, userAttributes } from './users.store.ts';
 
@@ -70,7 +70,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
       displayMessage: 'Create user',
       request,
       targets: [userTarget(user)],
-      after: { status: user.status, profile: profileOf(user), orgId: input.orgId, depId: input.depId, roles: input.roles },
+      after: { status: user.status, profile: profileFields(user), orgId: input.orgId, depId: input.depId, roles: input.roles },
     });
     await joinGroups(trx, user, input.groupIds ?? [], request);
     if (input.sendEmail === true) await welcome(trx, services, user, request);
@@ -84,8 +84,8 @@ export const getUser = (services: Services, idOrLogin: string, request: RequestC
   findVisibleUser(services.database.knex, idOrLogin, request);
 
 /** May whoever asks change this user, whom he can see? What he does then is decided anew. */
-export const mayChangeUser = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
-  mayChange(services.database.knex, id, request);
+export const isUserChangeable = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
+  mayChangeUser(services.database.knex, id, request);
 
 const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
 
@@ -153,8 +153,8 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
         ...event,
         eventType: 'user.account.update_profile',
         displayMessage: 'Update user profile',
-        before: { profile: profileOf(before) },
-        after: { profile: profileOf(after) },
+        before: { profile: profileFields(before) },
+        after: { profile: profileFields(after) },
       });
       await tellFormerAddress(trx, before, after.email, request);
     }
@@ -180,7 +180,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
 }
 
 /** The whole profile, as the API and the audit log show it. */
-export const profileOf = ({ login, email, emailVerified, profile }: User) => ({
+export const profileFields = ({ login, email, emailVerified, profile }: User) => ({
   login,
   ...(email !== null && { email, emailVerified }),
   ...profile,
@@ -255,7 +255,7 @@ function splitProfile({ login, email, emailVerified: _, ...attributes }: UserPro
 function withProfile(before: User, change: UserChange['profile']): Partial<User> {
   if (change === undefined) return {};
   const given = 'replaceBy' in change ? change.replaceBy : change.merge;
-  const stored = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileOf(before), ...change.merge });
+  const stored = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileFields(before), ...change.merge });
   const kept = before.emailVerified && stored.email === before.email;
   return { ...stored, emailVerified: typeof given.emailVerified === 'boolean' ? isVerified({ ...stored, ...given }) : kept };
 }

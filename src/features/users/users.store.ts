@@ -127,7 +127,7 @@ export async function findTakenNames(
 }
 
 /** Removes the user with all that is his: memberships, roles, API tokens, consents. */
-export async function deleteUser(executor: Executor, id: string): Promise<void> {
+export async function deleteUserRow(executor: Executor, id: string): Promise<void> {
   await executor('users').where({ id }).delete();
 }
 

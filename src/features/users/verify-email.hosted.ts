@@ -3,12 +3,12 @@
  * sending the form. Who does it need not be signed in: the mailbox is what is proved.
  */
 import type { RouterContext } from '@koa/router';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { carryOn } from '../../pages/hosted/way.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import type { House } from '../sign-in/interactions.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { confirmEmail, readVerification } from './email-verification.service.ts';
 
 /** The link was used, replaced, or has expired, or there never was one; which of these is not told. */
@@ -19,35 +19,35 @@ export class VerificationGone extends Error {
 const tokenIn = (ctx: RouterContext): string => ctx.params.token ?? '';
 
 /** GET /verify-email/:token @throws {VerificationGone} */
-export async function verifyEmailPage(house: House, ctx: RouterContext): Promise<void> {
-  const found = await readVerification(house.services, tokenIn(ctx));
+export async function verifyEmailPage(deps: SignInDeps, ctx: RouterContext): Promise<void> {
+  const found = await readVerification(deps.services, tokenIn(ctx));
   if (found === undefined) throw new VerificationGone();
   const language = pageLanguage(ctx);
   const title = language.text('verify.title');
-  await house.pages.render(ctx, 'verify-email', {
+  await deps.pages.render(ctx, 'verify-email', {
     ...language,
     title,
     heading: title,
     account: language.text('verify.account', { name: found.user.login }),
     question: language.text('verify.question', { address: found.email }),
     action: carryOn(ctx, ctx.path),
-    hidden: house.formTokens.field(ctx),
+    hidden: deps.formTokens.field(ctx),
   });
   // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 
 /** POST /verify-email/:token @throws {VerificationGone} */
-export async function receiveVerifiedEmail(house: House, ctx: RouterContext): Promise<void> {
-  house.formTokens.verify(ctx, await readForm(ctx));
-  if ((await confirmEmail(house.services, tokenIn(ctx), visitor(ctx, house.config))) === undefined) throw new VerificationGone();
+export async function receiveVerifiedEmail(deps: SignInDeps, ctx: RouterContext): Promise<void> {
+  deps.formTokens.verify(ctx, await readForm(ctx));
+  if ((await confirmEmail(deps.services, tokenIn(ctx), visitor(ctx, deps.config))) === undefined) throw new VerificationGone();
   seeOther(ctx, carryOn(ctx, '/verified-email'));
 }
 
 /** GET /verified-email: says so, and nothing else. */
-export async function verifiedEmailPage(house: House, ctx: RouterContext): Promise<void> {
+export async function verifiedEmailPage(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const language = pageLanguage(ctx);
   const title = language.text('verify.done-title');
   const links = [{ id: 'home', href: '/', label: language.text('verify.home'), main: true }];
-  await house.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: language.text('verify.done'), links });
+  await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: language.text('verify.done'), links });
 }

@@ -3,7 +3,7 @@
 import type Koa from 'koa';
 import { isAdministrator } from '../../features/administrators/administrators.service.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
-import { ACCOUNT, type AccountPage, addressOfPage, type Session, signInFor } from '../../features/sign-in/fresh-sign-in.hosted.ts';
+import { ACCOUNT, type AccountPage, addressOfPage, type SignedInSession, signInFor } from '../../features/sign-in/fresh-sign-in.hosted.ts';
 import { isTimeZone } from '../../features/users/own-profile.service.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
@@ -11,11 +11,11 @@ import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { accountLabel } from '../hosted/facts.ts';
-import type { Framed, Problem } from '../hosted/framed.ts';
+import { APPLICATION_PARAMETER, parameterOf } from '../hosted/carried-parameters.ts';
 import { webAddress } from '../hosted/links.ts';
-import { APPLICATION_PARAMETER, parameterOf } from '../hosted/way.ts';
-import type { AccountHouse } from './account-house.ts';
+import type { DrawInFrame, FormProblem } from '../hosted/page-frame.ts';
+import { accountLabel } from '../hosted/page-models.ts';
+import type { AccountDeps } from './account-deps.ts';
 
 /** In the order of the menu. */
 const MENU: readonly (readonly [AccountPage, MessageKey])[] = [
@@ -32,48 +32,54 @@ const MENU: readonly (readonly [AccountPage, MessageKey])[] = [
 const TITLES = Object.fromEntries(MENU) as Readonly<Record<AccountPage, MessageKey>>;
 
 /** Who looks at his own pages. */
-export interface Visit {
-  readonly session: Session;
+export interface AccountRequest {
+  readonly session: SignedInSession;
   readonly user: User;
 }
 
-export type Show = (house: AccountHouse, ctx: Koa.Context, visit: Visit) => Promise<void>;
+export type Show = (deps: AccountDeps, ctx: Koa.Context, visit: AccountRequest) => Promise<void>;
 
 /** Before each page: its user is signed in, else he is asked to and led back. */
 export const ownPage =
   (page: AccountPage, show: Show) =>
-  async (house: AccountHouse, ctx: Koa.Context): Promise<void> => {
-    await noteOrigin(house, ctx);
-    const session = await house.sessions.current(ctx.req, ctx.res);
-    const user = session && (await findUser(house.services.database, session.accountId));
+  async (deps: AccountDeps, ctx: Koa.Context): Promise<void> => {
+    await noteOrigin(deps, ctx);
+    const session = await deps.sessions.current(ctx.req, ctx.res);
+    const user = session && (await findUser(deps.services.database, session.accountId));
     if (session === undefined || user === undefined) return seeOther(ctx, signInFor(page));
-    await show(house, ctx, { session, user });
+    await show(deps, ctx, { session, user });
   };
 
 /** A change was refused, so its page is shown again. */
-export async function showAgain(house: AccountHouse, ctx: Koa.Context, page: AccountPage, session: Session, show: Show): Promise<void> {
-  const user = await findUser(house.services.database, session.accountId);
+export async function showAgain(
+  deps: AccountDeps,
+  ctx: Koa.Context,
+  page: AccountPage,
+  session: SignedInSession,
+  show: Show,
+): Promise<void> {
+  const user = await findUser(deps.services.database, session.accountId);
   if (user === undefined) return seeOther(ctx, signInFor(page));
-  await show(house, ctx, { session, user });
+  await show(deps, ctx, { session, user });
 }
 
 /** Back to the page after a change. @param done names what it says then: the message `account.done.<done>` */
 export const doneWith = (ctx: Koa.Context, page: AccountPage, done?: string): void =>
   seeOther(ctx, done === undefined ? addressOfPage(page) : `${addressOfPage(page)}?done=${done}`);
 
-export type { Problem };
+export type { FormProblem };
 
 /** For what a change shows before it leads back to its page, e.g. recovery codes: in the frame of that page. */
 export const framedOn =
-  (house: AccountHouse, ctx: Koa.Context, page: AccountPage, session: Session): Framed =>
+  (deps: AccountDeps, ctx: Koa.Context, page: AccountPage, session: SignedInSession): DrawInFrame =>
   (view, framing, locals) =>
-    showAgain(house, ctx, page, session, (_house, _ctx, visit) => draw(house, ctx, visit, view, { page, ...framing }, locals));
+    showAgain(deps, ctx, page, session, (_house, _ctx, visit) => draw(deps, ctx, visit, view, { page, ...framing }, locals));
 
 export interface Drawing {
   readonly page: AccountPage;
   /** Absent: the page's own name. */
   readonly heading?: string;
-  readonly problems?: readonly Problem[] | undefined;
+  readonly problems?: readonly FormProblem[] | undefined;
   /** HTTP status; absent: as the problems say. */
   readonly status?: number | undefined;
   /** Origins of pictures. */
@@ -83,9 +89,9 @@ export interface Drawing {
 
 /** Answers with a page in the frame. @param locals of its view */
 export async function draw(
-  house: AccountHouse,
+  deps: AccountDeps,
   ctx: Koa.Context,
-  { user }: Visit,
+  { user }: AccountRequest,
   view: string,
   { page, heading, problems = [], status = problems.length > 0 ? 400 : 200, images = [], scripts = [] }: Drawing,
   locals: Record<string, unknown>,
@@ -101,26 +107,26 @@ export async function draw(
     heading: title,
     menu: MENU.map(([each, label]) => ({ href: addressOfPage(each), label: text(label), current: each === page })),
     who: accountLabel({ login: user.login, name: fullName(user.profile) ?? '' }),
-    console: await isAdministrator(house.services, user.id),
-    playground: house.playgroundPresent(ctx.req),
-    origin: await originOf(house, ctx),
+    console: await isAdministrator(deps.services, user.id),
+    playground: deps.playgroundPresent(ctx.req),
+    origin: await originOf(deps, ctx),
     notice: status === 200 && isMessageKey(key) ? text(key) : undefined,
     problems,
-    hidden: house.formTokens.field(ctx, user.id),
+    hidden: deps.formTokens.field(ctx, user.id),
     stylesheets: ['frame.css', 'account.css'],
     scripts: ['reload-when-stale.js', ...scripts],
     ...locals,
   };
-  await house.pages.render(ctx, view, all, { status, frame: 'account/frame', images });
+  await deps.pages.render(ctx, view, all, { status, frame: 'account/frame', images });
 }
 
 const COOKIE = 'gatehouse-came-from';
 
 /** Keeps for this browser session which application the user came from. */
-async function noteOrigin(house: AccountHouse, ctx: Koa.Context): Promise<void> {
+async function noteOrigin(deps: AccountDeps, ctx: Koa.Context): Promise<void> {
   const id = parameterOf(ctx, APPLICATION_PARAMETER);
-  if (id === undefined || (await wayBackTo(house, id)) === undefined) return;
-  const { secure } = house.config;
+  if (id === undefined || (await wayBackTo(deps, id)) === undefined) return;
+  const { secure } = deps.config;
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: ACCOUNT, overwrite: true } as const;
   ctx.cookies.set(prefixed(COOKIE, secure, ACCOUNT), encodeURIComponent(id), attributes);
@@ -132,16 +138,16 @@ interface Origin {
 }
 
 /** @returns the application with the address it has registered: never one out of the query. A page without the way back is better than none. */
-async function wayBackTo(house: AccountHouse, id: string): Promise<Origin | undefined> {
-  const found = id === '' ? undefined : await house.wayBack(id).catch(() => undefined);
+async function wayBackTo(deps: AccountDeps, id: string): Promise<Origin | undefined> {
+  const found = id === '' ? undefined : await deps.wayBack(id).catch(() => undefined);
   const href = webAddress(found?.clientUri);
   return found === undefined || href === undefined ? undefined : { label: found.label, href };
 }
 
 /** @returns the application that the user came from */
-const originOf = async (house: AccountHouse, ctx: Koa.Context): Promise<Origin | undefined> =>
-  (await wayBackTo(house, parameterOf(ctx, APPLICATION_PARAMETER) ?? '')) ??
-  (await wayBackTo(house, decoded(cookieIn(ctx, COOKIE, house.config.secure, ACCOUNT) ?? '')));
+const originOf = async (deps: AccountDeps, ctx: Koa.Context): Promise<Origin | undefined> =>
+  (await wayBackTo(deps, parameterOf(ctx, APPLICATION_PARAMETER) ?? '')) ??
+  (await wayBackTo(deps, decoded(cookieIn(ctx, COOKIE, deps.config.secure, ACCOUNT) ?? '')));
 
 function decoded(value: string): string {
   try {

@@ -8,52 +8,52 @@ import { passkeyNamePage, receivePasskeyName } from '../../features/passkeys/pas
 import { addPasskeyPage, receivePasskey } from '../../features/passkeys/passkey-page.account.ts';
 import { passwordPage, receivePassword } from '../../features/passwords/password.account.ts';
 import { addApp, confirmApp, newCodes, removeApp, securityPage } from '../../features/second-factors/security-page.account.ts';
-import { endOtherSessions, endSession, sessionsPage } from '../../features/sessions/sessions.account.ts';
+import { endOtherSessions, receiveEndSession, sessionsPage } from '../../features/sessions/sessions.account.ts';
 import { activityPage } from '../../features/users/activity.account.ts';
 import { dataPage, downloadData } from '../../features/users/data.account.ts';
 import { profilePage, receiveEmail, receiveLanguage, receiveProfile } from '../../features/users/profile.account.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
 import { seeOther } from '../../platform/http/see-other.ts';
-import { carryOn, SECURITY_PAGE } from '../hosted/way.ts';
-import type { AccountHouse } from './account-house.ts';
+import { carryOn, SECURITY_PAGE } from '../hosted/carried-parameters.ts';
+import type { AccountDeps } from './account-deps.ts';
 
 /** @returns a middleware for the user's own pages; other addresses go on to the next */
-export function accountPages(house: AccountHouse): Koa.Middleware {
+export function accountPages(deps: AccountDeps): Koa.Middleware {
   const back = (address: string) => (ctx: Koa.Context) => seeOther(ctx, carryOn(ctx, address));
   const router = new Router()
-    .use(refuseCrossSite(house.config))
-    .get('/account', (ctx) => applicationsPage(house, ctx))
-    .get('/account/profile', (ctx) => profilePage(house, ctx))
-    .post('/account/profile', (ctx) => receiveProfile(house, ctx))
+    .use(refuseCrossSite(deps.config))
+    .get('/account', (ctx) => applicationsPage(deps, ctx))
+    .get('/account/profile', (ctx) => profilePage(deps, ctx))
+    .post('/account/profile', (ctx) => receiveProfile(deps, ctx))
     .get('/account/email', back('/account/profile'))
-    .post('/account/email', (ctx) => receiveEmail(house, ctx))
+    .post('/account/email', (ctx) => receiveEmail(deps, ctx))
     .get('/account/language', back('/account/profile'))
-    .post('/account/language', (ctx) => receiveLanguage(house, ctx))
-    .get('/account/password', (ctx) => passwordPage(house, ctx))
-    .post('/account/password', (ctx) => receivePassword(house, ctx))
-    .get('/account/sessions', (ctx) => sessionsPage(house, ctx))
+    .post('/account/language', (ctx) => receiveLanguage(deps, ctx))
+    .get('/account/password', (ctx) => passwordPage(deps, ctx))
+    .post('/account/password', (ctx) => receivePassword(deps, ctx))
+    .get('/account/sessions', (ctx) => sessionsPage(deps, ctx))
     .get('/account/sessions/:step', back('/account/sessions'))
-    .post('/account/sessions/end', (ctx) => endSession(house, ctx))
-    .post('/account/sessions/end-others', (ctx) => endOtherSessions(house, ctx))
-    .get('/account/permissions', (ctx) => permissionsPage(house, ctx))
+    .post('/account/sessions/end', (ctx) => receiveEndSession(deps, ctx))
+    .post('/account/sessions/end-others', (ctx) => endOtherSessions(deps, ctx))
+    .get('/account/permissions', (ctx) => permissionsPage(deps, ctx))
     .get('/account/permissions/:step', back('/account/permissions'))
-    .post('/account/permissions/end', (ctx) => endPermission(house, ctx))
-    .get('/account/activity', (ctx) => activityPage(house, ctx))
-    .get('/account/data', (ctx) => dataPage(house, ctx))
-    .post('/account/data', (ctx) => downloadData(house, ctx))
-    .get(SECURITY_PAGE, (ctx) => securityPage(house, ctx))
-    .get(`${SECURITY_PAGE}/upstream`, (ctx) => finishConnection(house, ctx))
+    .post('/account/permissions/end', (ctx) => endPermission(deps, ctx))
+    .get('/account/activity', (ctx) => activityPage(deps, ctx))
+    .get('/account/data', (ctx) => dataPage(deps, ctx))
+    .post('/account/data', (ctx) => downloadData(deps, ctx))
+    .get(SECURITY_PAGE, (ctx) => securityPage(deps, ctx))
+    .get(`${SECURITY_PAGE}/upstream`, (ctx) => finishConnection(deps, ctx))
     .get(`${SECURITY_PAGE}/:step`, back(SECURITY_PAGE))
-    .post(`${SECURITY_PAGE}/app`, (ctx) => addApp(house, ctx))
-    .post(`${SECURITY_PAGE}/passkey`, (ctx) => addPasskeyPage(house, ctx))
-    .get(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => passkeyNamePage(house, ctx, next))
-    .post(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => receivePasskeyName(house, ctx, next))
-    .post(`${SECURITY_PAGE}/enroll-passkey`, (ctx) => receivePasskey(house, ctx))
-    .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(house, ctx))
-    .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(house, ctx))
-    .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(house, ctx))
-    .post(`${SECURITY_PAGE}/connect`, (ctx) => connectAccount(house, ctx))
-    .post(`${SECURITY_PAGE}/disconnect`, (ctx) => disconnectAccount(house, ctx));
+    .post(`${SECURITY_PAGE}/app`, (ctx) => addApp(deps, ctx))
+    .post(`${SECURITY_PAGE}/passkey`, (ctx) => addPasskeyPage(deps, ctx))
+    .get(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => passkeyNamePage(deps, ctx, next))
+    .post(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => receivePasskeyName(deps, ctx, next))
+    .post(`${SECURITY_PAGE}/enroll-passkey`, (ctx) => receivePasskey(deps, ctx))
+    .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(deps, ctx))
+    .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(deps, ctx))
+    .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(deps, ctx))
+    .post(`${SECURITY_PAGE}/connect`, (ctx) => connectAccount(deps, ctx))
+    .post(`${SECURITY_PAGE}/disconnect`, (ctx) => disconnectAccount(deps, ctx));
   // The router itself adds to the context what its type asks for.
   return router.routes() as Koa.Middleware;
 }

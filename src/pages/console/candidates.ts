@@ -8,8 +8,8 @@ import { departmentTree } from '../../features/organizations/departments.service
 import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import type { Visit } from './page.ts';
-import type { Candidate, Candidates } from './pick.ts';
+import type { ConsoleRequest } from './page.ts';
+import type { Candidate, Candidates } from './picker.ts';
 
 /** What does not exist, or not for him who asks, is undefined. */
 async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
@@ -24,7 +24,7 @@ async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
 const searched = (words: string): string | undefined => (words === '' ? undefined : words);
 
 /** Those within reach. */
-export const organizationsIn = ({ services, request }: Pick<Visit, 'services' | 'request'>): Candidates => ({
+export const organizationsIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { organizations } = await listOrganizations(services, { page: 1, limit: most, q: searched(words) }, request);
@@ -40,7 +40,7 @@ export const organizationsIn = ({ services, request }: Pick<Visit, 'services' | 
 const NEAREST = 3;
 
 /** @throws {ApiError} not found */
-export const departmentsIn = async ({ services, request }: Visit, orgId: string): Promise<Candidates> =>
+export const departmentsIn = async ({ services, request }: ConsoleRequest, orgId: string): Promise<Candidates> =>
   departmentsOf((await departmentTree(services, orgId, request)).departments);
 
 /** All are indented as in the tree; those that fit words are told apart by what they are in. */
@@ -71,7 +71,7 @@ export function departmentsOf(departments: readonly Department[]): Candidates {
   };
 }
 
-export const groupsIn = ({ services }: Pick<Visit, 'services'>): Candidates => ({
+export const groupsIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candidates => ({
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { items } = await listGroups(services, { q: searched(words) }, { limit: most });
@@ -83,7 +83,7 @@ export const groupsIn = ({ services }: Pick<Visit, 'services'>): Candidates => (
   },
 });
 
-export const applicationsIn = ({ services }: Pick<Visit, 'services'>): Candidates => ({
+export const applicationsIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candidates => ({
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { items } = await listApplications(services, { q: searched(words) }, { limit: most });

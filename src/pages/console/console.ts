@@ -9,10 +9,10 @@ import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { mayCall } from '../../features/administrators/administration.policy.ts';
-import { findPerson, type Person } from '../../features/administrators/administrators.service.ts';
+import { type ConsoleUser, findConsoleUser } from '../../features/administrators/administrators.service.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { endOfGrace, isSecondFactorDemanded } from '../../features/second-factors/second-factor-demand.service.ts';
-import { isFresh, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
+import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { createFormTokens, refuseCrossSite } from '../../platform/http/csrf.ts';
@@ -21,15 +21,15 @@ import { clientAddress, isForwarded, requestId } from '../../platform/http/reque
 import { seeOther } from '../../platform/http/see-other.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { momentOrNull } from './moments.ts';
 import { menuFor } from './navigation.ts';
 import { noticeIn, withNotice } from './notices.ts';
-import type { ConsolePage, Drawn, Typed, Visit } from './page.ts';
+import type { ConsolePage, ConsoleRequest, Drawn, Typed } from './page.ts';
 import { PAGES } from './pages.ts';
-import { NOT_ALLOWED, NOT_FOUND, problemsOf, refusalOf } from './refusals.ts';
-import type { Credentials } from './relying-party.ts';
+import { fieldMessages, NOT_ALLOWED, NOT_FOUND, refusalOf } from './refusals.ts';
+import type { ConsoleCredentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';
-import { type Prompt, signIn } from './sign-in.ts';
-import { momentOrNull } from './times.ts';
+import { consoleSignIn, type SignInPrompt } from './sign-in.ts';
 
 export interface ConsoleDependencies {
   readonly config: Config;
@@ -41,7 +41,7 @@ export interface ConsoleDependencies {
     current(req: IncomingMessage, res: ServerResponse): Promise<SignedIn | undefined>;
   };
   /** The application that the console is; undefined when it is not registered (any more). */
-  client(): Promise<Credentials | undefined>;
+  client(): Promise<ConsoleCredentials | undefined>;
   /** Is there a playground for this request, so that a page may lead to it? */
   playgroundPresent(req: IncomingMessage): boolean;
 }
@@ -53,20 +53,23 @@ const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
 export function adminConsole({ config, services, pages, log, sessions, client, playgroundPresent }: ConsoleDependencies): Koa.Middleware {
   const keys = services.keyring.keysOf('console');
   const own = consoleSessions({ keys, secure: config.secure });
-  const door = signIn({ config, pages, log, keys, sessions: own, client });
+  const door = consoleSignIn({ config, pages, log, keys, sessions: own, client });
   const formTokens = createFormTokens(config, services.keyring);
 
   /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
-  async function whoIs(ctx: Koa.Context, { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>): Promise<Person | Prompt> {
+  async function whoIs(
+    ctx: Koa.Context,
+    { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>,
+  ): Promise<ConsoleUser | SignInPrompt> {
     const session = await own.current(ctx);
     const browser = session && (await sessions.current(ctx.req, ctx.res));
     if (session === undefined || browser?.accountId !== session.userId) return 'login';
     if (!isMultiFactor(browser.amr) && (await isSecondFactorDemanded(services, session.userId, {}))) return 'factor';
-    if (needsFreshSignIn && !(await isFresh({ services }, browser))) return 'again';
-    return (await findPerson(services, session.userId)) ?? 'login';
+    if (needsFreshSignIn && !(await isFreshSignIn({ services }, browser))) return 'again';
+    return (await findConsoleUser(services, session.userId)) ?? 'login';
   }
 
-  const visitOf = (ctx: RouterContext, person: Person): Visit => ({
+  const visitOf = (ctx: RouterContext, person: ConsoleUser): ConsoleRequest => ({
     services,
     person,
     request: {
@@ -83,7 +86,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   });
 
   /** Draws a page in the console's frame. */
-  async function draw(ctx: Koa.Context, person: Person, page: Drawn, status = 200): Promise<void> {
+  async function draw(ctx: Koa.Context, person: ConsoleUser, page: Drawn, status = 200): Promise<void> {
     const { view, title, locals, lead, crumbs = [], actions = [], tabs = [], scripts = [], images = [] } = page;
     const frame = {
       title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
@@ -108,7 +111,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
   const forAdministrators =
-    (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: Person) => Promise<void>) =>
+    (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: ConsoleUser) => Promise<void>) =>
     async (ctx: RouterContext) => {
       const person = await whoIs(ctx, page);
       if (person === 'login') return door.begin(ctx);
@@ -126,7 +129,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const isFound = (ctx: RouterContext): boolean => Object.values(ctx.params as Record<string, string>).every(isPrintable);
 
   /** Carries out what is asked of a page by an address alone. */
-  const looked = (page: ConsolePage, look: (ctx: RouterContext, visit: Visit) => Promise<void>) =>
+  const looked = (page: ConsolePage, look: (ctx: RouterContext, visit: ConsoleRequest) => Promise<void>) =>
     forAdministrators(page, async (ctx, person) => {
       const { access, verb = 'read' } = page;
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
@@ -157,7 +160,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
         if ('goTo' in outcome) seeOther(ctx, withNotice(outcome.goTo, outcome.notice));
         else await draw(ctx, person, outcome);
       } catch (error) {
-        const problems = problemsOf(error);
+        const problems = fieldMessages(error);
         if (problems === undefined) throw error;
         await draw(ctx, person, await page.show(visit, { values: form, problems }), 400);
       }

@@ -1,7 +1,7 @@
 /** The forms of the console: all of them are drawn by one view, and read back, from what is said here about their fields. */
 import type { z } from 'zod';
 import { parse } from '../../platform/validation/parsing.ts';
-import type { Drawn, Problem, Typed } from './page.ts';
+import type { Drawn, FieldMessage, Typed } from './page.ts';
 
 export interface Option {
   readonly value: string;
@@ -150,7 +150,7 @@ function grouped<T extends { readonly group?: string }>(fields: readonly T[]): r
 const namesOf = ({ name, alias = [] }: Field): readonly string[] => [name, ...(typeof alias === 'string' ? [alias] : alias)];
 
 /** What is wrong with a field that the form has not is told of the form; `redirect_uris.1` and `redirect_uris[1]` are of `redirect_uris`. */
-function ofField({ field, message }: Problem, fields: readonly Field[]): Problem {
+function ofField({ field, message }: FieldMessage, fields: readonly Field[]): FieldMessage {
   const found =
     field === undefined
       ? undefined

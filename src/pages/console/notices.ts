@@ -97,15 +97,15 @@ const NOTICES = {
   'application-deactivated': 'The application is inactive. Nothing of it is lost.',
   'application-deleted': 'The application is deleted.',
 } as const;
-export type Notice = keyof typeof NOTICES;
+export type PageNotice = keyof typeof NOTICES;
 
 const PARAMETER = 'notice';
 
 export const noticeIn = (query: URLSearchParams): string | undefined => {
   const name = query.get(PARAMETER) ?? '';
-  return Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
+  return Object.hasOwn(NOTICES, name) ? NOTICES[name as PageNotice] : undefined;
 };
 
 /** @param path without a query */
-export const withNotice = (path: string, notice: Notice | undefined): string =>
+export const withNotice = (path: string, notice: PageNotice | undefined): string =>
   notice === undefined ? path : `${path}?${PARAMETER}=${notice}`;

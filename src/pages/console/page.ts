@@ -5,15 +5,15 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Access, Role, Verb } from '../../features/administrators/administration.policy.ts';
-import type { Person } from '../../features/administrators/administrators.service.ts';
+import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
 import type { RequestContext } from '../../features/audit/audit-event.policy.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { Notice } from './notices.ts';
+import type { PageNotice } from './notices.ts';
 
 /** One visit of an administrator to a page. */
-export interface Visit {
+export interface ConsoleRequest {
   readonly services: Services;
-  readonly person: Person;
+  readonly person: ConsoleUser;
   /** Who asks, for the services. */
   readonly request: RequestContext & { readonly roles: readonly Role[] };
   readonly req: IncomingMessage;
@@ -55,11 +55,11 @@ export interface Drawn {
 /** Where to look after a form was carried out. */
 export interface GoTo {
   readonly goTo: string;
-  readonly notice?: Notice;
+  readonly notice?: PageNotice;
 }
 
 /** Something is wrong with a posted form; without a field, with the form as a whole. */
-export interface Problem {
+export interface FieldMessage {
   readonly field?: string;
   readonly message: string;
 }
@@ -67,7 +67,7 @@ export interface Problem {
 /** What was typed before, and what is wrong with it. */
 export interface Typed {
   readonly values: URLSearchParams;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FieldMessage[];
 }
 
 /** What a page gives to be kept: answered at its address with `/download` behind it. */
@@ -88,9 +88,9 @@ export interface ConsolePage {
   /** Needs a sign-in not older than 15 minutes, with the second factor of who has one. */
   readonly needsFreshSignIn?: boolean;
   /** @throws {ApiError} */
-  show(visit: Visit, typed: Typed): Promise<Drawn>;
+  show(visit: ConsoleRequest, typed: Typed): Promise<Drawn>;
   /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */
-  receive?(visit: Visit, form: URLSearchParams): Promise<Drawn | GoTo>;
+  receive?(visit: ConsoleRequest, form: URLSearchParams): Promise<Drawn | GoTo>;
   /** Open to whom the page is open to. @throws {ApiError} */
-  download?(visit: Visit): Promise<Download>;
+  download?(visit: ConsoleRequest): Promise<Download>;
 }

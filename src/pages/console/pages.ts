@@ -1,35 +1,35 @@
 /** All pages of the console, in the order in which addresses are compared. */
 import { administrators } from '../../features/administrators/administrators.console.ts';
-import { tokens } from '../../features/api-tokens/tokens.console.ts';
+import { tokenPages } from '../../features/api-tokens/tokens.console.ts';
 import { applications } from '../../features/applications/pages.console.ts';
 import { reports } from '../../features/audit/pages.console.ts';
 import { servers } from '../../features/authorization-servers/pages.console.ts';
 import { dashboard } from '../../features/dashboard/dashboard.console.ts';
 import { eventHookPages } from '../../features/event-hooks/pages.console.ts';
 import { groupMembers } from '../../features/groups/group-members.console.ts';
-import { groups } from '../../features/groups/groups.console.ts';
+import { groupPages } from '../../features/groups/groups.console.ts';
 import { identityProviderUserPages } from '../../features/identity-providers/linked-users.console.ts';
 import { identityProviderPages } from '../../features/identity-providers/pages.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
-import { departments } from '../../features/organizations/departments.console.ts';
-import { members } from '../../features/organizations/members.console.ts';
-import { organizations } from '../../features/organizations/organizations.console.ts';
+import { departmentPages } from '../../features/organizations/departments.console.ts';
+import { memberPages } from '../../features/organizations/members.console.ts';
+import { organizationPages } from '../../features/organizations/organizations.console.ts';
 import { passwordPolicyPages } from '../../features/passwords/passwords.console.ts';
 import { sessionLifetimes } from '../../features/sessions/session-lifetimes.console.ts';
 import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
-import { users } from '../../features/users/pages.console.ts';
+import { userPages } from '../../features/users/pages.console.ts';
 import type { ConsolePage } from './page.ts';
 
 export const PAGES: readonly ConsolePage[] = [
   dashboard,
-  ...tokens,
+  ...tokenPages,
   ...applications,
-  ...organizations,
-  ...departments,
-  ...members,
-  ...users,
-  ...groups,
+  ...organizationPages,
+  ...departmentPages,
+  ...memberPages,
+  ...userPages,
+  ...groupPages,
   ...groupMembers,
   ...servers,
   ...sessionLifetimes,

@@ -1,5 +1,5 @@
 /** Lists in pages: which piece an address asks for, and the address of the next one. */
-import type { Pager } from './sheet.ts';
+import type { Pager } from './detail-page.ts';
 
 /** Rows of a page. */
 export const LIMIT = 20;

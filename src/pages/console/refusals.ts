@@ -2,7 +2,7 @@
 
 import { LAST_SUPER_ADMIN } from '../../features/users/user-lifecycle.policy.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import type { Drawn, Problem } from './page.ts';
+import type { Drawn, FieldMessage } from './page.ts';
 
 const CAUSE = /^([\w.-]+): ([\s\S]*)$/;
 const WRONG_STATE = 'E0000038';
@@ -17,7 +17,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 /** @returns what is wrong with a form; undefined when the error is about something else */
-export function problemsOf(error: unknown): readonly Problem[] | undefined {
+export function fieldMessages(error: unknown): readonly FieldMessage[] | undefined {
   if (!(error instanceof ApiError)) return undefined;
   // `…current state: the organization has members`
   if (error.errorCode === WRONG_STATE) {
@@ -52,7 +52,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   if (error.status === 404) return NOT_FOUND;
   if (error.status === 403 && error.errorCode !== WRONG_STATE) return NOT_ALLOWED;
   if (error.status === 429) return refusal(429, 'Others are searching just now', 'Try again in a moment.');
-  const problems = problemsOf(error);
+  const problems = fieldMessages(error);
   return (
     problems &&
     refusal(

@@ -13,7 +13,7 @@ const TIMEOUT_SECONDS = 10;
 /** Who signs in is all that the console wants to know; what he may do is asked of the database at each request. */
 const SCOPE = 'openid';
 
-export interface Credentials {
+export interface ConsoleCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
 }
@@ -31,19 +31,19 @@ export const newSecrets = (): Secrets => ({
   codeVerifier: client.randomPKCECodeVerifier(),
 });
 
-export interface RelyingParty {
+export interface ConsoleClient {
   /** @param prompt `login`: the password is asked for even where somebody is signed in */
-  authorizationUrl(credentials: Credentials, secrets: Secrets, prompt?: 'login'): Promise<URL>;
+  authorizationUrl(credentials: ConsoleCredentials, secrets: Secrets, prompt?: 'login'): Promise<URL>;
   /**
    * @param query of the authorization response
    * @throws {ProtocolProblem} when the server refused, or what came cannot be believed
    */
-  redeem(credentials: Credentials, secrets: Secrets, query: string): Promise<{ readonly userId: string; readonly idToken: string }>;
+  redeem(credentials: ConsoleCredentials, secrets: Secrets, query: string): Promise<{ readonly userId: string; readonly idToken: string }>;
   /** Where the browser goes to sign out. @param idToken absent: the server asks before it signs out */
-  endSessionUrl(credentials: Credentials, idToken: string | undefined): URL;
+  endSessionUrl(credentials: ConsoleCredentials, idToken: string | undefined): URL;
 }
 
-export function relyingParty(config: Config): RelyingParty {
+export function consoleClient(config: Config): ConsoleClient {
   const redirectUri = `${config.baseUrl}/admin/callback`;
   const issuer = issuerOf(config.baseUrl, BUILT_IN);
   // Known without asking: it is the same service.
@@ -57,7 +57,7 @@ export function relyingParty(config: Config): RelyingParty {
     authorization_response_iss_parameter_supported: true,
   };
 
-  function configure({ clientId, clientSecret }: Credentials): client.Configuration {
+  function configure({ clientId, clientSecret }: ConsoleCredentials): client.Configuration {
     const made = new client.Configuration(server, clientId, undefined, client.ClientSecretBasic(clientSecret));
     made.timeout = TIMEOUT_SECONDS;
     made[client.customFetch] = backChannel(config);

@@ -13,7 +13,7 @@ import { seeOther } from '../../platform/http/see-other.ts';
 import { transactionCookies, transactionFields } from '../../platform/http/transactions.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { withNotice } from './notices.ts';
-import { type Credentials, newSecrets, relyingParty } from './relying-party.ts';
+import { type ConsoleCredentials, consoleClient, newSecrets } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
 
 /** A longer address would not fit into a cookie with the rest. */
@@ -36,7 +36,7 @@ const NO_TRANSACTION = new ProtocolProblem(
   'This sign-in was finished before, took longer than ten minutes, or was begun in another browser or under another address of this service.',
 );
 
-export interface SignInParts {
+export interface ConsoleSignInParts {
   readonly config: Config;
   readonly pages: Pages;
   readonly log: Logger;
@@ -44,22 +44,22 @@ export interface SignInParts {
   readonly keys: Keys;
   readonly sessions: ConsoleSessions;
   /** The application that the console is; undefined when it is not registered (any more). */
-  client(): Promise<Credentials | undefined>;
+  client(): Promise<ConsoleCredentials | undefined>;
 }
 
 /** `login`: perhaps as somebody else. `again`: for a page that needs a fresh sign-in. `factor`: the second factor alone. */
-export type Prompt = 'login' | 'again' | 'factor';
+export type SignInPrompt = 'login' | 'again' | 'factor';
 
 export interface SignIn {
-  begin(ctx: Koa.Context, prompt?: Prompt): Promise<void>;
+  begin(ctx: Koa.Context, prompt?: SignInPrompt): Promise<void>;
   /** Answers `GET /admin/callback`. */
   finish(ctx: Koa.Context): Promise<void>;
   /** Ends the console's session, and then the browser's. */
   signOut(ctx: Koa.Context): Promise<void>;
 }
 
-export function signIn({ config, pages, log, keys, sessions, client }: SignInParts): SignIn {
-  const party = relyingParty(config);
+export function consoleSignIn({ config, pages, log, keys, sessions, client }: ConsoleSignInParts): SignIn {
+  const party = consoleClient(config);
   const transactions = transactionCookies({
     kind: 'console-transaction',
     schema: transaction,
@@ -69,7 +69,7 @@ export function signIn({ config, pages, log, keys, sessions, client }: SignInPar
     secure: config.secure,
   });
 
-  async function credentials(): Promise<Credentials> {
+  async function credentials(): Promise<ConsoleCredentials> {
     const found = await client();
     if (found === undefined) throw NOT_REGISTERED;
     return found;

@@ -1,5 +1,5 @@
 /** Addresses that an application's registration names (OpenID Connect Dynamic Client Registration 1.0 section 2), made fit for a page. */
-import type { ApplicationFacts } from './facts.ts';
+import type { ApplicationFacts } from './page-models.ts';
 
 /** @returns the address when a link may lead there: http and https only, never `javascript:` or `data:` */
 export const webAddress = (uri: string | undefined): string | undefined =>

@@ -3,10 +3,10 @@
  * (platform/database/notifications.ts), and out of date for a few seconds at most when the telling was lost.
  */
 
-import { soon } from '../clock/timeout.ts';
+import { withTimeout } from '../clock/timeout.ts';
 import { timings } from '../clock/timings.ts';
 
-export class Known<T> {
+export class CachedValue<T> {
   /** Counts the changes, so that what was read before one does not count as fresh after it. */
   #changes = 0;
   #value: T | undefined;
@@ -27,7 +27,7 @@ export class Known<T> {
     if (performance.now() < this.#freshUntil && this.#value !== undefined) return this.#value;
     this.#reading ??= this.#begin();
     const { meanwhile } = this;
-    return meanwhile === undefined ? this.#reading : soon(this.#reading, () => this.#value ?? meanwhile);
+    return meanwhile === undefined ? this.#reading : withTimeout(this.#reading, () => this.#value ?? meanwhile);
   }
 
   /** It has changed, here or elsewhere: whoever asks from now on gets what was read after that. */

@@ -3,7 +3,7 @@
 import { timings } from './timings.ts';
 
 /** @returns what the work yields, or soon something else @throws what the work throws within that time */
-export async function soon<T, Other>(work: Promise<T>, otherwise: () => Other): Promise<T | Other> {
+export async function withTimeout<T, Other>(work: Promise<T>, otherwise: () => Other): Promise<T | Other> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Other>((resolve) => {
     timer = setTimeout(() => resolve(otherwise()), timings.optional);

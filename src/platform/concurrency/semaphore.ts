@@ -2,10 +2,10 @@
 import { Overloaded } from '../database/database-failures.ts';
 
 /** Runs the work when it is its turn. @throws {Overloaded} without having begun it, when too many wait already */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** @param atOnce works that go on together @param mostWaiting works that wait for their turn */
-export function takingTurns(atOnce: number, mostWaiting: number): Turns {
+export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore {
   let free = atOnce;
   const waiting: (() => void)[] = [];
 

@@ -8,7 +8,7 @@ import { epochSeconds, present } from '../clock/clock.ts';
 import type { Keys } from './secrets.ts';
 
 /** One kind of sealed content. */
-export interface Seal<T> {
+export interface Sealer<T> {
   /** @returns a compact JWE */
   seal(content: T): Promise<string>;
   /** @returns undefined when the value is expired, altered, of another kind, or sealed under another key */
@@ -25,7 +25,7 @@ export interface SealOptions<T> {
   readonly seconds: number;
 }
 
-export function sealing<T extends object>({ kind, schema, keys, seconds }: SealOptions<T>): Seal<T> {
+export function sealing<T extends object>({ kind, schema, keys, seconds }: SealOptions<T>): Sealer<T> {
   return {
     seal: (content) =>
       new EncryptJWT({ content })

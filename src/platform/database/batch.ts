@@ -22,7 +22,7 @@ interface Waiting<Question, Answer> {
  * @param most questions in one statement
  * @returns what asks one question
  */
-export function together<Question, Answer>(
+export function batch<Question, Answer>(
   ask: (pool: pg.Pool, questions: readonly Question[]) => Promise<readonly Answer[]>,
   most: number,
 ): (pool: pg.Pool, question: Question) => Promise<Answer> {

@@ -22,7 +22,7 @@ export interface Message {
 }
 
 export interface Mailer {
-  /** @throws {Refused} when no further attempt is of use */
+  /** @throws {MailRefused} when no further attempt is of use */
   send(message: Message): Promise<void>;
   /** @throws when the server cannot be reached, or refuses the login */
   verify(): Promise<void>;
@@ -31,7 +31,7 @@ export interface Mailer {
 }
 
 /** The server takes this mail neither now nor later. */
-export class Refused extends Error {
+export class MailRefused extends Error {
   override readonly name = 'Refused';
 }
 
@@ -80,7 +80,7 @@ export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience
       try {
         await transport.sendMail(mail);
       } catch (error) {
-        throw isFinal(error) ? new Refused((error as Error).message, { cause: error }) : error;
+        throw isFinal(error) ? new MailRefused((error as Error).message, { cause: error }) : error;
       }
     },
     async verify() {
@@ -118,7 +118,7 @@ const LONGEST_WORDS = 300;
 
 /** @param error what `send` or `verify` threw */
 export function failureOf(error: unknown): MailFailure {
-  const { code, command, response, message } = (error instanceof Refused ? error.cause : error) as Readonly<Record<string, unknown>>;
+  const { code, command, response, message } = (error instanceof MailRefused ? error.cause : error) as Readonly<Record<string, unknown>>;
   const words = String(response ?? message)
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim();

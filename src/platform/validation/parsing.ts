@@ -5,11 +5,11 @@ import { type FieldProblem, validation } from '../errors/errors.ts';
 /** @throws {ApiError} validation */
 export function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, { error: inWords });
-  if (!parsed.success) throw validation(problemsOf(parsed.error));
+  if (!parsed.success) throw validation(schemaProblems(parsed.error));
   return parsed.data;
 }
 
-export const problemsOf = ({ issues }: z.ZodError): FieldProblem[] => issues.flatMap(problems);
+export const schemaProblems = ({ issues }: z.ZodError): FieldProblem[] => issues.flatMap(problems);
 
 function problems(issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {

@@ -7,7 +7,7 @@ import { digest, type Keyring, randomToken } from '../../platform/crypto/secrets
 import type { Database } from '../../platform/database/database.ts';
 import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { cookies } from '../servers/cookies.ts';
-import { deviceNow, isSeenLongAgo, noteDevice, SESSION_DEVICE, type SessionDevice } from '../servers/session-device.ts';
+import { deviceNow, isSeenLongAgo, SESSION_DEVICE, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { providerOf, SESSION_PROVIDER, setProvider } from '../servers/session-provider.ts';
 import { noteSessionDevice, renewSession, strengthenSession } from '../storage/protocol-state.store.ts';
 import { isActive } from '../token/account.ts';
@@ -20,7 +20,7 @@ export interface BrowserSessionParts {
   readonly keyring: Keyring;
 }
 
-export interface BrowserSession {
+export interface ProtocolSession {
   /** Names the session inside the service, and opens nothing. */
   readonly uid: string;
   readonly accountId: string;
@@ -64,7 +64,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
 
   return {
     /** Who looks at a page is seen: his session notes it, at most once in some minutes. @returns undefined also when its user may not sign in any more */
-    async current(req: IncomingMessage, res: ServerResponse): Promise<BrowserSession | undefined> {
+    async current(req: IncomingMessage, res: ServerResponse): Promise<ProtocolSession | undefined> {
       const { session } = await read(req, res);
       if (session.accountId === undefined) return undefined;
       const user = await findUser(database, session.accountId);
@@ -93,7 +93,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
       const session = new provider.Session();
       session.loginAccount({ accountId, amr: [...amr] });
       setProvider(session, idp);
-      noteDevice(session, servers.parts.describe(req));
+      storeSessionDevice(session, servers.parts.describe(req));
       const lifetime = sessionLifetime(signIn, session.loginTs);
       await session.save(lifetime);
       ctx.cookies.set(names?.session ?? '', session.jti, { ...long, maxAge: lifetime * 1000 });

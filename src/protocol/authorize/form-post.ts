@@ -1,6 +1,6 @@
 /** The form_post response mode (OAuth 2.0 Form Post Response Mode): the answer goes to the redirect URI as a form that the browser posts. */
 
-import type { ResponseMode } from '../library/undocumented.ts';
+import type { ResponseMode } from '../library/patches.ts';
 import { applicationOrigins, originOf } from '../servers/application-origins.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { type ProtocolPages, requestedLocales } from '../servers/error-pages.ts';

@@ -12,7 +12,7 @@ import type { DemandReason } from '../../features/second-factors/second-factor.p
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { NoteRefusal } from '../servers/refusals.ts';
-import { noteDevice, type SessionDevice } from '../servers/session-device.ts';
+import { type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { noteProvider } from '../servers/session-provider.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
@@ -130,7 +130,7 @@ export function promptRules(
       if (account === undefined || client === undefined) return undefined;
       nameSession(ctx.oidc, server.key);
       noteProvider(ctx);
-      if (ctx.oidc.session !== undefined) noteDevice(ctx.oidc.session, describe(ctx.req));
+      if (ctx.oidc.session !== undefined) storeSessionDevice(ctx.oidc.session, describe(ctx.req));
       tellAcr(ctx);
       const named = new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)]);
       const requested = [...named].flatMap((name) => byName.get(name) ?? []);

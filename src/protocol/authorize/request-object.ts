@@ -24,7 +24,7 @@ import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
 import { PARAMETERS } from './parameters.ts';
 import { words } from './scope.ts';
 
-export type Parameters = Record<string, string | string[] | undefined>;
+export type RequestParameters = Record<string, string | string[] | undefined>;
 
 const BY_SECRET = ['HS256', 'HS384', 'HS512'];
 const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256'];
@@ -53,7 +53,7 @@ export interface SecretGuard {
 }
 
 export interface Merged {
-  readonly parameters: Parameters;
+  readonly parameters: RequestParameters;
   /** Why the request must be refused once it is known where to tell it. */
   readonly refusal: errors.OIDCProviderError | undefined;
 }
@@ -103,7 +103,7 @@ export function requestObjects(rules: RequestObjectRules) {
   }
 
   /** @throws {errors.InvalidRequestObject} */
-  async function read(jwt: string, query: Parameters, guard: SecretGuard): Promise<Parameters> {
+  async function read(jwt: string, query: RequestParameters, guard: SecretGuard): Promise<RequestParameters> {
     const client = typeof query.client_id === 'string' ? await rules.findClient(query.client_id) : undefined;
     if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
     const payload = await verify(jwt, client, guard);
@@ -119,7 +119,7 @@ export function requestObjects(rules: RequestObjectRules) {
   }
 
   /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
-  return async ({ request, ...query }: Parameters, guard: SecretGuard): Promise<Merged> => {
+  return async ({ request, ...query }: RequestParameters, guard: SecretGuard): Promise<Merged> => {
     if (request === undefined || request === '') return { parameters: query, refusal: undefined };
     if (Array.isArray(request))
       return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice') };
@@ -158,7 +158,7 @@ function headerOf(jwt: string): { alg?: string; typ?: string } {
 }
 
 /** @throws {errors.InvalidRequestObject} a value that no parameter can have */
-function parametersOf(payload: JWTPayload): Parameters {
+function parametersOf(payload: JWTPayload): RequestParameters {
   // Claims that are no parameters are ignored, whatever they are (RFC 9101 section 4).
   const entries = Object.entries(payload).filter(([name]) => PARAMETERS.has(name));
   return Object.fromEntries(
@@ -181,7 +181,7 @@ function requireSame(name: string, inQuery: string | string[] | undefined, inObj
 
 const WAY_BACK = ['response_type', 'response_mode', 'redirect_uri', 'state', 'scope'];
 
-function unverified(jwt: string): Parameters {
+function unverified(jwt: string): RequestParameters {
   try {
     const payload = decodeJwt(jwt);
     return Object.fromEntries(WAY_BACK.flatMap((name) => (typeof payload[name] === 'string' ? [[name, payload[name]]] : [])));

@@ -6,10 +6,10 @@ import type { Context } from 'koa';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors } from '../library/oidc-provider.ts';
-import { readForm } from '../servers/form.ts';
+import { readProtocolForm } from '../servers/form.ts';
 import { deliversToken } from './nonce.ts';
 import { describable, PARAMETERS, repeated } from './parameters.ts';
-import type { Merged, Parameters } from './request-object.ts';
+import type { Merged, RequestParameters } from './request-object.ts';
 import { defaultScopes, words } from './scope.ts';
 import { isReturnable } from './state.ts';
 
@@ -29,9 +29,9 @@ export const asRequested = (ctx: Context): AsRequested =>
   ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined, refusal: undefined };
 
 /** The parameters with the service's defaults in place. */
-function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Parameters {
+function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): RequestParameters {
   // RFC 6749 section 3.1: a parameter without a value is treated as if it were omitted.
-  const prepared: Parameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  const prepared: RequestParameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
   // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
   if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
   if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes);
@@ -48,13 +48,13 @@ function withDefaults(parameters: Parameters, scopes: readonly Scope[]): Paramet
 /** A posted request means the same as one by GET (OpenID Connect Core section 3.1.2.1). */
 async function takeParametersFromForm(ctx: Context): Promise<void> {
   if (!ctx.is('application/x-www-form-urlencoded')) throw new errors.InvalidRequest('the parameters must be form encoded');
-  ctx.querystring = await readForm(ctx);
+  ctx.querystring = await readProtocolForm(ctx);
   ctx.method = 'GET';
 }
 
 /** No parameter of OAuth or OpenID Connect holds a control character (RFC 6749 appendix A), and PostgreSQL cannot store the first of them. */
-function takeUnprintable(parameters: Parameters): errors.OIDCProviderError | undefined {
-  const isBad = (name: string, value: Parameters[string]): boolean => {
+function takeUnprintable(parameters: RequestParameters): errors.OIDCProviderError | undefined {
+  const isBad = (name: string, value: RequestParameters[string]): boolean => {
     // In JSON they can be written in other characters.
     const isEscaped = name === 'claims' && typeof value === 'string' && /\\u00[01]/i.test(value);
     return isEscaped || ![name, ...[value ?? []].flat()].every(isPrintable);
@@ -76,7 +76,7 @@ const NOT_STORED = new Set(['request', 'id_token_hint']);
 /** By these the refusal finds its way back; each is bounded by what is registered, or above. */
 const KEPT = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'nonce', 'scope']);
 
-function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefined {
+function takeTooLong(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const long = Object.entries(LONGEST).find(([name, most]) => [parameters[name] ?? ''].flat().some(({ length }) => length > most));
   const bytes = Object.entries(parameters)
     .filter(([name]) => !NOT_STORED.has(name))
@@ -96,7 +96,7 @@ function takeTooLong(parameters: Parameters): errors.OIDCProviderError | undefin
 }
 
 /** What OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider refuses it too, but without a description. */
-function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | undefined {
+function takeNotOffered(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const { request_uri: byReference, registration } = parameters;
   if (typeof byReference === 'string') {
     parameters.request_uri = undefined;
@@ -110,7 +110,7 @@ function takeNotOffered(parameters: Parameters): errors.OIDCProviderError | unde
 const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', 'wap'];
 
 /** What the library lets pass: values outside a list, and twice what it does not know. Twice what it knows it refuses by itself. */
-function takeInvalid(parameters: Parameters): errors.OIDCProviderError | undefined {
+function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const twice = repeated(Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name))));
   if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
   const { display } = parameters;
@@ -132,10 +132,10 @@ function takeInvalid(parameters: Parameters): errors.OIDCProviderError | undefin
 export async function prepareAuthorization(
   ctx: Context,
   scopes: readonly Scope[],
-  merge: (query: Parameters) => Promise<Merged>,
+  merge: (query: RequestParameters) => Promise<Merged>,
 ): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
-  const query: Parameters = { ...ctx.query };
+  const query: RequestParameters = { ...ctx.query };
   const unprintable = takeUnprintable(query);
   const { parameters, refusal: refused } = await merge(query);
   // Each is asked, for each also takes out what the library must not see; the first is told.

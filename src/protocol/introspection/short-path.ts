@@ -13,7 +13,7 @@ import { repeated } from '../authorize/parameters.ts';
 import { words } from '../authorize/scope.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { Client, Provider } from '../library/oidc-provider.ts';
-import { profileOf } from '../servers/client-settings.ts';
+import { effectiveProfile } from '../servers/client-settings.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { isPlainForm, noteForm, readText } from '../servers/form.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
@@ -90,7 +90,8 @@ async function userinfo(
   const { aud, claims: requested, clientId, scope } = found.payload;
   const client = await provider.Client.find(String(clientId));
   if (client === undefined) return undefined;
-  if (aud !== undefined || requested !== undefined || !opensUserinfo(profileOf(client, server), new Set(words(scope)))) return undefined;
+  if (aud !== undefined || requested !== undefined || !opensUserinfo(effectiveProfile(client, server), new Set(words(scope))))
+    return undefined;
   const told = await claims.forUserinfo(account, userClaims(account), String(scope));
   return Object.fromEntries(userinfoClaims.filter((name) => name in told).map((name) => [name, told[name]]));
 }

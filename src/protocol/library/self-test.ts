@@ -10,7 +10,7 @@ import type { AuthorizationServer } from '../../features/authorization-servers/a
 import { CLIENT_SETTINGS, type ClientSettings } from '../servers/client-settings.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import { accessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
-import { touchUndocumented } from './undocumented.ts';
+import { applyPatches } from './patches.ts';
 
 const ISSUER = 'https://self-test.example/oauth/v1';
 
@@ -60,7 +60,7 @@ export async function selfTest(): Promise<void> {
     features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
-  touchUndocumented(provider, {
+  applyPatches(provider, {
     signingAlgs: new Set([SELF_TEST_KEY.alg]),
     formPost: async () => {},
     judge: async () => void asked.push('judgement'),

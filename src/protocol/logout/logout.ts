@@ -16,7 +16,7 @@ import { applicationOrigins } from '../servers/application-origins.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { cookies } from '../servers/cookies.ts';
 import type { ProtocolPages } from '../servers/error-pages.ts';
-import { readForm } from '../servers/form.ts';
+import { readProtocolForm } from '../servers/form.ts';
 
 export interface LogoutParts {
   readonly provider: Provider;
@@ -105,7 +105,7 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   const { provider, pages, keyring, config, endSession } = parts;
   ctx.set('Cache-Control', 'no-store');
   // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
-  const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readForm(ctx)) } : ctx.query);
+  const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readProtocolForm(ctx)) } : ctx.query);
   const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
   const named = hint?.client ?? (await namedClient(provider, parameters.client_id));
   if (hint !== undefined && parameters.client_id !== undefined && parameters.client_id !== hint.client.clientId) {

@@ -38,5 +38,5 @@ export function clientSettings(client: object): ClientSettings {
 }
 
 /** Whose rules count for a client's requests. @param client absent: not known yet */
-export const profileOf = (client: object | undefined, server: { readonly profile: Profile }): Profile =>
+export const effectiveProfile = (client: object | undefined, server: { readonly profile: Profile }): Profile =>
   (client && clientSettings(client).profile) ?? server.profile;

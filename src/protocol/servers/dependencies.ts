@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
-import type { Credentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
+import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
-import type { UnansweredRequests } from '../authorize/unanswered.ts';
+import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';
@@ -27,7 +27,7 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   readonly unanswered: UnansweredRequests;
   /** Checks user name and password. @throws {TooManyFailures} */
-  authenticate(credentials: Credentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
+  authenticate(credentials: PasswordCredentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
   noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */

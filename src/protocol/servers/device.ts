@@ -21,7 +21,7 @@ export const freshDeviceId = (): string => deviceIdOf(newDevice());
  * Takes note of the browser of an authorization request.
  * @returns to be called once it is answered: a browser without the cookie is given one, if it was given a code
  */
-export function noteDevice(ctx: KoaContextWithOIDC, config: Config): () => void {
+export function deviceCookie(ctx: KoaContextWithOIDC, config: Config): () => void {
   const known = deviceOf(ctx, config);
   const device = known ?? newDevice();
   const request = requestStateOf(ctx);

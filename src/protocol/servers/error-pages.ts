@@ -1,8 +1,8 @@
 /** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
 
-import { soon } from '../../platform/clock/timeout.ts';
+import { withTimeout } from '../../platform/clock/timeout.ts';
 import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
-import { type WayBack, wayBackTo } from '../logout/way-back.ts';
+import { type ClientLink, wayBackTo } from '../logout/client-link.ts';
 import { sayWhenToComeAgain } from './errors.ts';
 
 export interface ProtocolPages {
@@ -26,7 +26,7 @@ interface ProtocolErrorPage {
   readonly code: string;
   readonly description: string;
   /** The application that sent the user here, once it is known. */
-  readonly application: WayBack | undefined;
+  readonly application: ClientLink | undefined;
   readonly uiLocales: string | undefined;
 }
 
@@ -63,7 +63,7 @@ interface ShownError extends Pick<ProtocolErrorPage, 'status' | 'code' | 'descri
 
 /** Shows the error page, with the way back to the application where one is known, and says when to come again where that helps. */
 export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, { cause, ...error }: ShownError): Promise<void> {
-  const client = await soon(
+  const client = await withTimeout(
     applicationOf(ctx).catch(() => undefined),
     () => undefined,
   );

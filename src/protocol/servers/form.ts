@@ -19,7 +19,7 @@ const noted = new WeakMap<IncomingMessage, string>();
 export const noteForm = (req: IncomingMessage, text: string): void => void noted.set(req, text);
 
 /** @throws {errors.InvalidRequest} when it is too large, or did not come whole */
-export async function readForm(ctx: Context): Promise<string> {
+export async function readProtocolForm(ctx: Context): Promise<string> {
   const known = noted.get(ctx.req);
   if (known !== undefined) return known;
   const text = await readText(ctx.req, BODY_LIMIT).catch(() => {
@@ -32,7 +32,7 @@ export async function readForm(ctx: Context): Promise<string> {
 
 /** @throws {errors.InvalidRequest} a parameter that is there twice, known or not (RFC 6749 section 3.2) */
 export async function refuseRepeated(ctx: Context): Promise<void> {
-  const twice = repeated(parse(await readForm(ctx)));
+  const twice = repeated(parse(await readProtocolForm(ctx)));
   if (twice !== undefined) throw new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
 }
 

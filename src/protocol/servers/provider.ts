@@ -27,8 +27,8 @@ import { checkAssertion } from '../client-authentication/client-assertion.ts';
 import { mayIntrospect } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from '../library/oidc-provider.ts';
+import { applyPatches } from '../library/patches.ts';
 import { sharePrototypes } from '../library/request-prototypes.ts';
-import { touchUndocumented } from '../library/undocumented.ts';
 import { ClientAdapter } from '../storage/client-adapter.ts';
 import { createDirectory } from '../storage/directory.ts';
 import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.ts';
@@ -44,15 +44,15 @@ import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
 import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
-import { CLIENT_SETTINGS, clientSettings, profileOf } from './client-settings.ts';
+import { CLIENT_SETTINGS, clientSettings, effectiveProfile } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './error-pages.ts';
 import { verificationKeys } from './keys.ts';
 import { noteRefusals, rememberError } from './refusals.ts';
+import { requestPipeline } from './request-pipeline.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
-import { stepsAround } from './steps.ts';
 
 /** What a server is built from. */
 export interface ServerFoundation extends AuthorizationServerParts {
@@ -166,9 +166,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     findAccount: accounts,
     discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
     extraParams: {
-      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, profileOf(ctx.oidc.client, server))),
+      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
       nonce: (ctx) =>
-        onAuthorize(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, profileOf(ctx.oidc.client, server))),
+        onAuthorize(ctx, () =>
+          checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server)),
+        ),
       scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
       idp: (ctx) => onAuthorize(ctx, () => checkIdp(ctx, directory.identityProvider)),
       idp_scope: (ctx) => onAuthorize(ctx, () => checkIdpScope(ctx)),
@@ -190,7 +192,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
 
   const provider = new Provider(issuer, configuration);
   sharePrototypes(provider, config.secure);
-  touchUndocumented(provider, {
+  applyPatches(provider, {
     signingAlgs: offer.signingAlgs,
     formPost: formPostMode(deps.pages),
     async judge(token) {
@@ -221,7 +223,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
-  provider.use(stepsAround({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, ...deps }));
+  provider.use(requestPipeline({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, ...deps }));
   const { wrongSecrets } = deps;
   const userinfoClaims = [...USER_CLAIMS, ...announced];
   const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets };

@@ -29,7 +29,7 @@ export const deviceNow = ({ userAgent, ipAddress }: Omit<SessionDevice, 'seen'>)
 });
 
 /** To be called where a session is begun or used, before it is saved. */
-export function noteDevice(session: object, seen: Omit<SessionDevice, 'seen'>): void {
+export function storeSessionDevice(session: object, seen: Omit<SessionDevice, 'seen'>): void {
   (session as Seen)[SESSION_DEVICE] = deviceNow(seen);
 }
 

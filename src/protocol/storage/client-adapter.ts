@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { secretContext } from '../../features/applications/applications.service.ts';
+import { applicationSecretContext } from '../../features/applications/applications.service.ts';
 import { findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -58,7 +58,9 @@ export class ClientDirectory {
     const found = await findApplicationWithSecrets(this.database.knex, id);
     if (found === undefined || found.application.status !== 'ACTIVE') return undefined;
     const { application } = found;
-    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) => this.keyring.open(sealed, secretContext(secretId)));
+    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) =>
+      this.keyring.open(sealed, applicationSecretContext(secretId)),
+    );
     const settings = application.settings;
     const own: ClientSettings = {
       label: application.label,

@@ -4,7 +4,7 @@
  * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
-import { together } from '../../platform/database/batch.ts';
+import { batch } from '../../platform/database/batch.ts';
 import { isBrokenConnection } from '../../platform/database/database-failures.ts';
 
 /** Numbers in the column `model`. Never reuse one. */
@@ -141,7 +141,7 @@ async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.Query
   }
 }
 
-const findModels = together(async (pool, looks: readonly Look[]) => {
+const findModels = batch(async (pool, looks: readonly Look[]) => {
   const rows = await ask<ModelRow & { readonly place: number }>(pool, { values: columnsOf(looks), ...FIND });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
   for (const row of rows) {
@@ -167,7 +167,7 @@ const findSessionsBy = (column: 'id' | 'uid') => {
         FROM oidc_payload s ${withAccount('s')}
         WHERE s.${column} = asked.value AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS}
           AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
-  return together(async (pool, looks: readonly Look[]) => {
+  return batch(async (pool, looks: readonly Look[]) => {
     const query = { name: `find-sessions-by-${column}`, text, values: columnsOf(looks) };
     const rows = await ask<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(pool, query);
     const found: (FoundSession | undefined)[] = looks.map(() => undefined);

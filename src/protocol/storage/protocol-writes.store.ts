@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 import { endSuccessor } from './refresh-leeway.store.ts';
-import { hour, inserting, isUnused, listed, type Use, writeShared } from './shared-writes.store.ts';
+import { hour, inserting, isUnused, type SingleUse, valueList, writeShared } from './shared-writes.store.ts';
 
 /** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
 export interface Extension extends StoredKey {
@@ -31,7 +31,7 @@ export interface WriteSet {
   readonly inserts: readonly StoredModel[];
   /** Updates only: a session that was ended meanwhile is not brought back, nor is an id that was replaced meanwhile. */
   readonly sessions: readonly SessionSave[];
-  readonly uses: readonly Use[];
+  readonly uses: readonly SingleUse[];
   readonly extensions: readonly Extension[];
   readonly deletes: readonly StoredKey[];
   readonly sessionClients: readonly SessionClient[];
@@ -68,7 +68,7 @@ export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<
 }
 
 /** Writes what a further use within the leeway yields, in place of what the first one was given. @throws {AlreadyUsed} */
-async function writeAgain(pool: pg.Pool, set: WriteSet, again: Use, now: number): Promise<void> {
+async function writeAgain(pool: pg.Pool, set: WriteSet, again: SingleUse, now: number): Promise<void> {
   const client = await pool.connect();
   let broken: unknown;
   try {
@@ -133,7 +133,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const whileAnswering = set.bySession ? whileHeld : [];
 
   if (set.inserts.length > 0) {
-    const rows = put(JSON.stringify(set.inserts.map((row) => listed(row))), 'text');
+    const rows = put(JSON.stringify(set.inserts.map((row) => valueList(row))), 'text');
     parts.push(`inserted AS (${inserting(rows, [...whileMet, ...whileAnswering].join(' AND ') || 'true')})`);
   }
   set.sessions.forEach((row, index) => {
@@ -169,7 +169,7 @@ const countOf = (name: string, parts: number, first = 0): string =>
 const onlyIf = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 
 /** Of values that could not be used: is one still there, so that it was used before, and not revoked? */
-export async function wasUsed(pool: pg.Pool, uses: readonly Use[]): Promise<boolean> {
+export async function wasUsed(pool: pg.Pool, uses: readonly SingleUse[]): Promise<boolean> {
   for (const { id, model, serverKey } of uses) {
     const { rowCount } = await pool.query({
       name: 'was-used',

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { MODELS, type StoredKey } from './protocol-state.store.ts';
-import type { Use } from './shared-writes.store.ts';
+import type { SingleUse } from './shared-writes.store.ts';
 
 /** Seconds by which a replaced successor counts as used: beyond any leeway. */
 const LONG_AGO = 3600;
@@ -32,7 +32,7 @@ export async function hasUnusedSuccessor(pool: pg.Pool, token: StoredKey, grantI
  * @param now epoch seconds
  * @returns false where the token cannot be used again: its leeway is over, or its successor was used or revoked
  */
-export async function endSuccessor(client: pg.PoolClient, use: Use, now: number): Promise<boolean> {
+export async function endSuccessor(client: pg.PoolClient, use: SingleUse, now: number): Promise<boolean> {
   const { rows } = await client.query<{ grant_id: string }>({
     name: 'lock-used-token',
     text: `SELECT grant_id FROM oidc_payload WHERE ${KEY} AND expires_at > to_timestamp($4::float8) AND consumed_at > to_timestamp($4::float8 - $5::integer)

@@ -8,7 +8,7 @@ import type { Belongings } from '../../features/claims/claims.resource.ts';
 import { Provider } from '../library/oidc-provider.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';
 import type { Extension, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
-import type { Use } from './shared-writes.store.ts';
+import type { SingleUse } from './shared-writes.store.ts';
 
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
 
@@ -16,7 +16,7 @@ const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model =
 class PendingWrites implements WriteSet {
   inserts: StoredModel[] = [];
   sessions: SessionSave[] = [];
-  uses: Use[] = [];
+  uses: SingleUse[] = [];
   extensions: Extension[] = [];
   deletes: StoredKey[] = [];
   sessionClients: SessionClient[] = [];

@@ -3,11 +3,11 @@
  * travel as one statement and are committed once; each learns for itself whether its use succeeded. What else is written is in protocol-writes.ts.
  */
 import type pg from 'pg';
-import { together } from '../../platform/database/batch.ts';
+import { batch } from '../../platform/database/batch.ts';
 import { MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 
 /** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
-export interface Use extends StoredKey {
+export interface SingleUse extends StoredKey {
   /** Seconds after the first use during which a further one replaces what the first was given (refresh-leeway.ts); 0: exactly one succeeds. */
   readonly leeway: number;
 }
@@ -15,7 +15,7 @@ export interface Use extends StoredKey {
 export interface SharedWrite {
   readonly inserts: readonly StoredModel[];
   /** Without it the rows are new whatever happens. */
-  readonly use: Use | undefined;
+  readonly use: SingleUse | undefined;
   /** Epoch seconds. */
   readonly now: number;
 }
@@ -36,7 +36,7 @@ export const inserting = (rows: string, condition: string): string =>
       expires_at = excluded.expires_at, exp_hour = excluded.exp_hour`;
 
 /** A row as `inserting` reads it. @param request the number of the use that it depends on, from 1 */
-export const listed = (row: StoredModel, request?: number): object => ({
+export const valueList = (row: StoredModel, request?: number): object => ({
   id: row.id,
   request,
   model: MODELS[row.model],
@@ -82,7 +82,7 @@ const WAITING = using(1, true);
 
 async function send(pool: pg.Pool, requests: readonly SharedWrite[], waits = false): Promise<boolean[]> {
   const uses = requests.flatMap(({ use }) => use ?? []);
-  const rows = requests.flatMap(({ inserts, use }) => inserts.map((row) => listed(row, use && uses.indexOf(use) + 1)));
+  const rows = requests.flatMap(({ inserts, use }) => inserts.map((row) => valueList(row, use && uses.indexOf(use) + 1)));
   const [now] = requests.map((request) => request.now);
   const values = uses.flatMap(({ id, model, serverKey }) => [id, MODELS[model], serverKey]);
   const { rows: met } = await pool.query<{ readonly request: number }>({
@@ -93,8 +93,8 @@ async function send(pool: pg.Pool, requests: readonly SharedWrite[], waits = fal
   return requests.map(({ use }) => use === undefined || succeeded.has(uses.indexOf(use) + 1));
 }
 
-const sendTogether = together((pool, requests: readonly SharedWrite[]) => send(pool, requests), MOST);
-const sendWaiting = together((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
+const sendTogether = batch((pool, requests: readonly SharedWrite[]) => send(pool, requests), MOST);
+const sendWaiting = batch((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
 
 /**
  * What travels with others waits for no row: it would hold theirs meanwhile, and whoever removes many rows holds them in an order of his own. A use whose

@@ -8,7 +8,7 @@ import { idTokenClaims, USER_CLAIMS, userClaims } from '../../features/claims/cl
 import { opensUserinfo, USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
 import { words } from '../authorize/scope.ts';
 import { type Configuration, errors, Provider } from '../library/oidc-provider.ts';
-import { clientSettings, profileOf } from '../servers/client-settings.ts';
+import { clientSettings, effectiveProfile } from '../servers/client-settings.ts';
 import type { Account, FoundModel } from '../storage/protocol-state.store.ts';
 import { currentRequest } from '../storage/request-state.ts';
 import type { ServerClaims } from './server-claims.ts';
@@ -34,7 +34,7 @@ export const userinfoJudge =
   async ({ model, payload }) => {
     const client = await Provider.ctx?.oidc.provider.Client.find(String(payload.clientId));
     if (client === undefined) return;
-    const profile = profileOf(client, server);
+    const profile = effectiveProfile(client, server);
     if (model === 'AccessToken' && opensUserinfo(profile, new Set(words(payload.scope)))) return;
     const helpful = profile === 'openid' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
     const names = `${helpful.slice(0, -1).join(', ')} or ${helpful.at(-1)}`;

@@ -4,7 +4,7 @@
  */
 import { parse } from 'node:querystring';
 import type { Context } from 'koa';
-import { readForm } from '../servers/form.ts';
+import { readProtocolForm } from '../servers/form.ts';
 import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
 
@@ -31,7 +31,7 @@ export function clientInHeader({ headers }: Context): string | undefined {
  */
 export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, clientId: string | undefined): Promise<string | undefined> {
   if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
-  const body = await readForm(ctx);
+  const body = await readProtocolForm(ctx);
   const form = parse(body);
   const namesClient = clientId !== undefined && form.client_id === undefined;
   if (namesClient) delete ctx.req.headers.authorization;
@@ -56,7 +56,7 @@ export async function prepareBearer(ctx: Context, format: AccessTokenFormat): Pr
   const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1];
   if (bearer !== undefined) ctx.req.headers.authorization = `Bearer ${await format.handleOf(bearer)}`;
   if (ctx.method !== 'POST' || !ctx.is('application/x-www-form-urlencoded')) return;
-  const body = await readForm(ctx);
+  const body = await readProtocolForm(ctx);
   const presented = parse(body).access_token;
   handOver(ctx, typeof presented === 'string' ? `access_token=${encodeURIComponent(await format.handleOf(presented))}` : body);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createApplication, secretContext } from '../../../src/features/applications/applications.service.ts';
+import { applicationSecretContext, createApplication } from '../../../src/features/applications/applications.service.ts';
 import { findApplicationWithSecrets } from '../../../src/features/applications/applications.store.ts';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import type { Change } from '../../../src/platform/database/notifications.ts';
@@ -93,7 +93,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
     const { knex } = api.services.database;
     const stored = await findApplicationWithSecrets(knex, created.id);
     const [sealed] = stored?.sealedSecrets ?? [];
-    assert.equal(api.services.keyring.open(sealed?.sealed ?? '', secretContext(sealed?.id ?? '')), secret);
+    assert.equal(api.services.keyring.open(sealed?.sealed ?? '', applicationSecretContext(sealed?.id ?? '')), secret);
     const rows = [await knex('audit_events').select('*'), await knex('application_secrets').select('*')];
     assert.doesNotMatch(JSON.stringify(rows), /thirty-two/);
   });

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from '../sign-in/house.ts';
+import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from '../sign-in/deps.ts';
 
 const PATH = '/interaction/default/uid-2';
 const COOKIE = cookieOf('uid-2');
 
-let house: House;
+let deps: House;
 before(async () => {
-  house = await openHouse();
-  house.interactions.set('uid-2', CONSENT);
+  deps = await openHouse();
+  deps.interactions.set('uid-2', CONSENT);
 });
-after(() => house.close());
+after(() => deps.close());
 
 test('the dialog names the application, the account, and what the application really gets (decisions, consent dialog)', async () => {
-  const answer = await house.get(PATH, COOKIE);
+  const answer = await deps.get(PATH, COOKIE);
   const html = await answer.text();
   assert.equal(answer.status, 200);
   assert.match(html, /<h1>Allow Fern &amp; Sons to use your account\?<\/h1>/);
@@ -28,7 +28,7 @@ test('the dialog names the application, the account, and what the application re
 });
 
 test('only optional scopes are check boxes, none of them ticked, and a scope without a title shows its name', async () => {
-  const html = await (await house.get(PATH, COOKIE)).text();
+  const html = await (await deps.get(PATH, COOKIE)).text();
   const boxes = html.match(/<input [^>]*type="checkbox"[^>]*>/g) ?? [];
   assert.deepEqual(
     boxes.map((box) => /value="([^"]*)"/.exec(box)?.[1]),
@@ -40,8 +40,8 @@ test('only optional scopes are check boxes, none of them ticked, and a scope wit
 
 test('links lead to the policies of the application, never to a script', async () => {
   const application = { ...CONSENT.application, policyUri: 'https://fern.example/privacy', tosUri: 'javascript:alert(1)' };
-  house.interactions.set('links', { ...CONSENT, uid: 'links', application });
-  const html = await (await house.get('/interaction/default/links', cookieOf('links'))).text();
+  deps.interactions.set('links', { ...CONSENT, uid: 'links', application });
+  const html = await (await deps.get('/interaction/default/links', cookieOf('links'))).text();
   assert.match(html, /<a href="https:\/\/fern\.example\/privacy"[^>]*rel="noopener noreferrer">Privacy policy<\/a>/);
   assert.doesNotMatch(html, /javascript:|Terms of service/);
 });
@@ -61,17 +61,17 @@ for (const [ticked, granted] of [
   test(`Allow with [${ticked}] ticked grants [${granted}]: what is required, and what was offered and ticked`, async () => {
     const form = new URLSearchParams({ decision: 'allow' });
     for (const scope of ticked) form.append('scope', scope);
-    const answer = await house.post(`${PATH}/consent`, form, COOKIE);
+    const answer = await deps.post(`${PATH}/consent`, form, COOKIE);
     assert.equal(answer.status, 303);
     assert.equal(answer.headers.get('location'), '/oauth/v1/default/authorize/uid-2');
-    assert.deepEqual(house.results.at(-1), { uid: 'uid-2', result: { consent: { scopes: granted } } });
+    assert.deepEqual(deps.results.at(-1), { uid: 'uid-2', result: { consent: { scopes: granted } } });
   });
 }
 
 for (const decision of ['deny', 'ALLOW', '']) {
   test(`the decision "${decision}" denies with access_denied (OpenID Connect Core 3.1.2.6)`, async () => {
-    await house.post(`${PATH}/consent`, { decision, scope: 'mail' }, COOKIE);
-    assert.deepEqual(house.results.at(-1)?.result, {
+    await deps.post(`${PATH}/consent`, { decision, scope: 'mail' }, COOKIE);
+    assert.deepEqual(deps.results.at(-1)?.result, {
       error: 'access_denied',
       error_description: 'The user did not allow the access',
     });
@@ -79,16 +79,16 @@ for (const decision of ['deny', 'ALLOW', '']) {
 }
 
 test('consent cannot be given while the interaction asks to sign in', async () => {
-  house.interactions.set('uid-1', LOGIN);
-  const count = house.results.length;
-  const answer = await house.post('/interaction/default/uid-1/consent', { decision: 'allow' }, cookieOf('uid-1'));
+  deps.interactions.set('uid-1', LOGIN);
+  const count = deps.results.length;
+  const answer = await deps.post('/interaction/default/uid-1/consent', { decision: 'allow' }, cookieOf('uid-1'));
   assert.match(await answer.text(), /id="sign-in-form"/);
-  assert.equal(house.results.length, count);
+  assert.equal(deps.results.length, count);
 });
 
 test('a dialog posted by another site is refused', async () => {
-  const count = house.results.length;
-  const answer = await house.post(`${PATH}/consent`, { decision: 'allow' }, { ...COOKIE, origin: 'null' });
+  const count = deps.results.length;
+  const answer = await deps.post(`${PATH}/consent`, { decision: 'allow' }, { ...COOKIE, origin: 'null' });
   assert.equal(answer.status, 403);
-  assert.equal(house.results.length, count);
+  assert.equal(deps.results.length, count);
 });

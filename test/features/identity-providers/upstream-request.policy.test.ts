@@ -5,7 +5,7 @@ import { completeIdentityProvider, type IdentityProviderType } from '../../../sr
 import {
   areScopes,
   canReauthenticate,
-  isFresh,
+  isFreshResponse,
   upstreamParameters,
 } from '../../../src/features/identity-providers/upstream-request.policy.ts';
 
@@ -32,12 +32,12 @@ test('who can be told to authenticate anew', () => {
 test('an authentication is fresh within max_age and the clocks’ difference, and never older than a session may be', () => {
   const limits = { begun: 1000, maxAge: 100, longest: 500, skew: 10 };
   assert.deepEqual(
-    [889, 890, 1000].map((at) => isFresh(at, limits)),
+    [889, 890, 1000].map((at) => isFreshResponse(at, limits)),
     [false, true, true],
   );
-  assert.equal(isFresh(undefined, limits), true, 'a provider that does not tell is believed');
+  assert.equal(isFreshResponse(undefined, limits), true, 'a provider that does not tell is believed');
   assert.deepEqual(
-    [489, 490].map((at) => isFresh(at, { ...limits, maxAge: undefined })),
+    [489, 490].map((at) => isFreshResponse(at, { ...limits, maxAge: undefined })),
     [false, true],
   );
 });

@@ -6,7 +6,7 @@ import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { importUsers } from '../../../src/features/import/user-import.service.ts';
 import { firstStart } from '../../../src/features/settings/first-start.service.ts';
 import { createPasswordLink, usePasswordLink } from '../../../src/features/sign-in/one-time-links.service.ts';
-import { authenticate } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import { loadConfig } from '../../../src/platform/config/config.ts';
 import { unique } from '../../api/people.ts';
 import {
@@ -137,7 +137,7 @@ describe('what is asked of passwords', () => {
     const { knex } = api.services.database;
     assert.equal((await knex('users').where({ id }).first()).password_hash, null);
     assert.equal((await history(id)).length, 1);
-    assert.equal(await authenticate(api.services, { username: login, password: GOOD }, SYSTEM), undefined);
+    assert.equal(await authenticatePassword(api.services, { username: login, password: GOOD }, SYSTEM), undefined);
     const { body } = await api.call('POST', '/authn', { username: login, password: GOOD });
     assert.equal(body.errorCode, 'E0000004', 'it is no expired one that could be replaced');
   });
@@ -171,7 +171,7 @@ it('warns of a poor ADMIN_PASSWORD at the first start, which goes on: the operat
     await firstStart({ ...services, config, log }, () => {});
     assert.match(lines.join(''), /ADMIN_PASSWORD is a poor password/);
     assert.ok(!lines.join('').includes('admin12345'));
-    assert.ok(await authenticate(services, { username: 'admin', password: 'admin12345' }, SYSTEM));
+    assert.ok(await authenticatePassword(services, { username: 'admin', password: 'admin12345' }, SYSTEM));
   } finally {
     await close();
   }

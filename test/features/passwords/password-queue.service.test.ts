@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import { MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
-import { takingTurns } from '../../../src/platform/concurrency/semaphore.ts';
+import { createSemaphore } from '../../../src/platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../../src/platform/database/database-failures.ts';
 import { createClient, post } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';
@@ -21,7 +21,7 @@ function held() {
 }
 
 test('works go on so many at once, wait in their order, and are refused where too many wait', async () => {
-  const turns = takingTurns(2, 3);
+  const turns = createSemaphore(2, 3);
   const { release, until } = held();
   const begun: number[] = [];
   const works = Array.from({ length: 5 }, (_, n) =>

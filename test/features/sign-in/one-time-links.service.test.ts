@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
 import { createPasswordLink, readPasswordLink, usePasswordLink } from '../../../src/features/sign-in/one-time-links.service.ts';
-import { authenticate } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
 import type { Services } from '../../../src/platform/database/dependencies.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
@@ -55,7 +55,7 @@ describe('links to choose a password (OWASP Forgot Password Cheat Sheet, "URL To
       assert.equal((await readPasswordLink(services, token))?.id, works ? id : undefined);
       assert.equal((await use(token))?.id, works ? id : undefined);
       assert.equal((await row(id)).status, works ? 'ACTIVE' : status);
-      const signedIn = await authenticate(services, { username: login, password: PASSWORD }, SYSTEM);
+      const signedIn = await authenticatePassword(services, { username: login, password: PASSWORD }, SYSTEM);
       assert.equal(signedIn?.id, works ? id : undefined);
     });
   }
@@ -66,7 +66,7 @@ describe('links to choose a password (OWASP Forgot Password Cheat Sheet, "URL To
     const used = await Promise.all(passwords.map((password) => usePasswordLink(services, { token, password }, VISITOR)));
     const winners = passwords.filter((_, turn) => used[turn] !== undefined);
     assert.equal(winners.length, 1);
-    assert.equal((await authenticate(services, { username: login, password: winners[0] ?? '' }, SYSTEM))?.id, id);
+    assert.equal((await authenticatePassword(services, { username: login, password: winners[0] ?? '' }, SYSTEM))?.id, id);
     assert.equal(await use(token), undefined);
     const events = await services.database.knex('audit_events').where({ event_type: 'user.account.update_password' });
     assert.equal(events.filter(({ actor }) => actor.id === id).length, 1);

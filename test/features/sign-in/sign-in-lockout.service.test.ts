@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type RequestContext, SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
 import { countFailedSignIn, networkOf, TooManyFailures } from '../../../src/features/sign-in/failure-limits.service.ts';
-import { authenticate } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
 import { loadConfig } from '../../../src/platform/config/config.ts';
 import type { Services } from '../../../src/platform/database/dependencies.ts';
@@ -32,7 +32,7 @@ describe('lockout and limits of sign-in (decisions, "Users sign in")', () => {
   const newUser = async (): Promise<{ id: string; login: string }> =>
     createUser(services, { profile: { login: `user-${randomBytes(6).toString('hex')}` }, password: PASSWORD, activate: true }, SYSTEM);
   const signIn = async (login: string, password: string, request = newAddress(), device?: string): Promise<boolean> =>
-    (await authenticate(services, { username: login, password, device }, request)) !== undefined;
+    (await authenticatePassword(services, { username: login, password, device }, request)) !== undefined;
   const fail = async (login: string, times: number, device?: string): Promise<void> => {
     for (let n = 0; n < times; n += 1) assert.equal(await signIn(login, 'wrong', newAddress(), device), false);
   };
@@ -177,7 +177,7 @@ describe('lockout and limits of sign-in (decisions, "Users sign in")', () => {
     const unlimited = { ...services, config: loadConfig({ RATE_LIMITS: 'off' }) };
     const { login } = await newUser();
     const address = newAddress();
-    const tryIn = (password: string) => authenticate(unlimited, { username: login, password }, address);
+    const tryIn = (password: string) => authenticatePassword(unlimited, { username: login, password }, address);
     await Promise.all(Array.from({ length: 110 }, () => tryIn('wrong')));
     assert.equal(await tryIn(PASSWORD), undefined);
     const key = `sign-in:${address.ipAddress}`;

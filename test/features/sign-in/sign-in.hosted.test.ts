@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ALICE, cookieOf, type House, LOGIN, openHouse } from './house.ts';
+import { ALICE, cookieOf, type House, LOGIN, openHouse } from './deps.ts';
 
 const PATH = '/interaction/default/uid-1';
 const COOKIE = cookieOf('uid-1');
 const MARKUP = `"><script>alert(1)</script>'&`;
 
-let house: House;
+let deps: House;
 before(async () => {
-  house = await openHouse();
-  house.interactions.set('uid-1', LOGIN);
+  deps = await openHouse();
+  deps.interactions.set('uid-1', LOGIN);
 });
-after(() => house.close());
+after(() => deps.close());
 
 const form = (over: Record<string, string> = {}) => ({ username: ALICE.login, password: ALICE.password, ...over });
 const policyOf = (answer: Response): string => answer.headers.get('content-security-policy') ?? '';
 
 test('the page has the published hooks and what password managers look for (management-api, HTML hooks)', async () => {
-  const answer = await house.get(PATH, COOKIE);
+  const answer = await deps.get(PATH, COOKIE);
   const html = await answer.text();
   assert.equal(answer.status, 200);
   assert.match(html, /<html lang="en" dir="ltr">/);
@@ -33,19 +33,17 @@ test('the page has the published hooks and what password managers look for (mana
 });
 
 test('login_hint fills in the user name, which can be changed (OpenID Connect Core 3.1.2.1)', async () => {
-  house.interactions.set('hint', { ...LOGIN, uid: 'hint', loginHint: MARKUP });
-  const html = await (await house.get('/interaction/default/hint', cookieOf('hint'))).text();
+  deps.interactions.set('hint', { ...LOGIN, uid: 'hint', loginHint: MARKUP });
+  const html = await (await deps.get('/interaction/default/hint', cookieOf('hint'))).text();
   assert.match(html, /value="&#34;&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;&#39;&amp;"/);
   assert.match(html, /<input id="password"[^>]* autofocus>/);
 });
 
 test('nothing that an application or a visitor says becomes markup', async () => {
   const application = { id: 'a', label: MARKUP, logoUri: 'https://cdn.example/"><script>', clientUri: 'javascript:alert(1)' };
-  house.interactions.set('markup', { ...LOGIN, uid: 'markup', application, loginHint: MARKUP });
-  const shown = await (await house.get('/interaction/default/markup', cookieOf('markup'))).text();
-  const again = await (
-    await house.post('/interaction/default/markup/login', { username: MARKUP, password: '' }, cookieOf('markup'))
-  ).text();
+  deps.interactions.set('markup', { ...LOGIN, uid: 'markup', application, loginHint: MARKUP });
+  const shown = await (await deps.get('/interaction/default/markup', cookieOf('markup'))).text();
+  const again = await (await deps.post('/interaction/default/markup/login', { username: MARKUP, password: '' }, cookieOf('markup'))).text();
   for (const html of [shown, again]) assert.doesNotMatch(html, /<script(?! defer src="\/assets\/)|javascript:/);
 });
 
@@ -55,19 +53,19 @@ test('a logo is shown from https only, and its origin is named in the policy', a
     ['http://cdn.example/logo.png', false],
     ['javascript:alert(1)', false],
   ] as const) {
-    house.interactions.set('logo', { ...LOGIN, uid: 'logo', application: { ...LOGIN.application, logoUri } });
-    const answer = await house.get('/interaction/default/logo', cookieOf('logo'));
+    deps.interactions.set('logo', { ...LOGIN, uid: 'logo', application: { ...LOGIN.application, logoUri } });
+    const answer = await deps.get('/interaction/default/logo', cookieOf('logo'));
     assert.equal((await answer.text()).includes('class="logo"'), shown, logoUri);
     assert.equal(policyOf(answer).includes("img-src 'self' data: https://cdn.example;"), shown, logoUri);
   }
 });
 
 test('right credentials end the step with the account and amr pwd (RFC 8176), and the browser goes on by 303', async () => {
-  const answer = await house.post(`${PATH}/login`, form(), COOKIE);
+  const answer = await deps.post(`${PATH}/login`, form(), COOKIE);
   assert.equal(answer.status, 303);
   assert.equal(answer.headers.get('location'), '/oauth/v1/default/authorize/uid-1');
   assert.equal(answer.headers.get('cache-control'), 'no-store');
-  assert.deepEqual(house.results.at(-1), { uid: 'uid-1', result: { login: { accountId: house.aliceId, amr: ['pwd'] } } });
+  assert.deepEqual(deps.results.at(-1), { uid: 'uid-1', result: { login: { accountId: deps.aliceId, amr: ['pwd'] } } });
 });
 
 for (const [what, over] of [
@@ -75,9 +73,9 @@ for (const [what, over] of [
   ['an unknown user', { username: 'nobody' }],
 ] as const) {
   test(`${what} is answered alike: the form again, the user name kept, the password not`, async () => {
-    const before = house.results.length;
+    const before = deps.results.length;
     const sent = form(over);
-    const answer = await house.post(`${PATH}/login`, sent, COOKIE);
+    const answer = await deps.post(`${PATH}/login`, sent, COOKIE);
     const html = await answer.text();
     assert.equal(answer.status, 400);
     assert.match(html, /<title>Error: Sign in/);
@@ -88,12 +86,12 @@ for (const [what, over] of [
     assert.ok(html.includes(`value="${sent.username}"`));
     assert.ok(!html.includes(sent.password));
     assert.match(policyOf(answer), /form-action 'self' https:\/\/fern\.example;/);
-    assert.equal(house.results.length, before);
+    assert.equal(deps.results.length, before);
   });
 }
 
 test('what is missing is told beside each field and in the summary', async () => {
-  const html = await (await house.post(`${PATH}/login`, { username: '  ' }, COOKIE)).text();
+  const html = await (await deps.post(`${PATH}/login`, { username: '  ' }, COOKIE)).text();
   for (const field of ['username', 'password']) {
     assert.ok(html.includes(`<a href="#${field}">Enter your`));
     assert.match(html, new RegExp(`<input id="${field}"[^>]* aria-describedby="${field}-problem">`));
@@ -101,13 +99,13 @@ test('what is missing is told beside each field and in the summary', async () =>
 });
 
 test('"Return to" the application ends the step with access_denied (OpenID Connect Core 3.1.2.6)', async () => {
-  const answer = await house.post(`${PATH}/cancel`, {}, COOKIE);
+  const answer = await deps.post(`${PATH}/cancel`, {}, COOKIE);
   assert.equal(answer.status, 303);
-  assert.deepEqual(house.results.at(-1)?.result, { error: 'access_denied', error_description: 'The user did not sign in' });
+  assert.deepEqual(deps.results.at(-1)?.result, { error: 'access_denied', error_description: 'The user did not sign in' });
 });
 
 test('a form of another site is refused before any password is checked', async () => {
-  const answer = await house.post(`${PATH}/login`, form(), { ...COOKIE, origin: 'https://evil.example' });
+  const answer = await deps.post(`${PATH}/login`, form(), { ...COOKIE, origin: 'https://evil.example' });
   const html = await answer.text();
   assert.equal(answer.status, 403);
   assert.match(html, /id="error-code">form_refused</);
@@ -115,7 +113,7 @@ test('a form of another site is refused before any password is checked', async (
 });
 
 test('the address of a form, asked for without one, leads back to the page', async () => {
-  const answer = await house.get(`${PATH}/login`, COOKIE);
+  const answer = await deps.get(`${PATH}/login`, COOKIE);
   assert.equal(answer.status, 303);
   assert.equal(answer.headers.get('location'), PATH);
 });

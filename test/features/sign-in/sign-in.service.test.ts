@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type RequestContext, SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { hashPassword, isOutdated } from '../../../src/features/passwords/passwords.service.ts';
-import { authenticate, noteSignIn } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword, noteSignIn } from '../../../src/features/sign-in/sign-in.service.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
 import type { Services } from '../../../src/platform/database/dependencies.ts';
 import { testServices } from '../../support/management-api.ts';
@@ -50,12 +50,12 @@ describe('sign-in (decisions, "Users sign in")', () => {
   ];
   for (const [what, username, password, login] of attempts) {
     it(`${login === undefined ? 'refuses' : 'accepts'} ${what}`, async () => {
-      assert.equal((await authenticate(services, { username, password }, REQUEST))?.login, login);
+      assert.equal((await authenticatePassword(services, { username, password }, REQUEST))?.login, login);
     });
   }
 
   it('notes the sign-in, with its event, under the user who signed in', async () => {
-    const user = await authenticate(services, { username: 'twin-one', password: PASSWORD }, REQUEST);
+    const user = await authenticatePassword(services, { username: 'twin-one', password: PASSWORD }, REQUEST);
     assert.ok(user);
     const { knex } = services.database;
     const lastLogin = async () => (await knex('users').where({ id: user.id }).first()).last_login;
@@ -83,11 +83,11 @@ describe('sign-in (decisions, "Users sign in")', () => {
       await knex('users').where({ id }).update({ password_hash: passwordHash });
       const before = await knex('users').where({ id }).first();
 
-      assert.equal(await authenticate(services, { username: login, password: 'wrong' }, REQUEST), undefined);
+      assert.equal(await authenticatePassword(services, { username: login, password: 'wrong' }, REQUEST), undefined);
       assert.equal((await knex('users').where({ id }).first()).password_hash, passwordHash, 'a wrong password changes nothing');
 
       const signedIn = await Promise.all(
-        Array.from({ length: 20 }, () => authenticate(services, { username: login, password: PASSWORD }, REQUEST)),
+        Array.from({ length: 20 }, () => authenticatePassword(services, { username: login, password: PASSWORD }, REQUEST)),
       );
       assert.deepEqual(new Set(signedIn.map((user) => user?.id)), new Set([id]), 'twenty at once all get in');
       const after = await knex('users').where({ id }).first();
@@ -96,7 +96,7 @@ describe('sign-in (decisions, "Users sign in")', () => {
       assert.deepEqual(after.password_changed, before.password_changed);
       assert.deepEqual(after.last_updated, before.last_updated);
 
-      assert.equal((await authenticate(services, { username: login, password: PASSWORD }, REQUEST))?.id, id);
+      assert.equal((await authenticatePassword(services, { username: login, password: PASSWORD }, REQUEST))?.id, id);
       assert.equal((await knex('users').where({ id }).first()).password_hash, after.password_hash, 'hashed anew once');
     });
   }
@@ -110,7 +110,7 @@ describe('sign-in (decisions, "Users sign in")', () => {
     await change('users')
       .where({ id })
       .update({ password_hash: anew, password_changed: new Date(1) });
-    const signIn = authenticate(services, { username: 'changing', password: PASSWORD }, REQUEST);
+    const signIn = authenticatePassword(services, { username: 'changing', password: PASSWORD }, REQUEST);
     const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
     while ((await knex.raw(waits)).rows.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await change.commit();
@@ -120,7 +120,7 @@ describe('sign-in (decisions, "Users sign in")', () => {
 
   it('notes a failure without what was typed', async () => {
     const { knex } = services.database;
-    await authenticate(services, { username: 'my-password-by-mistake', password: 'another-secret' }, REQUEST);
+    await authenticatePassword(services, { username: 'my-password-by-mistake', password: 'another-secret' }, REQUEST);
     const event = await knex('audit_events').orderBy('seq', 'desc').first();
     assert.equal(event.event_type, 'user.authentication.failure');
     assert.deepEqual(event.outcome, { result: 'FAILURE', reason: 'UNKNOWN_USER' });

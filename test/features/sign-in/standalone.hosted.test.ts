@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ALICE, type House, openHouse } from './house.ts';
+import { ALICE, type House, openHouse } from './deps.ts';
 
-let house: House;
+let deps: House;
 before(async () => {
-  house = await openHouse();
+  deps = await openHouse();
 });
-after(() => house.close());
+after(() => deps.close());
 
 /** Opens the page as a fresh browser: its cookie, and the token in the form. */
 async function open(path = '/signin'): Promise<{ html: string; cookie: string; csrf: string }> {
-  const answer = await house.get(path);
+  const answer = await deps.get(path);
   const html = await answer.text();
   const csrf = /name="csrf" value="([\w-]+)"/.exec(html)?.[1] ?? '';
   return { html, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '', csrf };
@@ -29,21 +29,21 @@ test('after a logout the page says so', async () => {
 test('signing in begins a session and leads to the user’s own pages, whatever address the query names', async () => {
   const { cookie, csrf } = await open('/signin?next=https://evil.example');
   const form = { username: ALICE.login.toUpperCase(), password: ALICE.password, csrf };
-  const answer = await house.post('/signin?next=https://evil.example', form, { cookie });
+  const answer = await deps.post('/signin?next=https://evil.example', form, { cookie });
   assert.equal(answer.status, 303);
   assert.equal(answer.headers.get('location'), '/account');
-  assert.ok(answer.headers.getSetCookie().some((set) => set.startsWith(`session=${house.aliceId};`)));
+  assert.ok(answer.headers.getSetCookie().some((set) => set.startsWith(`session=${deps.aliceId};`)));
 });
 
 test('an administrator is led to the console, from the form and from the page, and finds it on his own pages (decisions, the sign-in page)', async () => {
   const admin = { login: 'root@example.com', password: 'correct horse battery' };
-  const id = await house.createAdministrator(admin);
+  const id = await deps.createAdministrator(admin);
   const { cookie, csrf } = await open('/signin?next=https://evil.example');
-  const answer = await house.post('/signin', { username: admin.login, password: admin.password, csrf }, { cookie });
+  const answer = await deps.post('/signin', { username: admin.login, password: admin.password, csrf }, { cookie });
   assert.equal(answer.headers.get('location'), '/admin');
-  assert.equal((await house.get('/signin', { cookie: `session=${id}` })).headers.get('location'), '/admin');
-  assert.match(await (await house.get('/account', { cookie: `session=${id}` })).text(), /href="\/admin">Open the admin console</);
-  assert.doesNotMatch(await (await house.get('/account', { cookie: `session=${house.aliceId}` })).text(), /href="\/admin"/);
+  assert.equal((await deps.get('/signin', { cookie: `session=${id}` })).headers.get('location'), '/admin');
+  assert.match(await (await deps.get('/account', { cookie: `session=${id}` })).text(), /href="\/admin">Open the admin console</);
+  assert.doesNotMatch(await (await deps.get('/account', { cookie: `session=${deps.aliceId}` })).text(), /href="\/admin"/);
 });
 
 test('a form without this browser’s token is refused: nobody is signed in to an account that is not theirs (RFC 9700 section 4.7)', async () => {
@@ -53,7 +53,7 @@ test('a form without this browser’s token is refused: nobody is signed in to a
     [mine.cookie, theirs.csrf],
     ['', mine.csrf],
   ] as const) {
-    const answer = await house.post('/signin', { username: ALICE.login, password: ALICE.password, csrf }, { cookie });
+    const answer = await deps.post('/signin', { username: ALICE.login, password: ALICE.password, csrf }, { cookie });
     assert.equal(answer.status, 403);
     assert.ok(!answer.headers.getSetCookie().some((set) => set.startsWith('session=')));
     assert.match(await answer.text(), /Open the page again and send the form from there/);
@@ -62,14 +62,14 @@ test('a form without this browser’s token is refused: nobody is signed in to a
 
 test('a wrong password shows the form again, with a token that works', async () => {
   const { cookie, csrf } = await open();
-  const wrong = await house.post('/signin', { username: ALICE.login, password: 'wrong', csrf }, { cookie });
+  const wrong = await deps.post('/signin', { username: ALICE.login, password: 'wrong', csrf }, { cookie });
   assert.equal(wrong.status, 400);
   const again = /name="csrf" value="([\w-]+)"/.exec(await wrong.text())?.[1] ?? '';
-  assert.equal((await house.post('/signin', { username: ALICE.login, password: ALICE.password, csrf: again }, { cookie })).status, 303);
+  assert.equal((await deps.post('/signin', { username: ALICE.login, password: ALICE.password, csrf: again }, { cookie })).status, 303);
 });
 
 test('the first of the user’s own pages tells who is signed in, and leads to the playground and to the logout', async () => {
-  const answer = await house.get('/account', { cookie: `session=${house.aliceId}` });
+  const answer = await deps.get('/account', { cookie: `session=${deps.aliceId}` });
   const html = await answer.text();
   assert.equal(answer.status, 200);
   assert.ok(html.includes(`as Alice Liddell (${ALICE.login})`));
@@ -78,13 +78,13 @@ test('the first of the user’s own pages tells who is signed in, and leads to t
 });
 
 test('without a session the start page leads to sign-in, with one it and sign-in lead to the user’s own pages', async () => {
-  assert.equal((await house.get('/')).headers.get('location'), '/signin');
+  assert.equal((await deps.get('/')).headers.get('location'), '/signin');
   for (const path of ['/', '/signin'])
-    assert.equal((await house.get(path, { cookie: `session=${house.aliceId}` })).headers.get('location'), '/account');
+    assert.equal((await deps.get(path, { cookie: `session=${deps.aliceId}` })).headers.get('location'), '/account');
 });
 
 test('logout asks first, with the published hooks (OpenID Connect RP-Initiated Logout 1.0 section 2)', async () => {
-  const answer = await house.get('/oauth/v1/logout');
+  const answer = await deps.get('/oauth/v1/logout');
   const html = await answer.text();
   assert.match(html, /<form id="logout-form" method="post" action="\/oauth\/v1\/logout">/);
   assert.match(html, /<input type="hidden" name="csrf" value="[\w-]{43}">/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
-import { authenticate } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import { eventsAbout, PASSWORD, person, type User, unique } from '../../api/people.ts';
 import { causes, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 
@@ -13,7 +13,7 @@ describe('changes of users (management API, "users")', () => {
   after(() => api.close());
 
   const signsIn = async (login: string, password: string) =>
-    (await authenticate(api.services, { username: login, password }, SYSTEM)) !== undefined;
+    (await authenticatePassword(api.services, { username: login, password }, SYSTEM)) !== undefined;
 
   it('POST changes the attributes that are given, and null removes one', async () => {
     const user = await person(api, { profile: { firstName: 'Ada', nickName: 'A', email: 'ada@example.com' } });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NOBODY, SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { rememberConsent } from '../../../src/features/consents/consents.service.ts';
-import { authenticate, noteSignIn } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword, noteSignIn } from '../../../src/features/sign-in/sign-in.service.ts';
 import { administrator, eventsAbout, organization, person } from '../../api/people.ts';
 import { sealAll } from '../../support/audit.ts';
 import { type Answer, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
@@ -94,7 +94,7 @@ describe('users/{id}/data', () => {
     const signIn = async ({ id, profile: { login = '' } }: typeof ada) =>
       api.services.database.transaction((trx) => noteSignIn(trx, { id, login }, { amr: ['pwd'] }, request));
     for (let n = 0; n < 3; n += 1) await signIn(ada);
-    await authenticate(api.services, { username: ada.profile.login ?? '', password: 'wrong' }, request);
+    await authenticatePassword(api.services, { username: ada.profile.login ?? '', password: 'wrong' }, request);
     await signIn(other);
     await sealAll(api.services);
     const types: string[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
-import { authenticate } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import { administrator, eventsAbout, PASSWORD, person, type User, unique } from '../../api/people.ts';
 import { moveClock } from '../../support/clock.ts';
 import { type ManagementApi, startManagementApi } from '../../support/management-api.ts';
@@ -16,7 +16,7 @@ describe('the life cycle of users (management API, "users")', () => {
   const step = (id: string, name: string) => api.call<Record<string, string>>('POST', `/users/${id}/lifecycle/${name}`);
   const read = async (id: string) => (await api.call<User>('GET', `/users/${id}`)).body;
   const signsIn = async ({ profile }: User) =>
-    (await authenticate(api.services, { username: profile.login ?? '', password: PASSWORD }, SYSTEM)) !== undefined;
+    (await authenticatePassword(api.services, { username: profile.login ?? '', password: PASSWORD }, SYSTEM)) !== undefined;
 
   it('goes from STAGED to ACTIVE and through suspension, and offers in _links what is possible', async () => {
     const body = { profile: { login: unique('user') }, credentials: { password: { value: PASSWORD } } };
@@ -65,7 +65,7 @@ describe('the life cycle of users (management API, "users")', () => {
     const user = await person(api);
     const lockOut = async () => {
       const wrong = { username: user.profile.login ?? '', password: 'wrong' };
-      for (let n = 0; n < 10; n += 1) await authenticate(api.services, wrong, SYSTEM);
+      for (let n = 0; n < 10; n += 1) await authenticatePassword(api.services, wrong, SYSTEM);
     };
     const found = async (status: string): Promise<boolean> => {
       const search = encodeURIComponent(`status eq "${status}" and profile.login eq "${user.profile.login}"`);
@@ -88,7 +88,7 @@ describe('the life cycle of users (management API, "users")', () => {
   it('unlocks by the end of a minute, and by a new password', async (t) => {
     const user = await person(api);
     const wrong = { username: user.profile.login ?? '', password: 'wrong' };
-    const lockOut = () => Promise.all(Array.from({ length: 10 }, () => authenticate(api.services, wrong, SYSTEM)));
+    const lockOut = () => Promise.all(Array.from({ length: 10 }, () => authenticatePassword(api.services, wrong, SYSTEM)));
     await lockOut();
     const changed = await api.call<User>('POST', `/users/${user.id}`, { credentials: { password: { value: PASSWORD } } });
     assert.deepEqual([changed.body.status, await signsIn(user)], ['ACTIVE', true]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
-import { authenticate } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import type { User } from '../../api/people.ts';
 import { causes, type ErrorObject, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 
@@ -46,7 +46,7 @@ describe('users (management API, "Resources")', () => {
     const created = await api.call<User>('POST', '/users', body);
     assert.equal(created.status, 200);
     assert.notEqual(created.body.passwordChanged, null);
-    assert.notEqual(await authenticate(api.services, { username: 'imported', password: 'an old password' }, SYSTEM), undefined);
+    assert.notEqual(await authenticatePassword(api.services, { username: 'imported', password: 'an old password' }, SYSTEM), undefined);
     const told = JSON.stringify([created.body, await api.services.database.knex('audit_events').select('*')]);
     assert.ok(!told.includes(digest));
   });
@@ -56,7 +56,7 @@ describe('users (management API, "Resources")', () => {
     const { body: user } = await api.call<User>('POST', '/users?activate=false', body);
     assert.equal(user.status, 'STAGED');
     assert.equal(user.activated, null);
-    assert.equal(await authenticate(api.services, { username: 'staged', password: 'right password' }, SYSTEM), undefined);
+    assert.equal(await authenticatePassword(api.services, { username: 'staged', password: 'right password' }, SYSTEM), undefined);
   });
 
   it('takes fields of an answer back and ignores them ("Conventions")', async () => {

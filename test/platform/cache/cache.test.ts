@@ -1,7 +1,7 @@
 /** What a process keeps of something that seldom changes ("A change made in one process reaches the others within a second"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Known } from '../../../src/platform/cache/cache.ts';
+import { CachedValue } from '../../../src/platform/cache/cache.ts';
 import { withProductionTimings, withTimings } from '../../support/short-waits.ts';
 
 /** Something to read whose answers are given by hand. */
@@ -13,7 +13,7 @@ function source() {
 
 test('it is read once for all who ask, and anew after a change', async () => {
   const { asked, read } = source();
-  const known = new Known(read);
+  const known = new CachedValue(read);
   const both = [known.current(), known.current()];
   asked[0]?.answer('before');
   assert.deepEqual(await Promise.all(both), ['before', 'before']);
@@ -27,7 +27,7 @@ test('it is read once for all who ask, and anew after a change', async () => {
 
 test('what was read before a change and comes after it is not kept, nor is it the answer to who asks after the change', async () => {
   const { asked, read } = source();
-  const known = new Known(read);
+  const known = new CachedValue(read);
   const before = known.current();
   known.forget();
   const after = known.current();
@@ -40,7 +40,7 @@ test('what was read before a change and comes after it is not kept, nor is it th
 
 test('what cannot be read is nobody’s default, but where something may hold meanwhile', async () => {
   const { asked, read } = source();
-  const strict = new Known(read);
+  const strict = new CachedValue(read);
   const refused = strict.current();
   asked[0]?.fail(new Error('away'));
   await assert.rejects(refused, /away/);
@@ -48,7 +48,7 @@ test('what cannot be read is nobody’s default, but where something may hold me
   asked[1]?.answer('back');
   assert.equal(await again, 'back');
 
-  const lenient = new Known(read, 'meanwhile');
+  const lenient = new CachedValue(read, 'meanwhile');
   const first = lenient.current();
   asked[2]?.fail(new Error('away'));
   assert.equal(await first, 'meanwhile');
@@ -61,7 +61,7 @@ test('a change that nobody was told of counts after a few seconds', async (t) =>
   let now = performance.now();
   t.mock.method(performance, 'now', () => now);
   let value = 'before';
-  const known = new Known(async () => value);
+  const known = new CachedValue(async () => value);
   assert.equal(await known.current(), 'before');
   value = 'after';
   now += 2900;
@@ -73,7 +73,7 @@ test('a change that nobody was told of counts after a few seconds', async (t) =>
 test('what hangs is not waited for where something may hold meanwhile: first that, then what was known last', async (t) => {
   withTimings(t, { optional: 20 });
   const { asked, read } = source();
-  const known = new Known(read, 'meanwhile');
+  const known = new CachedValue(read, 'meanwhile');
   assert.equal(await known.current(), 'meanwhile', 'though nothing was answered');
   const late = known.current();
   asked[0]?.answer('at last');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
-import { together } from '../../../src/platform/database/batch.ts';
+import { batch } from '../../../src/platform/database/batch.ts';
 import { isUnavailable, Overloaded } from '../../../src/platform/database/database-failures.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { withTimings } from '../../support/short-waits.ts';
@@ -18,7 +18,7 @@ function hanging(t: TestContext) {
   const awake = setInterval(() => {}, 60_000);
   afterwards(t, () => clearInterval(awake));
   const asked: { questions: readonly string[]; fail(error: Error): void }[] = [];
-  const ask = together<string, string>((_, questions) => new Promise((_resolve, fail) => void asked.push({ questions, fail })), 1);
+  const ask = batch<string, string>((_, questions) => new Promise((_resolve, fail) => void asked.push({ questions, fail })), 1);
   return { asked, ask: (question: string) => ask(pool, question) };
 }
 

@@ -8,7 +8,7 @@ import { es } from '../../../src/platform/i18n/messages/es.ts';
 import { zh } from '../../../src/platform/i18n/messages/zh.ts';
 import { ENGLISH, isMessageKey, LANGUAGES } from '../../../src/platform/i18n/messages.ts';
 import { type LanguageWishes, negotiateLanguage } from '../../../src/platform/i18n/page-language.ts';
-import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from '../../features/sign-in/house.ts';
+import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from '../../features/sign-in/deps.ts';
 import { PAGES as ACCOUNT_PAGES } from '../../pages/account/arrival.ts';
 
 const NEGOTIATED: readonly (readonly [string, LanguageWishes, string])[] = [
@@ -51,12 +51,12 @@ test('the standard scopes are known by the texts that a new service begins with'
   }
 });
 
-let house: House;
+let deps: House;
 before(async () => {
-  house = await openHouse();
-  house.interactions.set('uid-1', LOGIN).set('uid-2', CONSENT);
+  deps = await openHouse();
+  deps.interactions.set('uid-1', LOGIN).set('uid-2', CONSENT);
 });
-after(() => house.close());
+after(() => deps.close());
 
 const PAGES: readonly (readonly [string, Record<string, string>])[] = [
   ['/signin?signed-out', {}],
@@ -75,10 +75,10 @@ for (const { lang, dir, text } of LANGUAGES) {
   const own = new Set(Object.keys(en).map((key) => text(key as keyof typeof en)));
 
   test(`every page in ${lang}: says so, offers the others, and leaves no placeholder`, async () => {
-    const cookie = `session=${house.aliceId}`;
+    const cookie = `session=${deps.aliceId}`;
     const pages = [...PAGES, ...ACCOUNT_PAGES.map((path) => [path, { cookie }] as const)];
     for (const [path, headers] of pages) {
-      const answer = await house.get(path, { ...headers, 'accept-language': `fr, ${lang};q=0.8, en;q=0.1` });
+      const answer = await deps.get(path, { ...headers, 'accept-language': `fr, ${lang};q=0.8, en;q=0.1` });
       const html = await answer.text();
       assert.ok(html.includes(`<html lang="${lang}" dir="${dir}">`), path);
       assert.equal(answer.headers.get('content-language'), lang, path);
@@ -98,22 +98,22 @@ for (const { lang, dir, text } of LANGUAGES) {
 
 test('a failed sign-in is told in the page’s language, with the title prefixed', async () => {
   const headers = { ...cookieOf('uid-1'), 'accept-language': 'de' };
-  const html = await (await house.post('/interaction/default/uid-1/login', { username: ALICE.login, password: 'x' }, headers)).text();
+  const html = await (await deps.post('/interaction/default/uid-1/login', { username: ALICE.login, password: 'x' }, headers)).text();
   assert.match(html, /<title>Fehler: Anmelden – Gatehouse<\/title>/);
   assert.match(html, /<a href="#password">Benutzername oder Passwort ist falsch/);
 });
 
 test('ui_locales of the request beats cookie and browser (OpenID Connect Core section 3.1.2.1)', async () => {
-  house.interactions.set('asked', { ...LOGIN, uid: 'asked', uiLocales: 'fr es-MX' });
+  deps.interactions.set('asked', { ...LOGIN, uid: 'asked', uiLocales: 'fr es-MX' });
   const cookie = `${cookieOf('asked').cookie}; gatehouse-language=de`;
-  const html = await (await house.get('/interaction/default/asked', { cookie, 'accept-language': 'zh' })).text();
+  const html = await (await deps.get('/interaction/default/asked', { cookie, 'accept-language': 'zh' })).text();
   assert.match(html, /<html lang="es"/);
 });
 
 test('a choice is kept in a cookie, and along the way it beats what the application asks for', async () => {
-  house.interactions.set('asked', { ...LOGIN, uid: 'asked', uiLocales: 'es' });
+  deps.interactions.set('asked', { ...LOGIN, uid: 'asked', uiLocales: 'es' });
   const path = '/interaction/default/asked?application=app&language=de';
-  const answer = await house.get(path, cookieOf('asked'));
+  const answer = await deps.get(path, cookieOf('asked'));
   const html = await answer.text();
   assert.match(html, /<html lang="de"/);
   const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('gatehouse-language=')) ?? '';
@@ -121,9 +121,9 @@ test('a choice is kept in a cookie, and along the way it beats what the applicat
   for (const step of ['login', 'cancel']) {
     assert.ok(html.includes(`action="/interaction/default/asked/${step}?application=app&amp;language=de"`), step);
   }
-  const back = await house.get('/interaction/default/asked/login?application=app&language=de', cookieOf('asked'));
+  const back = await deps.get('/interaction/default/asked/login?application=app&language=de', cookieOf('asked'));
   assert.equal(back.headers.get('location'), path);
-  const done = await house.post('/interaction/default/asked/cancel?application=app&language=de', {}, cookieOf('asked'));
+  const done = await deps.post('/interaction/default/asked/cancel?application=app&language=de', {}, cookieOf('asked'));
   assert.equal(done.headers.get('location'), '/oauth/v1/default/authorize/asked?application=app&language=de');
 });
 
@@ -133,7 +133,7 @@ test('the switcher leads to the same page only: a query, whatever stands in the 
     '//evil.example/?"><b>',
     '/signin?language=de&language=es',
   ]) {
-    const answer = await house.get(path);
+    const answer = await deps.get(path);
     const html = await answer.text();
     assert.equal(answer.headers.get('location'), null);
     const links = [...html.matchAll(/<a href="([^"]*)" lang=/g)].map(([, href]) => href ?? '');
@@ -147,7 +147,7 @@ test('the switcher leads to the same page only: a query, whatever stands in the 
 });
 
 test('the rest of the address stays when the language changes', async () => {
-  const html = await (await house.get('/oauth/v1/authorize?client_id=a%26b&scope=openid+email&language=es')).text();
+  const html = await (await deps.get('/oauth/v1/authorize?client_id=a%26b&scope=openid+email&language=es')).text();
   assert.ok(html.includes('href="?client_id=a%26b&amp;scope=openid+email&amp;language=de"'));
 });
 
@@ -158,14 +158,14 @@ test('standard scopes are told in the page’s language, changed and other ones 
     { name: 'phone', displayName: 'Your mobile number', description: 'Your phone number', optional: false },
     { name: 'orders:read', displayName: 'Read your orders', description: '', optional: true },
   ];
-  house.interactions.set('scopes', { ...CONSENT, uid: 'scopes', consent: { scopes, wholeProfile: false } });
-  const html = await (await house.get('/interaction/default/scopes', { ...cookieOf('scopes'), 'accept-language': 'de' })).text();
+  deps.interactions.set('scopes', { ...CONSENT, uid: 'scopes', consent: { scopes, wholeProfile: false } });
+  const html = await (await deps.get('/interaction/default/scopes', { ...cookieOf('scopes'), 'accept-language': 'de' })).text();
   assert.match(html, /<strong>Ihre E-Mail-Adresse<\/strong> <span>Ihre E-Mail-Adresse und ob sie bestätigt ist<\/span>/);
   assert.match(html, /<strong>Your mobile number<\/strong> <span>Ihre Telefonnummer<\/span>/);
   assert.match(html, /<label for="scope-0">Read your orders<\/label>/);
 });
 
 test('what the protocol says in English is marked as English', async () => {
-  const html = await (await house.get('/oauth/v1/authorize', { 'accept-language': 'de' })).text();
+  const html = await (await deps.get('/oauth/v1/authorize', { 'accept-language': 'de' })).text();
   assert.match(html, /<p id="error-description" class="notice" lang="en" dir="auto">redirect_uri is not registered</);
 });

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { SMTPServer } from 'smtp-server';
 import { warnOfSilentServer } from '../../../src/features/mail/mail-delivery.service.ts';
-import { type Message, Refused, smtpMailer } from '../../../src/platform/mail/transport.ts';
+import { MailRefused, type Message, smtpMailer } from '../../../src/platform/mail/transport.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { eventually } from '../../support/process.ts';
 
@@ -75,7 +75,7 @@ test('one that says nothing is given up, for the greeting and for each answer, a
     const { port, open } = await serve(t, converse);
     const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM, patience);
     afterwards(t, () => mailer.close());
-    await assert.rejects(mailer.send(MESSAGE), (error) => !(error instanceof Refused));
+    await assert.rejects(mailer.send(MESSAGE), (error) => !(error instanceof MailRefused));
     await eventually(() => open.size === 0, 'it is closed');
   }
 });
@@ -117,7 +117,7 @@ test('one that closes half-way is asked once an attempt: whether it took the mai
     });
     const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM);
     afterwards(t, () => mailer.close());
-    await assert.rejects(mailer.send(MESSAGE), (error) => !(error instanceof Refused), command);
+    await assert.rejects(mailer.send(MESSAGE), (error) => !(error instanceof MailRefused), command);
     assert.equal(connections, 1, command);
     assert.equal(heard.filter((each) => each === 'END').length, most, command);
   }
@@ -136,7 +136,7 @@ test('a refusal of the sender or of the login is the operator’s to mend, one o
     const { port } = await serve(t, (socket) => talk(socket, [], { [command]: answer }));
     const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM);
     afterwards(t, () => mailer.close());
-    await assert.rejects(mailer.send(MESSAGE), (error) => error instanceof Refused === isFinal, `${command} ${answer}`);
+    await assert.rejects(mailer.send(MESSAGE), (error) => error instanceof MailRefused === isFinal, `${command} ${answer}`);
   }
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
-import { together } from '../../../src/platform/database/batch.ts';
+import { batch } from '../../../src/platform/database/batch.ts';
 import { type Database, openDatabase } from '../../../src/platform/database/database.ts';
 import { isUnavailable } from '../../../src/platform/database/database-failures.ts';
 import { findModel, type StoredModel } from '../../../src/protocol/storage/protocol-state.store.ts';
@@ -196,7 +196,7 @@ test('a row that PostgreSQL refuses fails alone', async (t) => {
 
 test('where the database is away nothing is asked a second time', async () => {
   let statements = 0;
-  const ask = together(async (_pool, questions: readonly number[]): Promise<number[]> => {
+  const ask = batch(async (_pool, questions: readonly number[]): Promise<number[]> => {
     statements += 1;
     throw new Error(`Connection terminated after ${questions.length} questions`);
   }, 100);
@@ -211,7 +211,7 @@ test('where no statement is answered, what waits for its turn is told so', async
   t.mock.method(performance, 'now', () => now);
   let statements = 0;
   const ends: (() => void)[] = [];
-  const ask = together(async (_pool, questions: readonly number[]): Promise<readonly number[]> => {
+  const ask = batch(async (_pool, questions: readonly number[]): Promise<readonly number[]> => {
     statements += 1;
     await new Promise<void>((resolve) => ends.push(resolve));
     return questions;
@@ -242,7 +242,7 @@ test('after a statement that was cancelled, one that waits for a lock holds up n
   const locked = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const ask = together(async (_pool, questions: readonly number[]): Promise<readonly number[]> => {
+  const ask = batch(async (_pool, questions: readonly number[]): Promise<readonly number[]> => {
     if (questions.length > 1) throw new Error('canceling statement due to statement timeout');
     if (questions[0] === 0) await locked;
     return questions;

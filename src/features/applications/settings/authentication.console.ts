@@ -1,6 +1,7 @@
 /** By what an application proves that it is itself (OpenID Connect Core 1.0 section 9). */
+
+import type { Piece } from '../../../pages/console/detail-page.ts';
 import type { Option } from '../../../pages/console/form.ts';
-import type { Piece } from '../../../pages/console/sheet.ts';
 import { code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 
 const METHODS: readonly Option[] = [
@@ -15,7 +16,7 @@ const METHODS: readonly Option[] = [
   { value: 'none', label: 'By nothing (none)', hint: 'For applications that cannot keep a secret; PKCE is then required.' },
 ];
 
-export const authentication: SettingGroup = {
+export const authenticationSettings: SettingGroup = {
   id: 'authentication',
   title: 'Authentication',
   lead: 'By what the application proves at the token endpoint that it is itself.',

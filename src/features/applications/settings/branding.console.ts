@@ -3,7 +3,7 @@ import { code, type SettingGroup, setting } from '../setting-group.console.ts';
 
 const PLACE = 'https or http.';
 
-export const branding: SettingGroup = {
+export const brandingSettings: SettingGroup = {
   id: 'branding',
   title: 'Logo, colour and links',
   tab: 'branding',

@@ -1,5 +1,5 @@
 /** What an application is called, and the addresses that belong to it. */
-import { KINDS, kindOf } from '../application-page.console.ts';
+import { APPLICATION_KINDS, applicationKindOf } from '../application-page.console.ts';
 import { code, codes, lines, type SettingGroup, setting } from '../setting-group.console.ts';
 
 export const general: SettingGroup = {
@@ -11,7 +11,7 @@ export const general: SettingGroup = {
     setting({
       name: 'application_type',
       label: 'Kind',
-      options: KINDS,
+      options: APPLICATION_KINDS,
       value: settings.application_type,
       hint: 'Only native applications may return to a scheme of their own.',
     }),
@@ -47,7 +47,7 @@ export const general: SettingGroup = {
   ],
   facts: ({ label, settings }) => [
     { label: 'Name', value: label },
-    { label: 'Kind', value: kindOf(settings.application_type) },
+    { label: 'Kind', value: applicationKindOf(settings.application_type) },
     { label: 'Redirect URIs', value: codes(settings.redirect_uris) },
     { label: 'Redirect URIs after the sign-out', value: codes(settings.post_logout_redirect_uris) },
     { label: 'Allowed origins (CORS)', value: codes(settings.allowed_origins) },

@@ -1,7 +1,7 @@
 /** How an application learns of logouts (OpenID Connect Back-Channel Logout 1.0 section 2.2). */
 import { code, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
-export const logout: SettingGroup = {
+export const logoutSettings: SettingGroup = {
   id: 'logout',
   title: 'Back-channel logout',
   lead: 'The application is told, from server to server, when somebody has signed out.',

@@ -39,7 +39,7 @@ function providerOptions({ identity_providers: named = [] }: ApplicationSettings
   ];
 }
 
-export const signIn: SettingGroup = {
+export const signInSettings: SettingGroup = {
   id: 'sign-in',
   title: 'Sign-in and consent',
   tab: 'settings',

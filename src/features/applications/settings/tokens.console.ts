@@ -16,7 +16,7 @@ const ROTATIONS: readonly Option[] = [
   { value: 'STATIC', label: 'The same one is used again and again', hint: 'For libraries that cannot keep a new one.' },
 ];
 
-export const tokens: SettingGroup = {
+export const tokenSettings: SettingGroup = {
   id: 'tokens',
   title: 'Tokens',
   tab: 'settings',

@@ -46,7 +46,7 @@ const isPlain = (uri: string): boolean => new URL(uri).href === uri && !uri.incl
 type Registered = { readonly id: string; readonly settings: ApplicationSettings };
 
 /** @param scopes the names of the server's scopes, `isStandard` those of OpenID Connect */
-export function factsOf(
+export function snippetFacts(
   { id, settings }: Registered,
   server: { readonly issuer: string; readonly scopes: readonly { readonly name: string; readonly system: boolean }[] },
 ): Facts {

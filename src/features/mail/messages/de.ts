@@ -4,7 +4,7 @@ import type { MailMessages } from './en.ts';
 const NOT_YOU =
   'Waren Sie das selbst, ist nichts zu tun. Wenn nicht, öffnen Sie jetzt Ihr Konto, ändern Sie Ihr Passwort und beenden Sie die Sitzungen, die Sie nicht kennen.';
 
-export const de: MailMessages = {
+export const mailDe: MailMessages = {
   common: {
     account: 'Konto',
     time: 'Zeit',

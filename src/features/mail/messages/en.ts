@@ -23,7 +23,7 @@ export interface MailMessages {
 const NOT_YOU =
   'If this was you, there is nothing to do. If it was not, open your account now, change your password and end the sessions you do not know.';
 
-export const en: MailMessages = {
+export const mailEn: MailMessages = {
   common: {
     account: 'Account',
     time: 'Time',

@@ -4,7 +4,7 @@ import type { MailMessages } from './en.ts';
 const NOT_YOU =
   'Si fue usted, no tiene que hacer nada. Si no, abra ahora su cuenta, cambie la contraseña y cierre las sesiones que no conozca.';
 
-export const es: MailMessages = {
+export const mailEs: MailMessages = {
   common: {
     account: 'Cuenta',
     time: 'Hora',

@@ -3,7 +3,7 @@ import type { MailMessages } from './en.ts';
 
 const NOT_YOU = '如果是您本人操作，无需处理。如果不是，请立即打开您的账号，修改密码，并结束您不认识的会话。';
 
-export const zh: MailMessages = {
+export const mailZh: MailMessages = {
   common: {
     account: '账号',
     time: '时间',

@@ -1,0 +1,137 @@
+/**
+ * What stands before the first request: the database, embedded or given, and the secret key in every process; the schema, the first
+ * administrator and the service's own applications once for all of them.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import { registerSystemApplications } from '../features/applications/system-applications.service.ts';
+import { findUnopenable } from '../features/secret-keys/resealing.service.ts';
+import { type FirstAdministrator, firstStart } from '../features/settings/first-start.service.ts';
+import type { Config } from '../platform/config/config.ts';
+import { Keyring, readSecretKeys } from '../platform/crypto/secrets.ts';
+import { type Database, migrate, openDatabase } from '../platform/database/database.ts';
+import { isUnavailable, wasHeldUp } from '../platform/database/database-failures.ts';
+import { isToTakeWrites, serversIn } from '../platform/database/database-url.ts';
+import type { Services } from '../platform/database/dependencies.ts';
+import { openNotifications } from '../platform/database/notifications.ts';
+import type { Connection } from '../platform/database/writable-server.ts';
+import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
+import { OpenResources, StartFailure } from './lifecycle.ts';
+
+export interface StartupContext {
+  readonly config: Config;
+  readonly log: Logger;
+  /** For requests; a pooler in transaction mode may stand between. */
+  readonly pooled: Connection;
+  /** For migrations, locks of a session and LISTEN. */
+  readonly direct: Connection;
+}
+
+/** Finds the database, starting the embedded one where none is given. @param say gets what the operator should know of it */
+export async function findDatabase(config: Config, log: Logger, open: OpenResources, say: (line: string) => void): Promise<StartupContext> {
+  if (config.databaseUrl !== undefined) {
+    const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
+    const pooled = { ...connectionTo(databaseUrl), pooler: databaseDirectUrl !== databaseUrl };
+    return { config, log, pooled, direct: connectionTo(databaseDirectUrl) };
+  }
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, say });
+  open.add(() => embedded.stop());
+  return { config, log, pooled: embedded.connection, direct: embedded.connection };
+}
+
+function connectionTo(url: string): Connection {
+  const servers = serversIn(url);
+  const [connectionString = url] = servers;
+  return isToTakeWrites(url) ? { connectionString, servers } : { connectionString };
+}
+
+/** @param patient for what may take its time: migrations, and waiting for another process's first start */
+export const connectToDatabase = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
+  openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+
+/** Brings the schema to the newest version. @throws {StartFailure} when the database cannot be reached */
+export async function migrateSchema({ direct, log }: StartupContext): Promise<void> {
+  const database = await connectToDatabase(direct, log, true);
+  try {
+    await migrate(database);
+  } catch (error) {
+    if (!isUnavailable(error) || wasHeldUp(error)) throw error;
+    throw new StartFailure(`The database cannot be reached (${reasonOf(error)}): is it running, and is DATABASE_URL right?`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Carries out what the first start of all has to do, and brings the service's own applications in line with the configuration. */
+export async function completeFirstStart(
+  { config, log, direct }: StartupContext,
+  tell: (administrator: FirstAdministrator) => void,
+): Promise<void> {
+  const open = new OpenResources();
+  try {
+    const database = await connectToDatabase(direct, log, true);
+    open.add(() => database.close());
+    const notifications = await openNotifications(direct, log);
+    open.add(() => notifications.close());
+    const services = { config, log, database, notifications, keyring: await openKeyring(config) };
+    await checkSecretKeys(services);
+    await firstStart(services, tell);
+    await registerSystemApplications(services);
+  } finally {
+    await open.close();
+  }
+}
+
+/** A service that cannot open its signing keys would fail at each request. @throws {StartFailure} */
+export async function checkSecretKeys(services: Pick<Services, 'database' | 'keyring' | 'config'>): Promise<void> {
+  const unopenable = await findUnopenable(services);
+  if (unopenable.length === 0) return;
+  const { secretKeys, dataDir } = services.config;
+  const source = secretKeys === undefined ? secretKeyFile(dataDir) : 'SECRET_KEY';
+  const ids = [...new Set(unopenable.map(({ keyId }) => keyId))];
+  throw new StartFailure(
+    [
+      `${source} is not the key that this database was sealed with. Its key${ids.length === 1 ? '' : 's'} ${ids.join(', ')} ${ids.length === 1 ? 'is' : 'are'} missing, for:`,
+      ...unopenable.map(({ keyId, table, count }) => `  ${count} ${count === 1 ? 'value' : 'values'} in ${table} (${keyId})`),
+      'Add the former key behind the new one, separated by a comma, and run npm run reseal before it goes; without it these secrets are lost.',
+    ].join('\n'),
+  );
+}
+
+/** The keys of SECRET_KEY; for an embedded database the one in DATA_DIR, which is made where there is none. */
+export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyring> {
+  return new Keyring(secretKeys ?? (await ownSecretKeys(dataDir)));
+}
+
+/** Of an embedded database, when SECRET_KEY is not set. */
+export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret.key');
+
+/** Kept beside the database it belongs to, readable by its owner alone. */
+async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
+  await mkdir(dataDir, { recursive: true });
+  const file = secretKeyFile(dataDir);
+  if (!existsSync(file)) {
+    // Whole before it has its name: of two services that start together, both read what one of them wrote.
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 });
+    try {
+      linkSync(draft, file);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    } finally {
+      unlinkSync(draft);
+    }
+  }
+  const keys = readSecretKeys(readFileSync(file, 'utf8').trim());
+  if (keys === undefined) throw new StartFailure(`${file} does not hold a key of 32 bytes: restore it from a backup`);
+  return keys;
+}
+
+/** An attempt at several addresses of a name fails with an error that has a code, but no words. */
+const reasonOf = (error: unknown): string => {
+  const { message, code } = error as Error & { code?: unknown };
+  return message !== '' ? message : String(code);
+};

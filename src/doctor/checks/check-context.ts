@@ -1,0 +1,37 @@
+/** What the checks of the installation look at: the configuration and the database where they are this service's, and its management API. */
+import type { Config } from '../../platform/config/config.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Fixtures } from '../fixtures.ts';
+import { type HttpClient, jsonOf } from '../http-client.ts';
+import { Blocked, Broken, Skipped } from '../rule.ts';
+
+export interface CheckContext {
+  readonly url: string;
+  /** As far as it could be read. */
+  readonly config: Config | undefined;
+  readonly problems: readonly string[];
+  /** Opened by the first check that needs it. @throws when it cannot be reached */
+  database(): Promise<Database>;
+  /** The keys of SECRET_KEY; those of an embedded database lie beside it. */
+  keyring(): Promise<Keyring>;
+  /** A wire of its own for each call. */
+  wire(): HttpClient;
+  /** undefined: there is no API token. */
+  readonly ward: Fixtures | undefined;
+}
+
+/** @throws {Skipped} what is configured here is another service */
+export function ownConfig({ config, url }: CheckContext): Config {
+  if (config === undefined) throw new Blocked('the configuration is wrong');
+  if (config.baseUrl !== url) throw new Skipped(`the configuration here is that of ${config.baseUrl}`);
+  return config;
+}
+
+/** @returns what is at a path of the management API @throws {Blocked} there is no API token */
+export async function read(ground: CheckContext, path: string): Promise<unknown> {
+  if (ground.ward === undefined) throw new Blocked('there is no API token: set GATEHOUSE_TOKEN');
+  const reply = await ground.ward.api.call('GET', path);
+  if (reply.status !== 200) throw new Broken(`GET /api/v1${path} answered ${reply.status}`);
+  return jsonOf(reply);
+}

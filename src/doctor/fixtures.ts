@@ -1,0 +1,136 @@
+/**
+ * What the doctor lives on while it looks: a user, applications, an authorization server and an organization of its own, made through the management API,
+ * and removed at the end (removals.ts).
+ */
+import { randomBytes } from 'node:crypto';
+import { type CryptoKey, exportJWK, exportPKCS8, generateKeyPair, importPKCS8 } from 'jose';
+import { newName, Removals } from './cleanup.ts';
+import type { ManagementApi } from './management-api.ts';
+
+export interface TestApplication {
+  readonly id: string;
+  /** Absent: a public one, or one that signs with its key. */
+  readonly secret: string | undefined;
+}
+
+export interface TestUser {
+  readonly id: string;
+  readonly login: string;
+  readonly password: string;
+}
+
+/** Where answers go. Nobody listens there (RFC 2606 section 2): a browser of ours stops before it. */
+export const CALLBACK = 'https://doctor.invalid/callback';
+/** Registered as well by the application for every flow. */
+export const OTHER_CALLBACK = 'https://doctor.invalid/other';
+export const SIGNED_OUT = 'https://doctor.invalid/signed-out';
+export const BUILT_IN_SERVER = 'built-in';
+/** A scope of the temporary server that is never granted without a dialog. */
+export const ASKED_SCOPE = 'doctor.asked';
+
+const RESPONSE_TYPES = ['code', 'token', 'id_token', 'code token', 'code id_token', 'id_token token', 'code id_token token'];
+
+export const PROFILE = {
+  firstName: 'Gate',
+  middleName: 'House',
+  lastName: 'Doctor',
+  displayName: 'Gatehouse Doctor',
+  nickName: 'Doc',
+  profileUrl: 'https://doctor.invalid/profile',
+  zoneinfo: 'Europe/London',
+  mobilePhone: '+44 20 7946 0000',
+};
+
+export class Fixtures {
+  /** Of everything that is made. */
+  readonly name = newName();
+  /** Of the access tokens of the temporary server. */
+  readonly audience = 'https://api.doctor.invalid';
+  readonly removals: Removals;
+  #pkcs8 = '';
+
+  constructor(readonly api: ManagementApi) {
+    this.removals = new Removals(api);
+  }
+
+  get serverId(): string {
+    return this.name;
+  }
+
+  /** The server beside the built-in one: as every new one it lets everything through, so that no access policy of this service stands in the way. */
+  async makeServer(): Promise<void> {
+    this.removals.noteServer(this.serverId);
+    await this.api.make('/authorizationServers', { id: this.serverId, name: this.name, audiences: [this.audience] });
+    await this.api.make(`/authorizationServers/${this.serverId}/scopes`, { name: ASKED_SCOPE, consent: 'REQUIRED' });
+  }
+
+  /** Somebody with every claim that userinfo tells. */
+  makeUser(): Promise<TestUser> {
+    return this.#makePerson(this.name, { ...PROFILE, email: `${this.name}@doctor.invalid` });
+  }
+
+  /** Somebody without an address: a sign-in on the page would be told to one by mail. */
+  makeVisitor(): Promise<TestUser> {
+    return this.#makePerson(`${this.name}-visitor`, {});
+  }
+
+  async #makePerson(login: string, profile: Readonly<Record<string, string>>): Promise<TestUser> {
+    const password = `aA1!${randomBytes(24).toString('base64url')}`;
+    this.api.options.secrets.add(password);
+    this.removals.noteUser(login);
+    const { id } = await this.api.make('/users', { profile: { ...profile, login }, credentials: { password: { value: password } } });
+    return { id: String(id), login, password };
+  }
+
+  /** @param role what it is for: a part of its client_id */
+  async makeApplication(role: string, settings: Record<string, unknown> = {}, method = 'client_secret_basic'): Promise<TestApplication> {
+    const id = `${this.name}-${role}`;
+    this.removals.noteApplication(id);
+    const isService = settings.application_type === 'service';
+    const redirects = isService ? {} : { redirect_uris: [CALLBACK], post_logout_redirect_uris: [SIGNED_OUT] };
+    const made = await this.api.make('/apps', {
+      name: 'oidc_client',
+      label: `Doctor (${role})`,
+      signOnMode: 'OPENID_CONNECT',
+      credentials: { oauthClient: { client_id: id, token_endpoint_auth_method: method } },
+      settings: { oauthClient: { ...redirects, ...settings } },
+    });
+    const secret = (made.credentials as { oauthClient?: { client_secret?: string } } | undefined)?.oauthClient?.client_secret;
+    this.api.options.secrets.add(secret);
+    return { id, secret };
+  }
+
+  /** Every flow, without a dialog. */
+  makeEverything(): Promise<TestApplication> {
+    const grants = ['authorization_code', 'implicit', 'refresh_token', 'password', 'client_credentials'];
+    return this.makeApplication('everything', {
+      redirect_uris: [CALLBACK, OTHER_CALLBACK],
+      grant_types: grants,
+      response_types: RESPONSE_TYPES,
+    });
+  }
+
+  async makeSigning(): Promise<TestApplication> {
+    const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
+    this.#pkcs8 = await exportPKCS8(privateKey);
+    const { n, e } = await exportJWK(publicKey);
+    return this.makeApplication('signing', { jwks: { keys: [{ kty: 'RSA', n, e }] } }, 'private_key_jwt');
+  }
+
+  /** The key of the application that signs its requests; WebCrypto binds it to one algorithm. */
+  keyFor(alg: string): Promise<CryptoKey> {
+    return importPKCS8(this.#pkcs8, alg);
+  }
+
+  /** @returns the id of an organization with a department in a department */
+  async makeOrganization(name = this.name): Promise<string> {
+    this.removals.noteOrganization(name);
+    const query = new URLSearchParams({ orgName: name, originId: `origin of ${name}` });
+    const orgId = String((await this.api.make(`/account/org?${query}`)).orgId);
+    const { depId } = await this.#makeDepartment(orgId, { name: 'Upper' });
+    await this.#makeDepartment(orgId, { name: 'Lower', parentId: String(depId) });
+    return orgId;
+  }
+
+  #makeDepartment = (orgId: string, department: Record<string, string>) => this.api.make(`/account/org/${orgId}/department`, department);
+}

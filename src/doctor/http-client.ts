@@ -1,0 +1,114 @@
+/** HTTP as the doctor speaks it: one request, no redirect followed, bounded in time, and noted in words that hold no secret. */
+import { Broken } from './rule.ts';
+import { type SecretsKept, shown } from './secrets-kept.ts';
+
+/** What was sent and what came, each in a few words. */
+export interface HttpExchange {
+  readonly sent: string;
+  readonly came: string;
+}
+
+export interface Reply {
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Where a redirect leads. */
+  readonly location: URL | undefined;
+}
+
+/** Milliseconds for an answer. */
+const ANSWER_WITHIN = 10_000;
+const LONGEST_BODY = 2_000_000;
+/** What is random in a path is a way in, such as that of a sign-in under way. */
+const LONG_SEGMENT = /\/[\w-]{40,}/g;
+
+export interface WireOptions {
+  readonly secrets: SecretsKept;
+  /** Ends what is under way. */
+  readonly signal?: AbortSignal;
+}
+
+export class HttpClient {
+  readonly exchanges: HttpExchange[] = [];
+
+  constructor(readonly options: WireOptions) {}
+
+  /** @throws {Broken} no answer came */
+  async send(address: string | URL, init: RequestInit = {}): Promise<Reply> {
+    const url = new URL(address);
+    const sent = sentWords(url, init);
+    const { secrets, signal } = this.options;
+    const limit = AbortSignal.timeout(ANSWER_WITHIN);
+    try {
+      const ended = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+      const response = await fetch(url, { ...init, redirect: 'manual', signal: ended });
+      const text = await response.text();
+      if (text.length > LONGEST_BODY) throw new Broken(`the answer has ${text.length} characters`);
+      const location = response.headers.get('location');
+      const { status, headers } = response;
+      const reply = { url, status, headers, text, location: location === null ? undefined : new URL(location, url) };
+      this.exchanges.push({ sent: secrets.scrub(sent), came: secrets.scrub(cameWords(reply)) });
+      return reply;
+    } catch (error) {
+      if (error instanceof Broken) throw error;
+      const why = limit.aborted ? `nothing within ${ANSWER_WITHIN / 1000} seconds` : reasonOf(error);
+      this.exchanges.push({ sent: secrets.scrub(sent), came: why });
+      throw new Broken(`no answer: ${why}`);
+    }
+  }
+}
+
+/** @returns the JSON object of a reply @throws {Broken} it holds none */
+export function jsonOf(reply: Reply): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(reply.text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new Broken(
+    `the answer must be a JSON object, is ${reply.text === '' ? 'empty' : (reply.headers.get('content-type') ?? 'of no type')}`,
+  );
+}
+
+const reasonOf = (error: unknown): string => {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+};
+
+function sentWords(url: URL, { method = 'GET', headers, body }: RequestInit): string {
+  const authorization = new Headers(headers).get('authorization');
+  const form = body instanceof URLSearchParams ? ` with ${parametersOf(body)}` : typeof body === 'string' ? ' with JSON' : '';
+  const proof = authorization === null ? '' : ` (Authorization: ${authorization.split(' ')[0]} …)`;
+  return `${method} ${addressOf(url)}${form}${proof}`;
+}
+
+function cameWords({ status, headers, text, location }: Reply): string {
+  if (location !== undefined) return `${status} to ${addressOf(location, true)}`;
+  if (text === '') return `${status} without content`;
+  if (/\bjson\b/.test(headers.get('content-type') ?? '')) return `${status} ${jsonWords(text)}`;
+  const code = /id="error-code">([^<]*)</.exec(text)?.[1];
+  const title = /<title[^>]*>([^<]*)</.exec(text)?.[1]?.trim() ?? 'untitled';
+  return `${status} a page “${title}”${code === undefined ? '' : ` (${code})`}`;
+}
+
+/** @param whole with the host: it is elsewhere */
+function addressOf(url: URL, whole = false): string {
+  const fragment = url.hash === '' ? '' : `#${parametersOf(new URLSearchParams(url.hash.slice(1)))}`;
+  const query = url.search === '' ? '' : `?${parametersOf(url.searchParams)}`;
+  return `${whole ? url.origin : ''}${url.pathname.replace(LONG_SEGMENT, '/…')}${query}${fragment}`;
+}
+
+const parametersOf = (parameters: URLSearchParams): string =>
+  [...parameters].map(([name, value]) => `${name}=${shown(name, value).replaceAll(' ', '+')}`).join('&');
+
+/** Flat, and shortened: the fields that a rule is about are few. */
+function jsonWords(text: string): string {
+  try {
+    const told = JSON.stringify(JSON.parse(text), (name, value: unknown) => (typeof value === 'string' ? shown(name, value) : value));
+    return told.length > 400 ? `${told.slice(0, 400)}…` : told;
+  } catch {
+    return 'what is no JSON';
+  }
+}

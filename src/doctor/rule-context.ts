@@ -1,0 +1,247 @@
+/** One rule at one authorization server: the steps of a relying party, each noted, and what several rules look at, made once. */
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Arrival, authorizationResponseOf, type Json, type ResponseFields, type ResponseParameters } from './answers.ts';
+import { formOf, TestBrowser } from './browser.ts';
+import { BUILT_IN_SERVER, CALLBACK, type Fixtures, type TestApplication, type TestUser } from './fixtures.ts';
+import { HttpClient, type HttpExchange, jsonOf, type Reply } from './http-client.ts';
+import { Blocked, must } from './rule.ts';
+import type { SecretsKept } from './secrets-kept.ts';
+
+export interface Code {
+  readonly code: string;
+  readonly verifier: string;
+}
+
+/** What all visits of one examination share. */
+export interface Examination {
+  readonly baseUrl: string;
+  readonly ward: Fixtures;
+  readonly secrets: SecretsKept;
+  readonly signal: AbortSignal;
+  /** By name: what was made once. */
+  readonly made: Map<string, Promise<Made>>;
+  /** Sign-ins that were begun: each is given up after its rule, or the service would keep it for an hour. */
+  readonly begun: Begun[];
+}
+
+interface Begun {
+  readonly browser: TestBrowser;
+  readonly page: Reply;
+}
+
+interface Made {
+  readonly value: unknown;
+  readonly exchanges: readonly HttpExchange[];
+}
+
+const RIGHT_REQUEST = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', state: 'some-state', nonce: 'some-nonce' };
+
+const CODE_AND_REFRESH = ['authorization_code', 'refresh_token'];
+
+export const SCOPE = 'openid profile email offline_access';
+
+/** Milliseconds. */
+const KNOWN_WITHIN = 10_000;
+const ANSWERS_OF_ONE_KNOWN = 5;
+
+export class RuleContext {
+  readonly wire: HttpClient;
+
+  constructor(
+    readonly examination: Examination,
+    readonly serverId: string,
+  ) {
+    this.wire = new HttpClient(examination);
+  }
+
+  get ward(): Fixtures {
+    return this.examination.ward;
+  }
+
+  get baseUrl(): string {
+    return this.examination.baseUrl;
+  }
+
+  get isBuiltIn(): boolean {
+    return this.serverId === BUILT_IN_SERVER;
+  }
+
+  get issuer(): string {
+    return `${this.baseUrl}/oauth/v1${this.isBuiltIn ? '' : `/${this.serverId}`}`;
+  }
+
+  /** The same rule at the other server. */
+  get elsewhere(): RuleContext {
+    return new RuleContext(this.examination, this.isBuiltIn ? this.ward.serverId : BUILT_IN_SERVER);
+  }
+
+  /** What is made once for all rules, by the first that needs it. @throws {Blocked} it could not be made */
+  async once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const { made } = this.examination;
+    let making = made.get(name);
+    if (making === undefined) {
+      const before = this.wire.exchanges.length;
+      making = make().then((value) => ({ value, exchanges: this.wire.exchanges.slice(before) }));
+      made.set(name, making);
+    } else {
+      this.wire.exchanges.push(...((await making.catch(() => undefined))?.exchanges ?? []));
+    }
+    try {
+      return (await making).value as T;
+    } catch (error) {
+      throw new Blocked(`${name}: ${(error as Error).message}`);
+    }
+  }
+
+  /** Every process knows the new server within a second: it is there when it answers several times. */
+  ownServer = (): Promise<void> =>
+    this.once('an authorization server', async () => {
+      await this.ward.makeServer();
+      const wire = new HttpClient(this.examination);
+      let answered = 0;
+      for (const end = Date.now() + KNOWN_WITHIN; answered < ANSWERS_OF_ONE_KNOWN; await delay(50)) {
+        const { status } = await wire.send(`${this.baseUrl}/oauth/v1/${this.ward.serverId}/.well-known/openid-configuration`);
+        answered = status === 200 ? answered + 1 : 0;
+        must(Date.now() < end, 'a new authorization server must answer everywhere within a second');
+      }
+    });
+
+  everything = (): Promise<TestApplication> => this.once('an application for every flow', () => this.ward.makeEverything());
+  other = (): Promise<TestApplication> =>
+    this.once('another application', () => this.ward.makeApplication('other', { grant_types: CODE_AND_REFRESH }));
+  publicOne = (): Promise<TestApplication> =>
+    this.once('a public application', () =>
+      this.ward.makeApplication('public', { application_type: 'browser', grant_types: CODE_AND_REFRESH }, 'none'),
+    );
+  asking = (): Promise<TestApplication> =>
+    this.once('an application that asks for consent', () => this.ward.makeApplication('asking', { consent_method: 'REQUIRED' }));
+  signing = (): Promise<TestApplication> => this.once('an application that signs', () => this.ward.makeSigning());
+  user = (): Promise<TestUser> => this.once('a user', () => this.ward.makeUser());
+
+  visitor = (): Promise<TestUser> => this.once('a user who signs in on the page', () => this.ward.makeVisitor());
+
+  /** The parameters of an authorization request that is right, but for what is given; undefined leaves one out. */
+  async requestUrl(parameters: ResponseParameters = {}): Promise<URL> {
+    const { id } = await this.everything();
+    const url = new URL(`${this.issuer}/authorize`);
+    for (const [name, value] of Object.entries({ client_id: id, ...RIGHT_REQUEST, ...parameters }))
+      if (value !== undefined) url.searchParams.set(name, value);
+    return url;
+  }
+
+  /** Asks the authorize endpoint, from where the user is signed in unless another browser is given. */
+  async authorize(parameters: ResponseParameters = {}, browser?: TestBrowser): Promise<Arrival> {
+    const by = browser ?? (await this.signedIn()).copy();
+    const arrival = authorizationResponseOf(await by.visit(this.wire, await this.requestUrl(parameters)));
+    if (arrival.place === 'page') this.examination.begun.push({ browser: by, page: arrival.reply });
+    return arrival;
+  }
+
+  /** A browser in which nobody is signed in. */
+  stranger = (): TestBrowser => new TestBrowser(this.baseUrl);
+
+  /** The browser that most rules are looked at with. A copy that ends a dialog gets another session id, which the others would not know. */
+  signedIn = (): Promise<TestBrowser> => this.once('a session', () => this.newSession());
+
+  async sessionToken(): Promise<string> {
+    const { mfa } = jsonOf(await this.ward.api.call('GET', '/settings/sign-in'));
+    must(mfa !== 'EVERYONE', 'a second factor is demanded of everyone (settings/sign-in), and the doctor has none');
+    const { login: username, password } = await this.user();
+    const reply = await this.ward.api.call('POST', '/authn', { username, password }, this.wire);
+    const { sessionToken } = jsonOf(reply);
+    must(typeof sessionToken === 'string', 'POST /api/v1/authn must answer with a sessionToken');
+    this.examination.secrets.add(sessionToken);
+    return sessionToken;
+  }
+
+  /** Signs the user in, in a browser of its own. */
+  async newSession(): Promise<TestBrowser> {
+    const browser = this.stranger();
+    const { fields } = await this.authorize({ sessionToken: await this.sessionToken() }, browser);
+    must(fields.code !== undefined, 'an authorization request with a sessionToken must be answered with a code');
+    return browser;
+  }
+
+  async hasSession(browser: TestBrowser): Promise<boolean> {
+    return (await this.authorize({ prompt: 'none' }, browser.copy())).fields.code !== undefined;
+  }
+
+  /** A code that nobody has used. @throws {Broken} there was none */
+  async code(parameters: ResponseParameters = {}, browser?: TestBrowser): Promise<Code> {
+    const verifier = randomBytes(32).toString('base64url');
+    const { fields } = await this.authorize(
+      { scope: SCOPE, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...parameters },
+      browser,
+    );
+    must(fields.code !== undefined, `there must be a code, the answer is ${fields.error ?? 'a page'}`);
+    return { code: fields.code, verifier };
+  }
+
+  exchange = ({ code, verifier }: Pick<Code, 'code'> & Partial<Code>, by?: TestApplication): Promise<Reply> =>
+    this.post('token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier }, by);
+
+  /** Tokens of the code flow that no other rule uses. @throws {Broken} there were none */
+  async freshTokens(scope = SCOPE, by?: TestApplication, browser?: TestBrowser): Promise<Json> {
+    const parameters = { scope, ...(by !== undefined && { client_id: by.id }) };
+    const reply = await this.exchange(await this.code(parameters, browser), by);
+    must(reply.status === 200, `the code must be exchanged with 200, not ${reply.status}`);
+    return jsonOf(reply);
+  }
+
+  /** Tokens of the code flow that rules may look at, but neither refresh nor revoke. */
+  tokens = (scope = SCOPE): Promise<Json> => this.once(`tokens for ${scope} from ${this.serverId}`, () => this.freshTokens(scope));
+
+  /** The answer of the authorize endpoint to every type at once. */
+  hybrid = (): Promise<Arrival> =>
+    this.once(`a hybrid answer from ${this.serverId}`, () =>
+      this.authorize({ response_type: 'code id_token token', scope: 'openid email' }),
+    );
+
+  /** Posts a form as the application for every flow, or another one; a public one sends its client_id. */
+  async post(endpoint: string, form: ResponseParameters, by?: TestApplication): Promise<Reply> {
+    const { id, secret } = by ?? (await this.everything());
+    return this.send(endpoint, secret === undefined ? { client_id: id, ...form } : form, secret === undefined ? {} : basic(id, secret));
+  }
+
+  /** Posts a form with whatever proof of the application is given. */
+  send(endpoint: string, form: ResponseParameters, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    const given = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
+    return this.wire.send(`${this.issuer}/${endpoint}`, { method: 'POST', headers, body: new URLSearchParams(given) });
+  }
+
+  userinfo = (accessToken: unknown): Promise<Reply> =>
+    this.wire.send(`${this.issuer}/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } });
+
+  introspect = async (token: unknown, by?: TestApplication): Promise<Json> =>
+    jsonOf(await this.post('introspect', { token: String(token) }, by));
+
+  /** What introspection tells of a token that rules may look at. */
+  introspected = (name: 'access_token' | 'refresh_token' | 'id_token'): Promise<Json> =>
+    this.once(`introspection of an ${name} from ${this.serverId}`, async () => this.introspect((await this.tokens())[name]));
+
+  /** For a library of its own: the same wire. */
+  fetch = async (address: string | URL, init: object): Promise<Response> => {
+    const { status, headers, text } = await this.wire.send(address, init);
+    return new Response(text === '' ? null : text, { status, headers });
+  };
+
+  logout = (parameters: ResponseFields, browser: TestBrowser): Promise<Reply> =>
+    browser.visit(this.wire, `${this.issuer}/logout?${new URLSearchParams(parameters)}`);
+}
+
+export const basic = (id: string, secret: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
+
+export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+
+/** Gives up what was begun, by the way out that each page has. */
+export async function cancelExamination({ begun, secrets }: Examination): Promise<void> {
+  const wire = new HttpClient({ secrets });
+  for (const { browser, page } of begun.splice(0)) {
+    const isDialog = formOf(page.text, 'consent') !== undefined;
+    const way = isDialog ? browser.submit(wire, page, 'consent', { decision: 'deny' }) : browser.press(wire, page, 'cancel');
+    await way.catch(() => undefined);
+  }
+}

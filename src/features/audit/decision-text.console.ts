@@ -1,0 +1,307 @@
+/** What decided, as it was kept with an audit event, told in plain sentences with links. A pure function of the event. */
+
+import { consentRowInWords, stepInWords } from '../../pages/console/decision-steps.ts';
+import type { Piece, Tone } from '../../pages/console/detail-page.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type {
+  AccessRefused,
+  ConsentAsked,
+  Decision,
+  FactorTried,
+  JudgedRequest,
+  KeptScope,
+  PasswordRefused,
+  RequestRefused,
+  SessionBegun,
+} from '../policies/decisions.policy.ts';
+import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
+import { policyLink } from './event-links.console.ts';
+import type { StoredEvent } from './events.resource.ts';
+
+/** One thing that was looked at. */
+export interface ToldStep {
+  readonly what: readonly Piece[];
+  readonly outcome: string;
+}
+
+export interface ToldDecision {
+  readonly tone: Tone;
+  readonly sentences: readonly string[];
+  /** What was looked at, in this order. */
+  readonly steps: readonly ToldStep[];
+  /** What can be done about it. */
+  readonly advice: readonly string[];
+  /** The request, where it can be asked what it would come to today. */
+  readonly request?: JudgedRequest;
+}
+
+const NOTHING = { steps: [], advice: [] } as const;
+
+/** @returns undefined when nothing was kept: nothing was decided, or what was decided went with a deleted user */
+export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContext'>): ToldDecision | undefined {
+  const { decision, after } = event.debugContext as { decision?: Decision; after?: unknown };
+  if (event.eventType === 'user.account.lock') return lock(after);
+  switch (decision?.kind) {
+    case 'password':
+      return password(decision);
+    case 'second-factor':
+      return factor(decision);
+    case 'address':
+      return {
+        ...NOTHING,
+        tone: 'bad',
+        sentences: [
+          `${decision.failures} sign-ins from this network address failed within a quarter of an hour.`,
+          `From then on nothing from there was heard for ${inMinutes(decision.seconds)}, whatever the user name and the password.`,
+        ],
+        advice: ['It ended by itself. Were it a whole office behind one address, its people can sign in again by now.'],
+      };
+    case 'session':
+      return session(decision);
+    case 'consent':
+      return consent(decision);
+    case 'access-policy':
+    case 'not-assigned':
+    case 'second-factor-needed':
+    case 'consent-required':
+      return { ...refused(decision), request: decision.request };
+    default:
+      return undefined;
+  }
+}
+
+const inMinutes = (seconds: number): string => {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  return minutes === 1 ? 'one minute' : `${minutes} minutes`;
+};
+
+const until = (lockedUntil: unknown): string => (typeof lockedUntil === 'string' ? momentOf(new Date(lockedUntil)).text : 'a while');
+
+const STATUSES: Readonly<Record<string, string>> = {
+  SUSPENDED: 'it is suspended',
+  DEPROVISIONED: 'it is deactivated',
+  STAGED: 'it is not activated yet',
+  PROVISIONED: 'its user has not chosen a password yet',
+  LOCKED_OUT: 'it is locked',
+  RECOVERY: 'its password is being reset',
+};
+
+function password({ reason, status = '', failures = 0, lockedUntil, knownBrowser = false }: PasswordRefused): ToldDecision {
+  const bad = (sentences: string[], ...advice: string[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
+  const place = knownBrowser
+    ? 'It was in a browser in which the user had signed in before: those have a count of their own, so that guesses from elsewhere do not lock the user out there.'
+    : 'It was in no browser in which the user had signed in before.';
+  switch (reason) {
+    case 'UNKNOWN_USER':
+      return bad(
+        ['No account has the user name or the e-mail address that was typed, or several accounts share that address.'],
+        'What was typed is not kept: at times it is a password.',
+      );
+    case 'LOCKED':
+      return bad(
+        [
+          `After too many wrong passwords the account was locked until ${until(lockedUntil)}. Until then a right password is refused, too.`,
+          place,
+        ],
+        'The lock ends by itself. “Unlock” on the page of the user ends it at once.',
+      );
+    case 'WRONG_PASSWORD':
+      return bad(
+        [
+          'The account was found; the password was wrong.',
+          lockedUntil === undefined
+            ? `It was the ${nth(failures)} wrong one in a row; ${WRONG_PASSWORDS} lock the account.`
+            : `It was one too many: the account was locked until ${until(lockedUntil)}.`,
+          place,
+        ],
+        'Did the user forget it? “Reset password” on the page of the user makes a link to choose another one.',
+      );
+    case 'EXPIRED':
+      return bad(
+        [
+          'The password was right, but it had expired: the user had to choose another one before the sign-in could go on.',
+          'Where nobody can be asked for another one, as in the password grant, an expired password is refused.',
+        ],
+        'How long a password lasts is set under Security → Passwords.',
+      );
+    case 'CHANGED_MEANWHILE':
+      return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
+    case 'NOT_ACTIVE':
+      return bad(
+        [`The password was right, but nobody can sign in with this account: ${STATUSES[status] ?? `its status was ${status}`}.`],
+        'What can be done is offered on the page of the user.',
+      );
+  }
+}
+
+const nth = (n: number): string => {
+  const ending = ['th', 'st', 'nd', 'rd'][n % 10] ?? 'th';
+  return `${n}${n % 100 > 10 && n % 100 < 14 ? 'th' : ending}`;
+};
+
+function lock(after: unknown): ToldDecision {
+  const { lockedUntil, locks = 1 } = (after ?? {}) as { lockedUntil?: string; locks?: number };
+  return {
+    ...NOTHING,
+    tone: 'bad',
+    sentences: [
+      `${WRONG_PASSWORDS} wrong attempts in a row locked the account until ${until(lockedUntil)}.`,
+      locks > 1
+        ? `It was the ${nth(locks)} lock in a row: each lasts twice as long as the one before, an hour at most.`
+        : 'It was the first lock, which lasts one minute; each that follows lasts twice as long, an hour at most.',
+    ],
+    advice: ['The lock ends by itself. “Unlock” on the page of the user ends it at once.'],
+  };
+}
+
+const METHODS: Readonly<Record<string, string>> = { code: 'code of the app', recovery: 'recovery code', passkey: 'passkey' };
+
+function factor({ reason, method, failures, lockedUntil }: FactorTried): ToldDecision {
+  const given = METHODS[method] ?? 'second factor';
+  if (reason === 'RIGHT') return { ...NOTHING, tone: 'good', sentences: [`The ${given} was right.`] };
+  if (reason === 'LOCKED') {
+    const sentences = [`After too many wrong codes no code was taken until ${until(lockedUntil)}, a right one neither.`];
+    return { ...NOTHING, tone: 'bad', sentences, advice: ['It ends by itself.'] };
+  }
+  return {
+    tone: 'bad',
+    steps: [],
+    sentences: [
+      `The ${given} was wrong, or was used before: each is good for one sign-in.`,
+      lockedUntil === undefined
+        ? `It was the ${nth(failures)} wrong one in a row; ${WRONG_PASSWORDS} lock the codes of the user.`
+        : `It was one too many: no code is taken until ${until(lockedUntil)}.`,
+    ],
+    advice: [
+      'Codes depend on the time: is the clock of the user’s phone right?',
+      'Is the phone lost? “Reset” under Factors on the page of the user lets him enrol another one.',
+    ],
+  };
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  pwd: 'a password',
+  otp: 'a one-time code',
+  fed: 'an external identity provider',
+  hwk: 'a passkey in hardware',
+  swk: 'a passkey',
+};
+
+const DEMANDS: Readonly<Record<DemandReason, string>> = {
+  APPLICATION: 'the application asks it of all its users',
+  EVERYONE: 'the sign-in policy asks it of everyone',
+  ADMINISTRATORS: 'the sign-in policy asks it of administrators, and the user is one',
+  REQUEST: 'the application’s request asked for it (acr_values)',
+};
+
+function session({ amr, secondFactor: { enrolled, demandedBy } }: SessionBegun): ToldDecision {
+  const ways = amr.flatMap((method) => WAYS[method] ?? []);
+  const proved = `The user proved who he is by ${ways.join(' and ') || 'what is not known any more'}.`;
+  const because = demandedBy === undefined ? '' : DEMANDS[demandedBy];
+  if (amr.includes('mfa')) {
+    const why = enrolled ? 'he has one, and whoever has one is always asked for it' : because;
+    return { ...NOTHING, tone: 'good', sentences: [proved, `A second factor was used${why === '' ? '' : `: ${why}`}.`] };
+  }
+  if (enrolled) {
+    const sentences = [proved, 'His second factor was set up while this sign-in was under way: it is asked for from the next one on.'];
+    return { ...NOTHING, tone: 'good', sentences };
+  }
+  if (because !== '') {
+    const sentences = [
+      proved,
+      `A second factor is demanded, for ${because}; the user has none, and by the API, where this sign-in came from, none can be set up.`,
+    ];
+    return {
+      ...NOTHING,
+      tone: 'warning',
+      sentences,
+      advice: ['The authorize endpoint asks him to set one up before an application gets anything.'],
+    };
+  }
+  const sentences = [
+    proved,
+    'No second factor was asked for: he has none, and neither the sign-in policy nor the application nor the request demanded one.',
+  ];
+  return {
+    ...NOTHING,
+    tone: 'good',
+    sentences,
+    advice: ['Who needs a second factor is set under Security → Sign-in policy, and for one application on its page.'],
+  };
+}
+
+const scopeStep = ({ scope, reason }: KeptScope): ToldStep => ({
+  what: [{ text: scope, code: true }],
+  outcome: consentRowInWords({ reason }),
+});
+
+function consent({ scopes }: ConsentAsked): ToldDecision {
+  const asked = scopes.filter(({ ask }) => ask).length;
+  return {
+    tone: 'plain',
+    sentences: [`The user was asked for ${asked === 1 ? 'one scope' : `${asked} scopes`} of the request. Scope by scope:`],
+    steps: scopes.map(scopeStep),
+    advice: ['What the user allows is remembered, and asked again only where the request says prompt=consent or it is revoked.'],
+  };
+}
+
+function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 'request'> {
+  const told = steps.map(({ policyId, policy, rule, reason }): ToldStep => {
+    const outcome = stepInWords({ reason });
+    if (policy === undefined || policyId === undefined) return { what: [{ text: 'In the end' }], outcome };
+    const text = rule === undefined ? `Access policy “${policy}”` : `Rule “${rule}” of “${policy}”`;
+    return { what: [{ text, href: policyLink(request.serverId, policyId) }], outcome };
+  });
+  const none = steps.at(-1)?.reason === 'no policy is for this client';
+  return {
+    tone: 'bad',
+    sentences: [
+      none
+        ? 'No access policy of the authorization server is for this application, and what no policy allows is denied.'
+        : 'The access policy that is for this application has no rule that fits this request, and what no rule allows is denied.',
+      ...(left === undefined ? [] : [`${left} more policies and rules were looked at than are listed here.`]),
+    ],
+    steps: told,
+    advice: [
+      none
+        ? 'Add the application to a policy of the authorization server, or add a policy for it.'
+        : 'Add a rule to the policy, or widen one, for this user, grant type and these scopes. The simulator tells what a request would come to.',
+    ],
+  };
+}
+
+function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
+  switch (decision.kind) {
+    case 'access-policy':
+      return access(decision);
+    case 'not-assigned':
+      return {
+        ...NOTHING,
+        tone: 'bad',
+        sentences: [
+          'The application is open only to the users that it is assigned to, by name or by one of their groups, and this user is not one of them.',
+        ],
+        advice: ['Assign the user, or one of his groups, on the page of the application, or open the application to everyone.'],
+      };
+    case 'second-factor-needed': {
+      const why = decision.demandedBy === undefined ? 'the user has one, or one is demanded' : DEMANDS[decision.demandedBy];
+      return {
+        ...NOTHING,
+        tone: 'bad',
+        sentences: [
+          `A second factor was needed, for ${why}.`,
+          'The user had not used one, and this request could ask for none: it said prompt=none, or was made without a browser.',
+        ],
+        advice: ['The application should send the user to the authorize endpoint without prompt=none: there he is asked.'],
+      };
+    }
+    case 'consent-required':
+      return {
+        tone: 'bad',
+        sentences: ['The user would have had to be asked for consent, and the request forbade to ask (prompt=none).'],
+        steps: decision.scopes.map(scopeStep),
+        advice: ['The application should ask again without prompt=none: then the user sees the dialog.'],
+      };
+  }
+}

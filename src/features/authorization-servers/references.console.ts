@@ -1,0 +1,91 @@
+/** What policies and rules name by id, as people name it: applications by label, users by login, groups by name. */
+
+import type { ConsoleRequest } from '../../pages/console/page.ts';
+import { ApiError, type FieldProblem, validation } from '../../platform/errors/errors.ts';
+import { getApplication, listApplications } from '../applications/applications.service.ts';
+import { getGroup, listGroups } from '../groups/groups.service.ts';
+import { getUser } from '../users/users.service.ts';
+
+export type NamedKind = 'application' | 'user' | 'group';
+
+interface Naming {
+  /** What a list of them says of one that is none. */
+  readonly unknown: string;
+  /** undefined: there is none of this id any more. */
+  nameOf(visit: ConsoleRequest, id: string): Promise<string | undefined>;
+  /** The ids of those that are called so; an id calls itself. */
+  idsOf(visit: ConsoleRequest, name: string): Promise<readonly string[]>;
+}
+
+const unlessMissing = async <T>(found: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+};
+
+const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
+  application: {
+    unknown: 'is neither the name nor the client id of an application',
+    nameOf: async ({ services }, id) => (await unlessMissing(getApplication(services, id)))?.label,
+    async idsOf({ services }, name) {
+      const byId = await unlessMissing(getApplication(services, name));
+      if (byId !== undefined) return [byId.id];
+      return (await listApplications(services, { filter: `label eq ${JSON.stringify(name)}` }, { limit: 2 })).items.map(({ id }) => id);
+    },
+  },
+  user: {
+    unknown: 'is not the user name of an account here',
+    nameOf: async ({ services, request }, id) => (await unlessMissing(getUser(services, id, request)))?.login,
+    async idsOf({ services, request }, login) {
+      const user = await unlessMissing(getUser(services, login, request));
+      return user === undefined ? [] : [user.id];
+    },
+  },
+  group: {
+    unknown: 'is not the name of a group',
+    nameOf: async ({ services }, id) => (await unlessMissing(getGroup(services, id)))?.name,
+    async idsOf({ services }, name) {
+      const found = await listGroups(services, { filter: `profile.name eq ${JSON.stringify(name)}` }, { limit: 1 });
+      return found.items.map(({ id }) => id);
+    },
+  },
+};
+
+/** The names of these ids, in their order; of what is gone meanwhile the id. */
+export const namesOf = (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string[]> =>
+  inTurn(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
+
+/** As `idsNamed` takes them back: by name where that means this one alone, else by id. */
+export const referenceLines = async (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string> => {
+  const lines = await inTurn(ids, async (id) => {
+    const name = await NAMINGS[kind].nameOf(visit, id);
+    if (name === undefined) return id;
+    const [only, ...others] = await NAMINGS[kind].idsOf(visit, name);
+    return only === id && others.length === 0 ? name : id;
+  });
+  return lines.join('\n');
+};
+
+/** @param field of the form @throws {ApiError} validation: one that does not exist, or that several are called */
+export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: string, names: readonly string[]): Promise<string[]> {
+  const problems: FieldProblem[] = [];
+  const ids = await inTurn(names, async (name) => {
+    const found = await NAMINGS[kind].idsOf(visit, name);
+    if (found.length === 0) problems.push({ field, message: `“${name}” ${NAMINGS[kind].unknown}` });
+    if (found.length > 1)
+      problems.push({ field, message: `several applications are called “${name}”: write the client id of the one you mean` });
+    return found;
+  });
+  if (problems.length > 0) throw validation(problems);
+  return [...new Set(ids.flat())];
+}
+
+/** One after the other: a long list must not take all connections to the database. */
+async function inTurn<T, U>(items: readonly T[], step: (item: T) => Promise<U>): Promise<U[]> {
+  const results: U[] = [];
+  for (const item of items) results.push(await step(item));
+  return results;
+}

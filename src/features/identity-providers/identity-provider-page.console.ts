@@ -1,0 +1,70 @@
+/** Where the pages of identity providers are, and what is told of each kind of provider. */
+
+import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import type { IdentityProviderType } from './identity-provider.policy.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
+import { getIdentityProvider } from './identity-providers.service.ts';
+
+export const IDENTITY_PROVIDERS_PATH = '/admin/security/identity-providers';
+export const IDENTITY_PROVIDER_CRUMBS: readonly Crumb[] = [
+  { label: 'Security' },
+  { label: 'Identity providers', href: IDENTITY_PROVIDERS_PATH },
+];
+
+export const identityProviderPath = (id: string): string => `${IDENTITY_PROVIDERS_PATH}/${encodeURIComponent(id)}`;
+
+export const providerIn = ({ services, params }: ConsoleRequest): Promise<IdentityProvider> =>
+  getIdentityProvider(services, params.id ?? '');
+
+export const identityProviderCrumbs = ({ id, name }: Pick<IdentityProvider, 'id' | 'name'>): readonly Crumb[] => [
+  ...IDENTITY_PROVIDER_CRUMBS,
+  { label: name, href: identityProviderPath(id) },
+];
+
+export const identityProviderTabs = (id: string): readonly Action[] => [
+  { label: 'Provider', href: identityProviderPath(id) },
+  { label: 'Linked users', href: `${identityProviderPath(id)}/users` },
+];
+
+interface Kind {
+  readonly name: string;
+  readonly forWhom: string;
+  /** What is done at the provider first. */
+  readonly steps: readonly string[];
+}
+
+export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind>> = {
+  OIDC: {
+    name: 'OpenID Connect',
+    forWhom: 'Any OpenID provider: Okta, Keycloak, Auth0, Microsoft Entra ID, another Gatehouse, …',
+    steps: ['At the provider, register a web application (a confidential client) with this redirect URI, then fill in what it gave you.'],
+  },
+  GOOGLE: {
+    name: 'Google',
+    forWhom: 'People with a Google account, or those of one Google Workspace',
+    steps: [
+      'In the Google Cloud console, under “APIs & Services” → “Credentials”, create an OAuth client ID of the type “Web application”.',
+      'Enter the redirect URI under “Authorized redirect URIs”. Then fill in the client ID and the client secret.',
+    ],
+  },
+  GITHUB: {
+    name: 'GitHub',
+    forWhom: 'People with a GitHub account',
+    steps: [
+      'At GitHub, under “Settings” → “Developer settings” → “OAuth Apps”, create a new OAuth app.',
+      'Enter the redirect URI as its “Authorization callback URL”. Then fill in the client ID and a client secret that you generate there.',
+    ],
+  },
+  MICROSOFT: {
+    name: 'Microsoft',
+    forWhom: 'People with a work, school or personal Microsoft account, or those of one tenant',
+    steps: [
+      'In the Microsoft Entra admin center, under “App registrations”, make a new registration with the redirect URI, platform “Web”.',
+      'Create a secret under “Certificates & secrets”. Then fill in the application (client) ID and the value of the secret.',
+    ],
+  },
+};
+
+/** The type that an address names; undefined: none. */
+export const typeIn = ({ params }: ConsoleRequest): IdentityProviderType | undefined =>
+  (Object.keys(IDENTITY_PROVIDER_KINDS) as IdentityProviderType[]).find((type) => type.toLowerCase() === params.type);

@@ -1,0 +1,68 @@
+/**
+ * The way to an external provider and back, wherever it begins: out with state, nonce and PKCE, and back with an answer that is used once and at the place
+ * where it was asked for only (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207).
+ */
+import type Koa from 'koa';
+import { parameterOf } from '../../pages/hosted/carried-parameters.ts';
+import type { HostedDeps } from '../../pages/hosted/deps.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { randomToken } from '../../platform/crypto/secrets.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
+import { claimAnswer } from './upstream-answers.service.ts';
+import type { AskedOfUpstream } from './upstream-request.policy.ts';
+import { type KeptTransaction, randomOf, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
+
+/** What an answer may bring (RFC 6749 section 4.1.2, RFC 9207). What a provider writes in its own words is not read at all. */
+export const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error'] as const;
+
+/**
+ * Begins a sign-in at the provider, which this browser keeps in mind.
+ * @returns the address that it is to be sent to
+ * @throws {UpstreamFailure}
+ */
+export async function addressOut(
+  deps: HostedDeps,
+  ctx: Koa.Context,
+  provider: IdentityProvider,
+  place: UpstreamPlace,
+  asked: AskedOfUpstream,
+  kept: Pick<KeptTransaction, 'maxAge' | 'userId'>,
+): Promise<URL> {
+  const random = randomToken();
+  const transaction = { nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds(), ...kept };
+  const url = await deps.upstream.authorizationUrl(provider, { ...transaction, state: stateFor(random, place) }, asked);
+  await deps.upstreamTransactions.remember(ctx, { ...transaction, state: random, idpId: provider.id, place: transactionPath(place) });
+  return url;
+}
+
+/** A page that goes on by itself, or by its link. */
+export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, title: MessageKey): Promise<void> {
+  const language = pageLanguage(ctx);
+  const heading = language.text(title);
+  await pages.render(ctx, 'upstream-return', { ...language, languages: [], title: heading, heading, next });
+  ctx.set('Refresh', `0;url=${next}`);
+}
+
+interface TakenAnswer {
+  readonly answer: URLSearchParams;
+  /** What this browser keeps of the sign-in, with the whole state as it travelled. */
+  readonly kept: KeptTransaction;
+}
+
+/** @returns undefined unless the sign-in was begun in this browser, at this place, at this provider, and is not used yet: of many at once one has it */
+export async function takeAnswer(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
+  const answer = new URLSearchParams();
+  for (const name of CALLBACK_PARAMETERS) {
+    const value = parameterOf(ctx, name);
+    if (value !== undefined) answer.set(name, value);
+  }
+  const state = answer.get('state') ?? '';
+  const random = randomOf(state);
+  if (random === undefined || state !== stateFor(random, place)) return undefined;
+  const kept = await deps.upstreamTransactions.take(ctx, random);
+  if (kept === undefined || kept.place !== transactionPath(place) || kept.idpId !== parameterOf(ctx, 'idp')) return undefined;
+  return (await claimAnswer(deps.services, random)) ? { answer, kept: { ...kept, state } } : undefined;
+}

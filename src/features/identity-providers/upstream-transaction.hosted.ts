@@ -1,0 +1,78 @@
+/**
+ * Where a sign-in at an external provider was begun and goes on: in an authorization request, at `/signin`, or at `/account/security`. The `state` that travels through the provider
+ * names the place, so that whoever comes back is led there and, when it is too late, to his application; it proves nothing. What proves that the answer is
+ * this browser's, and this interaction's, is in a sealed cookie (RFC 9700 section 4.7).
+ */
+import { z } from 'zod';
+import { APPLICATION_PARAMETER, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
+import type { ApplicationFacts } from '../../pages/hosted/page-models.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import { type Transactions, transactionCookies, transactionFields } from '../../platform/http/transactions.ts';
+
+const transaction = z.object({
+  ...transactionFields,
+  idpId: z.string(),
+  /** The path of the place; an answer is worth nothing elsewhere. */
+  place: z.string(),
+  /** Epoch seconds. */
+  begun: z.number(),
+  maxAge: z.number().optional(),
+  /** Whose account here is to be connected with the one there. */
+  userId: z.string().optional(),
+});
+
+/** An authorization request under way, as far as the way to a provider and back needs it. */
+interface RequestUnderWay {
+  readonly serverId: string;
+  readonly uid: string;
+  readonly application: ApplicationFacts;
+  readonly uiLocales?: string;
+  readonly redirectOrigins: readonly string[];
+}
+
+/** `account`: somebody is signed in, and connects his account there. */
+export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account';
+
+export type KeptTransaction = z.output<typeof transaction>;
+
+/** One cookie for each sign-in under way, for ten minutes, not on posts of other sites. */
+export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Transactions<KeptTransaction> =>
+  transactionCookies({
+    kind: 'upstream',
+    schema: transaction,
+    keys: keyring.keysOf('gatehouse upstream sign-ins'),
+    prefix: 'gatehouse-upstream-',
+    path: '/',
+    secure,
+  });
+
+export function transactionPath(place: UpstreamPlace): string {
+  if (place === 'account') return SECURITY_PAGE;
+  return place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`;
+}
+
+/** @param random unguessable, names the cookie */
+export function stateFor(random: string, place: UpstreamPlace): string {
+  if (place === 'account') return `${random}.account`;
+  if (place === 'standalone') return random;
+  // Whatever the characters of the application's id are, those of the state are in every provider's alphabet.
+  return [random, place.serverId, place.uid, Buffer.from(place.application.id).toString('base64url')].join('.');
+}
+
+const STATE = /^([A-Za-z0-9_-]{43})(?:\.(account)|\.([a-z0-9][a-z0-9_-]{0,63})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,140}))?$/;
+
+/** @returns the unguessable part */
+export const randomOf = (state: string): string | undefined => STATE.exec(state)?.[1];
+
+/** @returns the address of the place's own page for answers, with the application for the way back; undefined when no sign-in of ours has this state */
+export function transactionAddress(state: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
+  const found = STATE.exec(state);
+  if (found === null) return undefined;
+  const [, , account, server, uid, application] = found;
+  if (account !== undefined) return { path: `${SECURITY_PAGE}/upstream`, query: new URLSearchParams() };
+  if (server === undefined || uid === undefined || application === undefined)
+    return { path: '/signin/upstream', query: new URLSearchParams() };
+  const id = Buffer.from(application, 'base64url').toString();
+  return { path: `/interaction/${server}/${uid}/upstream`, query: new URLSearchParams({ [APPLICATION_PARAMETER]: id }) };
+}

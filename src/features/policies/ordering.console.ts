@@ -1,0 +1,85 @@
+/** What access policies and their rules have in common: a place among the others, and being in force or passed over. */
+import { z } from 'zod';
+import type { Button, Piece } from '../../pages/console/detail-page.ts';
+import { type ChoiceField, formPage, typedValues } from '../../pages/console/form.ts';
+import type { PageNotice } from '../../pages/console/notices.ts';
+import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
+import type { PolicyStatus } from './policies.resource.ts';
+
+interface Placed {
+  readonly id: string;
+  readonly name: string;
+  readonly priority: number;
+}
+
+export const policyStatusPiece = (status: PolicyStatus): Piece =>
+  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
+
+const PLACE = 'place';
+
+/** Buttons that move something by one. @param address below which its page `move` is @param count of all */
+export function movesOf(address: string, priority: number, count: number): readonly Button[] {
+  const to = (place: number, label: string): Button => ({ label, action: `${address}/move`, name: PLACE, value: String(place) });
+  return [...(priority > 1 ? [to(priority - 1, 'Move up')] : []), ...(priority < count ? [to(priority + 1, 'Move down')] : [])];
+}
+
+/** @param all in their order */
+export function placeField(all: readonly Placed[], { id, priority }: Placed): ChoiceField {
+  const others = all.filter((other) => other.id !== id);
+  const options = ['At first', ...others.map(({ name }) => `After “${name}”`)].map((label, at) => ({ value: String(at + 1), label }));
+  return { name: PLACE, label: 'Place', value: String(priority), options, alias: 'priority' };
+}
+
+/** @returns the priority @throws {ApiError} validation */
+export const priorityOf = (form: URLSearchParams): number =>
+  parse(z.object({ [PLACE]: policyFields.priority }), typedValues([{ name: PLACE, label: '', kind: 'number' }], form))[PLACE] ?? 1;
+
+interface Found {
+  readonly name: string;
+  readonly crumbs: readonly Crumb[];
+  /** Where one comes from, and goes back to. */
+  readonly address: string;
+}
+
+interface Steps {
+  /** Of its page. */
+  readonly path: string;
+  /** In words. */
+  readonly what: string;
+  /** What follows when it is passed over. */
+  readonly passedOver: string;
+  readonly notices: readonly [activated: PageNotice, deactivated: PageNotice];
+  find(visit: ConsoleRequest): Promise<Found>;
+  change(visit: ConsoleRequest, status: PolicyStatus): Promise<void>;
+}
+
+/** The pages that activate and deactivate it. */
+export function statusSteps({
+  path,
+  what,
+  passedOver,
+  notices,
+  find,
+  change,
+}: Steps): readonly [activate: ConsolePage, deactivate: ConsolePage] {
+  const page = (step: 'Activate' | 'Deactivate', status: PolicyStatus, facts: readonly string[], notice: PageNotice): ConsolePage => ({
+    path: `${path}/${step.toLowerCase()}`,
+    access: 'service',
+    verb: 'write',
+    async show(visit, typed) {
+      const { name, crumbs, address } = await find(visit);
+      return formPage({ title: `${step} the ${what} “${name}”?`, crumbs, facts, submit: `${step} ${what}`, cancel: address }, typed);
+    },
+    async receive(visit) {
+      const { address } = await find(visit);
+      await change(visit, status);
+      return { goTo: address, notice };
+    },
+  });
+  return [
+    page('Activate', 'ACTIVE', ['It is looked at again, in its place.'], notices[0]),
+    page('Deactivate', 'INACTIVE', ['It is kept, and passed over.', passedOver, 'It can be activated again.'], notices[1]),
+  ];
+}

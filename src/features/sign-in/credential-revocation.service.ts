@@ -1,0 +1,58 @@
+/**
+ * Ends every way to sign in as a user that an organization's administrator may have prepared: password, second factors, passkeys, linked accounts, links,
+ * sessions and tokens. For the moment in which the user gets more rights than that administrator has.
+ */
+
+import type { Executor } from '../../platform/database/database.ts';
+import { type Gain, risesAbove } from '../administrators/administration.policy.ts';
+import { findRoles } from '../administrators/roles.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
+import { deleteLink, listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { findOrgIdsEver, forgetFormerMemberships } from '../organizations/memberships.store.ts';
+import { rememberReplaced } from '../passwords/password-policy.service.ts';
+import { removeFactors } from '../second-factors/factors.service.ts';
+import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
+import { applyStep } from '../users/user-lifecycle.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { lockUser, updateUser } from '../users/users.store.ts';
+import { deleteLinksOf } from './one-time-links.store.ts';
+
+/** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */
+export const gainsRights = async (executor: Executor, userId: string, gain: Gain): Promise<boolean> =>
+  risesAbove({ orgIds: await findOrgIdsEver(executor, userId), roles: await findRoles(executor, userId) }, gain);
+
+/**
+ * Afterwards the user has no way to sign in, and needs a link to choose a password.
+ * @param trx before the role or membership is added
+ */
+export async function revokeCredentials(trx: Executor, userId: string, request: RequestContext): Promise<void> {
+  const user = await lockUser(trx, userId);
+  if (user === undefined) return;
+  await removeFactors(trx, user, request);
+  for (const { idpId, name, subject } of await listLinksOf(trx, user.id)) {
+    await deleteLink(trx, idpId, user.id);
+    await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
+  }
+  await endPassword(trx, user, request);
+  await forgetFormerMemberships(trx, user.id);
+  await endHeld(trx, user.id);
+}
+
+/** Sessions, links and tokens. Once more after the commit: a request under way may have written one. */
+export async function endHeld(executor: Executor, userId: string): Promise<void> {
+  await deleteLinksOf(executor, userId);
+  await endBrowserSessions(executor, userId);
+  await endOAuthTokens(executor, userId);
+  await endApiTokens(executor, userId);
+}
+
+async function endPassword(trx: Executor, user: User, request: RequestContext): Promise<void> {
+  if (user.passwordHash === null) return;
+  if (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED') {
+    await applyStep(trx, user, 'reset_password', request);
+    return;
+  }
+  await rememberReplaced(trx, user);
+  await updateUser(trx, user.id, { passwordHash: null });
+}

@@ -1,0 +1,45 @@
+/**
+ * The sign-in that somebody left because he had no password: the browser remembers it, and once he has chosen one by the link that was mailed to him it goes
+ * on to the application. The link itself says nothing of it. What is remembered is only ever read as the names of an interaction, never as an address, and
+ * whose it is the interaction's own cookie decides.
+ */
+import type Koa from 'koa';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { APPLICATION_PARAMETER } from '../../pages/hosted/carried-parameters.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
+
+const COOKIE = 'gatehouse-left';
+/** Where the mailed link leads. */
+const PATH = '/choose-password';
+/** The parameter of a sign-in page that says what has just been done. */
+export const PASSWORD_CHOSEN = 'password-chosen';
+const NAMES = /^([\w-]{1,100})\/([\w-]{1,100})$/;
+
+/** The sign-in page is shown from which its user may go to look for his password. */
+export const rememberSignIn = (
+  { config }: SignInDeps,
+  ctx: Koa.Context,
+  { serverId, uid }: Pick<InteractionDetails, 'serverId' | 'uid'>,
+): void => keep(ctx, config.secure, `${serverId}/${uid}`, LIFETIMES.resetLink);
+
+/** @returns the address of the sign-in, where it still waits; it is remembered no more */
+export async function takeLeftSignIn({ config, interactions }: SignInDeps, ctx: Koa.Context): Promise<string | undefined> {
+  const kept = cookieIn(ctx, COOKIE, config.secure, PATH);
+  if (kept === undefined) return undefined;
+  keep(ctx, config.secure, '', 0);
+  const [, serverId, uid] = NAMES.exec(kept) ?? [];
+  if (serverId === undefined || uid === undefined) return undefined;
+  const application = await interactions.waiting(serverId, uid);
+  return (
+    application && `/interaction/${serverId}/${uid}?${new URLSearchParams({ [APPLICATION_PARAMETER]: application, [PASSWORD_CHOSEN]: '' })}`
+  );
+}
+
+/** @param seconds 0: takes the cookie away */
+function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number): void {
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: PATH, overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, PATH), value, { ...attributes, maxAge: seconds * 1000 });
+}

@@ -1,0 +1,11 @@
+/** What each of the user's own pages is given. */
+import type { IncomingMessage } from 'node:http';
+import type { HostedDeps } from '../hosted/deps.ts';
+import type { ApplicationLink } from '../hosted/page-models.ts';
+
+export interface AccountDeps extends HostedDeps {
+  /** Is there a playground for this request, so that a page may lead to it? */
+  playgroundPresent(req: IncomingMessage): boolean;
+  /** The way back to an application; undefined when there is none of this id. */
+  wayBack(applicationId: string): Promise<ApplicationLink | undefined>;
+}

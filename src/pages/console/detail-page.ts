@@ -1,0 +1,194 @@
+/** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
+import { drawnFields, type Field } from './form.ts';
+import type { Moment } from './moments.ts';
+import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
+
+/** How something stands, in words and in colour. */
+export type Tone = 'good' | 'warning' | 'bad' | 'plain';
+
+/** A piece of what a cell or a fact tells. */
+export interface Piece {
+  readonly text?: string;
+  readonly moment?: Moment | null;
+  readonly href?: string | undefined;
+  /** As a badge. */
+  readonly tone?: Tone;
+  /** As something that machines read. */
+  readonly code?: boolean;
+  /** In soft colour: what is missing, or beside the point. */
+  readonly soft?: boolean;
+}
+
+/** An empty text is told as “None”. */
+export type Content = string | Piece | readonly Piece[];
+
+export interface Fact {
+  readonly label: string;
+  readonly value: Content;
+  /** A button that copies it, where the browser can; the value is a text then. */
+  readonly copy?: boolean;
+}
+
+export interface TableRow {
+  /** As many as there are columns; the first names the row. */
+  readonly cells: readonly Content[];
+  /** What can be done with it. `label` is completed by the row's name for those who listen. */
+  readonly actions?: readonly Action[];
+  /** What is done at once, without a page in between: that which the next click can undo. */
+  readonly buttons?: readonly Button[];
+}
+
+/** A form of one button. */
+export interface Button {
+  readonly label: string;
+  /** Where it is posted to: a page that receives it. */
+  readonly action: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What narrows a list: sent by GET to the page itself. */
+interface Search {
+  /** Of the field `q`; absent: the list cannot be searched by words. */
+  readonly label?: string;
+  readonly q?: string;
+  readonly hint?: string;
+  /** Further fields, each one that chooses, or a line. */
+  readonly fields?: readonly Field[];
+  /** Is it narrowed now? Then a link shows all again. */
+  readonly isNarrowed: boolean;
+  /** Why nothing could be looked for; `q` is a field, too. */
+  readonly problems?: readonly FieldMessage[];
+}
+
+export interface Pager {
+  readonly first?: string | undefined;
+  readonly previous?: string | undefined;
+  readonly next?: string | undefined;
+  readonly words?: string;
+}
+
+interface PartHead {
+  readonly title?: string;
+  readonly lead?: string;
+  readonly actions?: readonly Action[];
+}
+
+export interface FactsPart extends PartHead {
+  readonly kind: 'facts';
+  readonly facts: readonly Fact[];
+}
+
+export interface TablePart extends PartHead {
+  readonly kind: 'table';
+  /** What it is a list of, for those who listen. */
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly TableRow[];
+  /** Told where there is no row: what that means, and what to do next. */
+  readonly empty: string;
+  readonly emptyAction?: Action | undefined;
+  readonly search?: Search;
+  readonly pager?: Pager;
+}
+
+/** A text to be copied whole, e.g. a snippet or a JSON object. */
+export interface TextPart extends PartHead {
+  readonly kind: 'text';
+  /** Unique on the page, fit for an HTML id. */
+  readonly id: string;
+  /** What it is, for those who listen, and for the button. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface WordsPart extends PartHead {
+  readonly kind: 'words';
+  readonly paragraphs: readonly string[];
+  readonly tone?: Tone;
+}
+
+/** A question whose answer stands below on the same page: sent by GET, so that its address can be passed on. */
+export interface QueryPart extends PartHead {
+  readonly kind: 'query';
+  /** Lines, and choices out of a list. */
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
+  readonly submit: string;
+}
+
+/** A picture from elsewhere; the page's `images` must name its origin. */
+interface PicturePart extends PartHead {
+  readonly kind: 'picture';
+  readonly src: string;
+  readonly alt: string;
+}
+
+export type Part = QueryPart | FactsPart | TablePart | TextPart | WordsPart | PicturePart;
+
+export interface DetailPage extends Omit<Drawn, 'view' | 'locals'> {
+  readonly parts: readonly Part[];
+}
+
+const NONE: Piece = { text: 'None', soft: true };
+
+function piecesOf(content: Content): readonly Piece[] {
+  const pieces = typeof content === 'string' ? [{ text: content }] : 'length' in content ? content : [content];
+  const told = pieces.filter(({ text, moment }) => (text !== undefined && text !== '') || (moment !== undefined && moment !== null));
+  return told.length === 0 ? [NONE] : told;
+}
+
+/** The words of a content, e.g. to name a row. */
+const wordsOf = (content: Content): string =>
+  piecesOf(content)
+    .map(({ text, moment }) => text ?? moment?.text)
+    .join(' ');
+
+function drawnPart(part: Part) {
+  if (part.kind === 'facts') {
+    return {
+      ...part,
+      facts: part.facts.map(({ label, value, copy = false }, index) => ({
+        label,
+        pieces: piecesOf(value),
+        copy,
+        words: wordsOf(value),
+        index,
+      })),
+    };
+  }
+  if (part.kind === 'query') {
+    const { drawn, problems } = drawnFields(part.fields, part.typed);
+    return { ...part, fields: drawn, problems };
+  }
+  if (part.kind !== 'table') return part;
+  const rows = part.rows.map(({ cells, actions = [], buttons = [] }) => ({
+    cells: cells.map(piecesOf),
+    name: wordsOf(cells[0] ?? ''),
+    actions,
+    buttons,
+  }));
+  const search = part.search && drawnSearch(part.search);
+  return { ...part, rows, search, withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0) };
+}
+
+function drawnSearch({ label, q, hint, fields = [], isNarrowed, problems: wrong = [] }: Search) {
+  const words: readonly Field[] = label === undefined ? [] : [{ name: 'q', label, value: q, ...(hint !== undefined && { hint }) }];
+  const { drawn, problems } = drawnFields([...words, ...fields], { values: new URLSearchParams(), problems: wrong });
+  return { words: drawn.find(({ name }) => name === 'q'), fields: drawn.filter(({ name }) => name !== 'q'), isNarrowed, problems };
+}
+
+/** Draws a page out of its parts. */
+export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn {
+  const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
+  return {
+    ...page,
+    scripts: copies ? [...new Set([...scripts, 'copy.js'])] : scripts,
+    view: 'sheet',
+    locals: { parts: parts.map(drawnPart) },
+  };
+}
+
+/** A page with one list. */
+export const listPage = ({ list, ...page }: Omit<DetailPage, 'parts'> & { readonly list: Omit<TablePart, 'kind'> }): Drawn =>
+  detailPage({ ...page, parts: [{ ...list, kind: 'table' }] });

@@ -1,0 +1,71 @@
+/**
+ * Choosing one thing out of many in a form that needs no script: out of a list while that is short; else one types its name, or a part of it, and
+ * where several fit the form comes back with those to choose from.
+ */
+import { validation } from '../../platform/errors/errors.ts';
+import type { ChoiceField, Field } from './form.ts';
+import type { Typed } from './page.ts';
+
+/** Longer lists are not looked through. */
+const SHORT = 200;
+/** So many that fit can be chosen from. */
+const FOUND = 50;
+
+export interface Candidate {
+  readonly id: string;
+  readonly label: string;
+}
+
+export interface Candidates {
+  /** Those that have the words somewhere in their name, at most so many; without words: any. */
+  find(words: string, most: number): Promise<readonly Candidate[]>;
+  byId(id: string): Promise<Candidate | undefined>;
+}
+
+export interface PickerField extends Omit<ChoiceField, 'options' | 'kind'> {
+  /** What choosing nothing means; absent: one must be chosen. */
+  readonly none?: string;
+}
+
+/** The field as it is to be drawn: a list, or a line for words. */
+export async function pickField(candidates: Candidates, { none, value = '', hint, ...field }: PickerField, typed: Typed): Promise<Field> {
+  const listed = (found: readonly Candidate[]): Field => ({
+    ...field,
+    ...(hint !== undefined && { hint }),
+    value,
+    options: [{ value: '', label: none ?? 'Choose one' }, ...found.map(({ id, label }) => ({ value: id, label }))],
+  });
+  const few = await candidates.find('', SHORT + 1);
+  if (few.length <= SHORT) return listed(few);
+  const words = (typed.values.get(field.name) ?? '').trim();
+  if (words !== '' && idIn(words) === undefined) {
+    const found = await candidates.find(words, FOUND + 1);
+    if (found.length > 1 && found.length <= FOUND) return listed(found);
+  }
+  const chosen = value === '' ? undefined : await candidates.byId(value);
+  const how = `Type its name or the beginning of it; where several fit, you choose.${none === undefined ? '' : ` Empty: ${none}.`}`;
+  return {
+    ...field,
+    required: none === undefined,
+    hint: hint === undefined ? how : `${hint} ${how}`,
+    value: chosen && `${chosen.label.trim()} (${chosen.id})`,
+  };
+}
+
+/** @returns the id of what was chosen or named; undefined: nothing @throws {ApiError} validation of the field: nothing fits, or several do */
+export async function pickedId(candidates: Candidates, name: string, typed: string): Promise<string | undefined> {
+  const words = typed.trim();
+  if (words === '') return undefined;
+  const named = await candidates.byId(idIn(words) ?? words);
+  if (named !== undefined) return named.id;
+  const found = await candidates.find(words, FOUND + 1);
+  const whole = found.filter(({ label }) => label.toLowerCase() === words.toLowerCase());
+  const [first, ...others] = whole.length === 1 ? whole : found;
+  if (first === undefined) throw validation([{ field: name, message: 'does not exist here' }]);
+  if (others.length === 0) return first.id;
+  const problem = found.length > FOUND ? 'fits too many: type more of the name' : 'fits several: choose one of them';
+  throw validation([{ field: name, message: problem }]);
+}
+
+/** `Sales (dep_…)`, as a line shows what is chosen, or the id alone. */
+const idIn = (words: string): string | undefined => /(?:^|\()([a-z]{3}_[0-9A-Za-z]+)\)?$/.exec(words)?.[1];

@@ -1,0 +1,34 @@
+/** A form that is carried out once, however often it is sent: what it made, e.g. a secret, is told again to whoever sends it again. */
+
+import { once } from '../../features/idempotency/idempotency.service.ts';
+import { randomToken } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { ApiError, validation } from '../../platform/errors/errors.ts';
+import type { ConsoleRequest } from './page.ts';
+
+/** The hidden field that such a form has. */
+export const formKey = (): { readonly key: string } => ({ key: randomToken() });
+
+const SENT_BEFORE = 'This form was sent before with other values, and carried out then. Send it again to carry it out with these, too.';
+
+/**
+ * @param content all that makes the form what it is
+ * @param work everything with the services it is given; its answer is kept as JSON, sealed
+ * @throws {ApiError} validation: the form has no key; conflict: it was sent before with other values
+ */
+export async function submitOnce<T>(
+  { services, person }: ConsoleRequest,
+  form: URLSearchParams,
+  content: unknown,
+  work: (within: Services) => Promise<T>,
+): Promise<T> {
+  const key = form.get('key') ?? '';
+  if (!/^[\w-]{43}$/.test(key)) throw validation([{ field: 'key', message: 'of the form is missing: open the page again' }]);
+  const call = { userId: person.id, key: `console ${key}`, content: JSON.stringify(content) };
+  const { answer } = await once(services, call, work).catch((error: unknown) => {
+    // What else is in conflict has a field of its own.
+    const isKey = error instanceof ApiError && error.status === 409 && error.causes.some((cause) => cause.startsWith('Idempotency-Key'));
+    throw isKey ? new ApiError(error.errorCode, error.status, SENT_BEFORE) : error;
+  });
+  return answer;
+}

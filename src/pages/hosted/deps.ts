@@ -1,0 +1,41 @@
+/** What every page for end users is given, in whichever wing it stands. */
+
+import { createUpstream, type Upstream } from '../../features/identity-providers/upstream-exchange.service.ts';
+import type { UpstreamCall } from '../../features/identity-providers/upstream-metadata.service.ts';
+import { type KeptTransaction, upstreamTransactions } from '../../features/identity-providers/upstream-transaction.hosted.ts';
+import { type PasskeyChallenges, passkeyChallenges } from '../../features/passkeys/passkey-forms.hosted.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { createFormTokens, type FormTokens } from '../../platform/http/csrf.ts';
+import type { Transactions } from '../../platform/http/transactions.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import type { BrowserSessions } from './sessions.ts';
+
+/** What the pages are built on. */
+export interface HostedDepsInput {
+  readonly services: Services;
+  readonly sessions: BrowserSessions;
+  readonly pages: Pages;
+  readonly config: Config;
+  /** The way out, to external providers. */
+  readonly outbound: UpstreamCall;
+}
+
+/** What each page is given. */
+export interface HostedDeps extends Omit<HostedDepsInput, 'outbound'> {
+  readonly formTokens: FormTokens;
+  readonly passkeyChallenges: PasskeyChallenges;
+  readonly upstream: Upstream;
+  readonly upstreamTransactions: Transactions<KeptTransaction>;
+}
+
+export function createHostedDeps({ outbound, ...dependencies }: HostedDepsInput): HostedDeps {
+  const { config, services } = dependencies;
+  return {
+    ...dependencies,
+    formTokens: createFormTokens(config, services.keyring),
+    passkeyChallenges: passkeyChallenges(services.keyring),
+    upstream: createUpstream(services, outbound),
+    upstreamTransactions: upstreamTransactions(config, services.keyring),
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
+ * fails loudly after an upgrade, and a line in deviations.ts.
+ */
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { Middleware } from 'koa';
+import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import current from 'oidc-provider/lib/helpers/als.js';
+import Router from 'oidc-provider/lib/helpers/router.js';
+import instance from 'oidc-provider/lib/helpers/weak_cache.js';
+import { randomBase62, sameSecret } from '../../platform/crypto/secrets.ts';
+import { literalSecret } from '../client-authentication/basic-credentials.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { SESSION_DEVICE } from '../servers/session-device.ts';
+import { SESSION_PROVIDER } from '../servers/session-provider.ts';
+import { withMinute } from '../storage/row-keys.ts';
+import type { IssuedToken } from '../token/access.ts';
+import { isIdToken } from '../token/access-token-format.ts';
+
+interface Dated {
+  generateTokenId(): string;
+}
+
+interface Issuable extends IssuedToken, Dated {
+  save(): Promise<string>;
+}
+
+interface IssuableIdToken {
+  readonly ctx?: KoaContextWithOIDC;
+  set(claim: string, value: unknown): void;
+  issue(options?: { readonly use?: string }): Promise<string>;
+}
+
+interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
+  readonly AuthorizationCode: { readonly prototype: Dated };
+  readonly Grant: { readonly prototype: Dated };
+  readonly IdToken: {
+    readonly prototype: IssuableIdToken;
+    validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
+  };
+  readonly Session: { readonly IN_PAYLOAD: readonly string[] };
+  readonly OIDCContext: {
+    readonly prototype: { urlFor(name: string, options?: object): string };
+    new (ctx: object): object;
+  };
+  readonly Client: ClientClass;
+}
+
+interface ClientClass {
+  readonly adapter: { find(id: string): Promise<object | undefined> };
+  find(id: string): Promise<object | undefined>;
+  readonly prototype: {
+    readonly clientId: string;
+    compareClientSecret(actual: string): boolean;
+    responseTypeAllowed(responseType: string): boolean;
+  };
+  readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
+}
+
+const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
+
+/** A response mode of ours in place of the library's. @param fields the authorization response */
+export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
+
+export interface PatchOptions {
+  /** The algorithms that the server has keys for. */
+  readonly signingAlgs: ReadonlySet<string>;
+  readonly formPost: ResponseMode;
+  /** Asked before an access or refresh token is issued, with what may still be changed of it. */
+  judge(token: IssuedToken): Promise<void>;
+  /** Asked before a client's secret is compared. @throws when it is not heard */
+  beforeSecret(clientId: string): void;
+}
+
+interface KnownClients {
+  /** The library's own. */
+  readonly find: ClientClass['find'];
+  readonly byMetadata: WeakMap<object, object>;
+}
+
+/** By each provider's class of clients. */
+const knownClients = new WeakMap<ClientClass, KnownClients>();
+
+/** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
+async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
+  const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
+  // Not asked a second time: whoever sends ids that nobody has must not cost twice.
+  if (metadata === undefined) return undefined;
+  const clients = knownClients.get(this);
+  if (clients === undefined) throw new Error('oidc-provider: clients are looked up by another class');
+  const known = clients.byMetadata.get(metadata);
+  if (known !== undefined) return known;
+  const client = await clients.find.call(this, id);
+  if (client !== undefined) clients.byMetadata.set(metadata, client);
+  return client;
+}
+
+/** In place of the library's `ensureOIDC`. */
+const ensureContext: Middleware = (ctx, next) => {
+  const { OIDCContext } = ctx.app as unknown as Internals;
+  Object.defineProperty(ctx, 'oidc', { value: new OIDCContext(ctx) });
+  return current.run(ctx, () => next());
+};
+
+// `ctx.oidc` is a value, in each provider that is made from now on. The library defines a getter on each request; V8 counts the accessors of a single object
+// as old from the first, and keeps with them the request and all that belongs to it until the next full collection: a fifth of what a token request cost.
+for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
+  const register = Router.prototype[method];
+  Router.prototype[method] = function withValue(name, path, ...middleware) {
+    return register.call(this, name, path, ...middleware.map((each) => (each.name === 'ensureOIDC' ? ensureContext : each)));
+  };
+}
+
+export function applyPatches(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: PatchOptions): void {
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, ...models } = internalsOf(provider);
+
+  // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
+  const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
+  Object.defineProperty(Session, 'IN_PAYLOAD', { get: () => fields });
+
+  // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
+  instance(provider).configuration.responseTypes.push('token');
+
+  // The page of form_post in our own layout, without an inline script: registerResponseMode() leaves a known mode as it is.
+  instance(provider).responseModes.set('form_post', formPost);
+
+  // Every URL that is uttered derives from the issuer, never from the Host header.
+  OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options as Record<string, unknown>);
+
+  // Which redirect URIs an implicit client may register was decided when the application was created.
+  const { invalidate } = Client.Schema.prototype;
+  Client.Schema.prototype.invalidate = function unlessForgiven(message, code) {
+    if (code === undefined || !FORGIVEN.has(code)) invalidate.call(this, message, code);
+  };
+
+  // Beside its newest secret an application may hold an older one, so that secrets are rotated without an outage.
+  const { compareClientSecret } = Client.prototype;
+  Client.prototype.compareClientSecret = function compareEach(actual) {
+    beforeSecret(this.clientId);
+    const literal = Provider.ctx === undefined ? undefined : literalSecret(Provider.ctx.req);
+    return [actual, ...(literal === undefined ? [] : [literal])].some(
+      (given) => compareClientSecret.call(this, given) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, given)),
+    );
+  };
+
+  if (knownClients.has(Client)) throw new Error('a provider is touched once');
+  knownClients.set(Client, { find: Client.find, byMetadata: new WeakMap() });
+  Client.find = findByMetadata;
+
+  // RFC 6749 section 4.1.2.1: a response type that the application may not use is not the request's mistake but the application's.
+  const { responseTypeAllowed } = Client.prototype;
+  Client.prototype.responseTypeAllowed = function orRefused(responseType) {
+    if (responseTypeAllowed.call(this, responseType)) return true;
+    throw new errors.UnauthorizedClient('the application may not use this response_type');
+  };
+
+  // What is issued begins with its minute (adapter/row-keys.ts).
+  for (const { prototype } of [AuthorizationCode, Grant, ...Object.values(models)]) {
+    const { generateTokenId } = prototype;
+    prototype.generateTokenId = function dated() {
+      return withMinute(generateTokenId.call(this));
+    };
+  }
+
+  // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
+  const accessTokens = new WeakMap<object, string>();
+  for (const { prototype } of Object.values(models)) {
+    const { save } = prototype;
+    prototype.save = async function judged() {
+      await judge(this);
+      const value = await save.call(this);
+      if (this.kind === 'AccessToken' && Provider.ctx !== undefined) accessTokens.set(Provider.ctx, value);
+      return value;
+    };
+  }
+
+  // OpenID Connect Core section 3.1.3.6: the token endpoint may bind the ID token to the access token, as the authorize endpoint must.
+  // RFC 7519 section 4.1.7: `jti` tells ID tokens apart in logs and introspection.
+  const { issue } = IdToken.prototype;
+  IdToken.prototype.issue = function bound(options) {
+    const accessToken = this.ctx && accessTokens.get(this.ctx);
+    if (options?.use === 'idtoken') this.set('jti', randomBase62(22));
+    if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
+    return issue.call(this, options);
+  };
+
+  // An ID token stays a hint when the server or the application has changed the algorithm since: any of a key of this server counts, no secret does.
+  const { validate } = IdToken;
+  IdToken.validate = async function byAnyKey(token, { clientId }) {
+    const { alg = '', typ } = decodeProtectedHeader(token);
+    if (!isIdToken(typ, decodeJwt(token))) throw new Error('a token of another kind');
+    if (!signingAlgs.has(alg)) throw new Error('signed by no key of this server');
+    return validate.call(this, token, { clientId, idTokenSignedResponseAlg: alg });
+  };
+}
+
+function internalsOf(provider: Provider): Internals {
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken } =
+    provider as unknown as Internals;
+  return { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken };
+}

@@ -1,0 +1,35 @@
+/**
+ * The way back to an application from a page that can do nothing else: the label and home page of its registration (OpenID Connect
+ * Dynamic Client Registration 1.0 section 2), or where it lets a sign-in begin (OpenID Connect Core 1.0 section 4). Nothing else of it.
+ */
+import type { Client, Provider } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+
+export interface ClientLink {
+  readonly label: string;
+  readonly clientUri: string | undefined;
+}
+
+/** A third party that begins a sign-in says with whom: `iss` is required there. */
+function initiation(uri: string, issuer: string): string {
+  const url = new URL(uri);
+  url.searchParams.set('iss', issuer);
+  return url.href;
+}
+
+export const wayBackTo = (client: Client, issuer: string): ClientLink => ({
+  label: clientSettings(client).label,
+  clientUri: client.clientUri ?? (client.initiateLoginUri === undefined ? undefined : initiation(client.initiateLoginUri, issuer)),
+});
+
+/** The authorization servers by their ids. */
+interface Servers {
+  get(serverId: string): Promise<{ readonly issuer: string; readonly provider: Provider } | undefined>;
+}
+
+/** @returns undefined when there is no such server, or no such application, or it is not active */
+export async function findWayBack(servers: Servers, serverId: string, clientId: string): Promise<ClientLink | undefined> {
+  const built = await servers.get(serverId);
+  const client = await built?.provider.Client.find(clientId);
+  return built === undefined || client === undefined ? undefined : wayBackTo(client, built.issuer);
+}

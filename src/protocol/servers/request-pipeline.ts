@@ -1,0 +1,146 @@
+/** What runs before and after oidc-provider on each request to an authorization server, in this order. */
+import type { Middleware } from 'koa';
+import { isOriginAllowed } from '../../features/applications/applications.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { isUnavailable } from '../../platform/database/database-failures.ts';
+import { askAgain } from '../authorize/ended-session.ts';
+import { prepareAuthorization } from '../authorize/request.ts';
+import { requestObjects } from '../authorize/request-object.ts';
+import { prepareBasic } from '../client-authentication/basic-credentials.ts';
+import { withholdScopes } from '../discovery/discovery.ts';
+import { completeIntrospection } from '../introspection/introspection.ts';
+import { errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
+import { answerLogout } from '../logout/logout.ts';
+import type { Directory } from '../storage/directory.ts';
+import { SessionEnded } from '../storage/protocol-writes.store.ts';
+import { beginRequest, throwNoted } from '../storage/request-state.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import type { AccessTokenFormat } from '../token/access-token-format.ts';
+import { clientInHeader, clientInQuery, handOver, prepareBearer, prepareTokenForm } from '../token/presented-token.ts';
+import type { ServerClaims } from '../token/server-claims.ts';
+import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
+import { shareWithOrigin } from './cors.ts';
+import type { ProviderParts } from './dependencies.ts';
+import { deviceCookie } from './device.ts';
+import { isProgramEndpoint, ROUTES } from './endpoints.ts';
+import { showError } from './error-pages.ts';
+import { TemporarilyUnavailable } from './errors.ts';
+import { isPlainForm, readProtocolForm, refuseRepeated } from './form.ts';
+import { withholdUnpublished } from './keys.ts';
+import { noteError } from './refusals.ts';
+
+export interface PipelineParts extends ProviderParts {
+  readonly provider: Provider;
+  readonly server: AuthorizationServer;
+  readonly scopes: readonly Scope[];
+  readonly keys: readonly SigningKey[];
+  readonly state: ServerState;
+  readonly directory: Directory;
+  readonly format: AccessTokenFormat;
+  readonly claims: ServerClaims;
+}
+
+type Next = () => Promise<void>;
+
+export function requestPipeline(parts: PipelineParts): Middleware {
+  const steps = { program: programEndpoint(parts), browser: browserEndpoint(parts) };
+  return async (context, next) => {
+    const ctx = context as KoaContextWithOIDC;
+    beginRequest(ctx);
+    ctx.state.requestId = parts.requestId(ctx.req);
+    await steps[isProgramEndpoint(ctx.path) ? 'program' : 'browser'](ctx, next);
+  };
+}
+
+/** What is told of a failure: wherever the database turned out to be away, that it is. */
+const told = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
+
+/** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
+function programEndpoint(parts: PipelineParts) {
+  const { state, directory, format, claims, log, database, wrongSecrets } = parts;
+
+  /** @returns the presented token when it may be an ID token */
+  async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
+    // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
+    ctx.req.headers.accept = 'application/json';
+    if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) await refuseRepeated(ctx);
+    if (ctx.path !== ROUTES.userinfo) prepareBasic(ctx);
+    if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
+    // oidc-provider would read it piece by piece, which costs more.
+    else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));
+    else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
+      return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
+    }
+    return undefined;
+  }
+
+  return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
+    try {
+      const presented = await prepare(ctx);
+      throwNoted(ctx.req);
+      await next();
+      const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
+      if (wrong !== undefined) await state.read(() => wrong);
+      if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
+        await completeIntrospection(ctx, presented, { format, findUser: directory.user, claimsOf: claims.ofAccessToken });
+      }
+      await commitWrites(ctx, state);
+    } catch (failure) {
+      const error = told(failure);
+      if (!(error instanceof errors.OIDCProviderError)) log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
+      answerWithError(ctx, error);
+    }
+    finishProgramAnswer(ctx);
+    if (ctx.status >= 400) await noteError(parts, ctx, ctx.body as { readonly error: string; readonly error_description?: string });
+    await shareWithOrigin(ctx, (origin) => isOriginAllowed(database, origin));
+  };
+}
+
+/** authorize, logout, discovery and keys. */
+function browserEndpoint(parts: PipelineParts) {
+  const { scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
+  const mergeRequestObject = requestObjects({
+    issuer: state.issuer,
+    outbound,
+    findClient: (id) => state.read(() => clients.find(id)),
+    claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
+  });
+  return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
+    try {
+      const giveDevice = deviceCookie(ctx, config);
+      if (ctx.path === ROUTES.authorization) {
+        const guard = {
+          before: (clientId: string) => wrongSecrets.refuseBarred(ctx, clientId),
+          failed: (clientId: string) => state.read(() => wrongSecrets.note(ctx, clientId)),
+        };
+        await prepareAuthorization(ctx, scopes, (query) => mergeRequestObject(query, guard));
+      }
+      if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
+      else await next();
+      giveDevice();
+      withholdScopes(ctx, scopes);
+      if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
+      await commitWrites(ctx, state);
+      await noteError(parts, ctx);
+    } catch (failure) {
+      const error = told(failure);
+      // Neither a redirect nor a cookie may leave for what was not written.
+      ctx.remove('Location');
+      ctx.remove('Set-Cookie');
+      if (error instanceof SessionEnded) {
+        askAgain(ctx);
+        return;
+      }
+      if (error instanceof errors.OIDCProviderError && error.expose) {
+        const { statusCode: status, error: code, error_description: description = '' } = error;
+        await noteError(parts, ctx, error);
+        await showError(pages, ctx, { status, code, description, cause: error });
+        return;
+      }
+      log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
+      await showError(pages, ctx, { status: 500, code: 'server_error', description: '', cause: error });
+    }
+  };
+}

@@ -1,0 +1,179 @@
+/** What decided, in sentences: one row for each kind of decision and each reason there is; and what a change changed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tellDecision } from '../../../src/features/audit/decision-text.console.ts';
+import { changedFields } from '../../../src/features/audit/difference.console.ts';
+import { roundUp, signInChart } from '../../../src/features/audit/sign-in-chart.console.ts';
+import type { AccessStep } from '../../../src/features/policies/access-policy.policy.ts';
+import { type Decision, keptSteps, MOST_STEPS } from '../../../src/features/policies/decisions.policy.ts';
+
+const lockedUntil = '2026-11-21T14:15:00.000Z';
+const UNTIL = '21 Nov 2026, 14:15\u00a0UTC';
+const request = { clientId: 'app', serverId: 'srv', grantType: 'authorization_code', scopes: ['openid'] } as const;
+const password = { kind: 'password', status: 'ACTIVE', failures: 3, knownBrowser: false } as const;
+const policy = { policyId: 'pol_1', policy: 'Staff' };
+
+const TABLE: readonly (readonly [what: string, decision: Decision, ...told: readonly RegExp[]])[] = [
+  ['an unknown user', { kind: 'password', reason: 'UNKNOWN_USER' }, /No account has the user name/, /not kept/],
+  ['a wrong password', { ...password, reason: 'WRONG_PASSWORD' }, /the 3rd wrong one in a row; 10 lock/, /in no browser/],
+  ['in a known browser', { ...password, reason: 'WRONG_PASSWORD', knownBrowser: true }, /a count of their own/],
+  ['one that locks', { ...password, reason: 'WRONG_PASSWORD', failures: 0, lockedUntil }, new RegExp(`one too many: .* until ${UNTIL}`)],
+  ['a locked account', { ...password, reason: 'LOCKED', lockedUntil }, new RegExp(`locked until ${UNTIL}\\. Until then a right password`)],
+  ['a suspended one', { ...password, reason: 'NOT_ACTIVE', status: 'SUSPENDED' }, /password was right.*it is suspended/],
+  ['a status without words', { ...password, reason: 'NOT_ACTIVE', status: 'ODD' }, /its status was ODD/],
+  ['an expired password', { ...password, reason: 'EXPIRED' }, /had expired/],
+  ['changed meanwhile', { ...password, reason: 'CHANGED_MEANWHILE' }, /at the same moment/],
+  ['a right code', { kind: 'second-factor', reason: 'RIGHT', method: 'code', failures: 0 }, /^The code of the app was right/],
+  ['a wrong one', { kind: 'second-factor', reason: 'WRONG', method: 'recovery', failures: 2 }, /recovery code was wrong.*2nd wrong one/],
+  [
+    'the last one',
+    { kind: 'second-factor', reason: 'WRONG', method: 'code', failures: 0, lockedUntil },
+    new RegExp(`no code is taken until ${UNTIL}`),
+  ],
+  [
+    'locked codes',
+    { kind: 'second-factor', reason: 'LOCKED', method: 'code', failures: 0, lockedUntil },
+    new RegExp(`until ${UNTIL}, a right one`),
+  ],
+  ['a barred address', { kind: 'address', failures: 100, seconds: 870 }, /100 sign-ins.*15 minutes/],
+  [
+    'a session by password',
+    { kind: 'session', amr: ['pwd'], secondFactor: { enrolled: false } },
+    /by a password\..*No second factor was asked/,
+  ],
+  [
+    'a factor set up meanwhile',
+    { kind: 'session', amr: ['fed'], secondFactor: { enrolled: true, demandedBy: 'EVERYONE' } },
+    /external identity provider.*set up while this sign-in was under way/,
+  ],
+  [
+    'one that the API could not set up',
+    { kind: 'session', amr: ['pwd'], secondFactor: { enrolled: false, demandedBy: 'ADMINISTRATORS' } },
+    /by a password\..*administrators.*by the API.*none can be set up/,
+  ],
+  [
+    'by two factors',
+    { kind: 'session', amr: ['pwd', 'otp', 'mfa'], secondFactor: { enrolled: true } },
+    /a password and a one-time code.*was used: he has one/,
+  ],
+  ['not assigned', { kind: 'not-assigned', request }, /open only to the users that it is assigned to/],
+  [
+    'a second factor in vain',
+    { kind: 'second-factor-needed', request, demandedBy: 'APPLICATION' },
+    /the application asks it of all its users/,
+  ],
+  [
+    'consent forbidden',
+    { kind: 'consent-required', request, scopes: [{ scope: 'email', ask: true, reason: 'not given yet' }] },
+    /prompt=none.*email.*Asked: the user has not allowed it yet/,
+  ],
+  [
+    'consent given',
+    {
+      kind: 'consent',
+      scopes: [
+        { scope: 'openid', ask: false, reason: 'scope is granted without a dialog' },
+        { scope: 'email', ask: true, reason: 'the request prompts for consent' },
+      ],
+    },
+    /for one scope.*openid.*Not asked.*email.*prompt=consent/,
+  ],
+  [
+    'no rule',
+    {
+      kind: 'access-policy',
+      request,
+      steps: [
+        { policyId: 'pol_0', policy: 'Others', reason: 'the policy is for other clients' },
+        { ...policy, reason: 'the policy is for this client' },
+        { ...policy, ruleId: 'rul_1', rule: 'Night', reason: 'the rule is for other people' },
+        { ...policy, reason: 'no rule of the policy fits' },
+      ],
+      left: 2,
+    },
+    /has no rule that fits.*2 more policies.*“Others”.*other applications.*Rule “Night” of “Staff”.*other people/,
+  ],
+  [
+    'no policy',
+    { kind: 'access-policy', request, steps: [{ reason: 'no policy is for this client' }] },
+    /No access policy .* is for this application.*In the end/,
+  ],
+];
+
+const wordsOf = (decision: Decision, eventType = 'x'): string => {
+  const told = tellDecision({ eventType, debugContext: { decision } });
+  assert(told);
+  const steps = told.steps.map(({ what, outcome }) => `${what.map(({ text }) => text).join(' ')} ${outcome}`);
+  return [...told.sentences, ...steps, ...told.advice].join(' ');
+};
+
+for (const [what, decision, ...told] of TABLE) {
+  test(`told: ${what}`, () => {
+    const words = wordsOf(decision);
+    for (const expected of told) assert.match(words, expected);
+    assert.doesNotMatch(words, /undefined|null|NaN|\[object/);
+  });
+}
+
+test('a lock is told by what the event says; an event without a decision by nothing', () => {
+  const lock = (locks: number) => tellDecision({ eventType: 'user.account.lock', debugContext: { after: { lockedUntil, locks } } });
+  assert.match(lock(1)?.sentences.join(' ') ?? '', new RegExp(`until ${UNTIL}.*first lock`));
+  assert.match(lock(12)?.sentences.join(' ') ?? '', /the 12th lock in a row/);
+  assert.equal(tellDecision({ eventType: 'user.session.start', debugContext: {} }), undefined);
+  assert.equal(tellDecision({ eventType: 'user.session.start', debugContext: { decision: { kind: 'of tomorrow' } } }), undefined);
+});
+
+test('a request can be asked about again, and what was looked at leads to its policy', () => {
+  const steps = [{ ...policy, reason: 'the policy is for this client' } as const];
+  const told = tellDecision({ eventType: 'x', debugContext: { decision: { kind: 'access-policy', request, steps } } });
+  assert.deepEqual(told?.request, request);
+  assert.equal(told?.steps[0]?.what[0]?.href, '/admin/api/servers/srv/policies/pol_1');
+});
+
+test('of many steps the first and the last are kept', () => {
+  const reasons = Array.from(
+    { length: MOST_STEPS + 5 },
+    (_, n): AccessStep => ({ policy: String(n), reason: 'the policy is for other clients' }),
+  );
+  const { steps, left } = keptSteps({ reasons });
+  assert.deepEqual([steps.length, left, steps[0], steps.at(-1)], [MOST_STEPS, 5, reasons[0], reasons.at(-1)]);
+  assert.deepEqual(keptSteps({ reasons: reasons.slice(0, 3) }), { steps: reasons.slice(0, 3) });
+});
+
+const CHANGES: readonly (readonly [what: string, before: unknown, after: unknown, changed: ReturnType<typeof changedFields>])[] = [
+  ['nothing', { a: 1, b: [1] }, { a: 1, b: [1] }, []],
+  ['one field', { a: 'x', b: 1 }, { a: 'y', b: 1 }, [{ field: 'a', before: 'x', after: 'y' }]],
+  ['deep down', { p: { q: { r: true } } }, { p: { q: { r: false } } }, [{ field: 'p.q.r', before: 'true', after: 'false' }]],
+  [
+    'what came and went',
+    { a: 1 },
+    { b: null },
+    [
+      { field: 'a', before: '1', after: undefined },
+      { field: 'b', before: undefined, after: 'null' },
+    ],
+  ],
+  ['a list as one value', { a: [1, 2] }, { a: [2, 1] }, [{ field: 'a', before: '[1,2]', after: '[2,1]' }]],
+  ['an object for a text', { a: 'x' }, { a: { b: 1 } }, [{ field: 'a', before: 'x', after: '{"b":1}' }]],
+  ['a new thing', undefined, { a: { b: 'x' } }, [{ field: 'a.b', before: undefined, after: 'x' }]],
+  ['a thing that is gone', { a: 'x' }, undefined, [{ field: 'a', before: 'x', after: undefined }]],
+  ['a value without fields', 'x', 'y', [{ field: '', before: 'x', after: 'y' }]],
+];
+for (const [what, before, after, changed] of CHANGES) {
+  test(`changed: ${what}`, () => assert.deepEqual(changedFields(before, after), changed));
+}
+
+test('the chart: a scale whose half is whole, nothing drawn for nothing, something for one among a million', () => {
+  assert.deepEqual([0, 1, 2, 3, 4, 5, 10, 11, 40, 41, 999].map(roundUp), [2, 2, 2, 4, 4, 10, 10, 20, 40, 100, 1000]);
+  const { days, base } = signInChart([
+    { day: '2026-11-20', started: 0, failed: 1_000_000 },
+    { day: '2026-11-21', started: 1, failed: 0 },
+  ]);
+  assert.deepEqual(
+    days.map(({ label, bars }) => [label, bars.started.height, bars.failed.height, bars.failed.y]),
+    [
+      ['20 Nov', 0, base - 12, 12],
+      ['21 Nov', 2, 0, base],
+    ],
+  );
+});
