@@ -21,6 +21,7 @@ COPY --from=build /build/package.json /build/package-lock.json ./
 COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 COPY views ./views
+RUN chmod +x dist/src/main.js && ln -s /app/dist/src/main.js /usr/local/bin/gatehouse
 # Root owns the program, the service owns its data alone.
 RUN mkdir --mode=700 /data && chown node:node /data
 USER node

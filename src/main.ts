@@ -1,17 +1,7 @@
-/**
- * The command: reads the configuration and starts the service, in one process or several, until it is told to stop. `migrate` as the
- * first argument brings the schema up to date and ends. What goes wrong is told in plain words, with exit code 1.
- */
-import cluster from 'node:cluster';
+#!/usr/bin/env node
+/** The command `gatehouse` (cli/program.ts). */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import type { Logger } from 'pino';
-import { explainFailure, OpenResources, untilTold } from './cli/lifecycle.ts';
-import { completeFirstStart, findDatabase, migrateSchema, type StartupContext } from './cli/startup.ts';
-import { startWorkers } from './cli/workers.ts';
-import type { FirstAdministrator } from './features/settings/first-start.service.ts';
-import { type Config, loadConfig } from './platform/config/config.ts';
-import { looksGuessable } from './platform/crypto/secrets.ts';
-import { createLog } from './platform/log/log.ts';
+import { runProgram } from './cli/program.ts';
 
 /**
  * On a machine with much memory V8 lets the heap grow fourfold between two full collections: a process takes half as much again, and spares no CPU that
@@ -25,85 +15,7 @@ if (getHeapStatistics().heap_size_limit > 2 ** 31) setFlagsFromString('--heap-gr
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** The oldest major version that oidc-provider supports. */
-const RECOMMENDED_NODE = 22;
-
-/** A line for the person who started the service; everything else goes to the log. */
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-async function main(): Promise<void> {
-  const config = loadConfig(process.env);
-  const log = createLog({ level: config.logLevel, base: { pid: process.pid } });
-  if (cluster.isWorker) return untilTold((open) => startAsWorker(config, log, open));
-  if (process.argv[2] === 'migrate') return migrate(config, log);
-  return untilTold((open) => start(config, log, open));
-}
-
-async function start(config: Config, log: Logger, open: OpenResources): Promise<void> {
-  warnOfLaxSettings(config, log);
-  warnOfRoot(log);
-  recommendNode(log);
-  const foundation = await findDatabase(config, log, open, say);
-  await migrateSchema(foundation);
-  await completeFirstStart(foundation, tellAdministrator);
-  if (config.workers > 1) await startWorkers(config.workers, log, open);
-  else await serveRequests(foundation, open);
-  tellAddress(config);
-}
-
-/** The primary has prepared everything. */
-async function startAsWorker(config: Config, log: Logger, open: OpenResources): Promise<void> {
-  await serveRequests(await findDatabase(config, log, open, (line) => log.info(line)), open);
-}
-
-/** Loaded only where requests are answered: the primary, `migrate` and a wrong configuration need none of it. */
-async function serveRequests(foundation: StartupContext, open: OpenResources): Promise<void> {
-  const { serve } = await import('./cli/serving.ts');
-  await serve(foundation, open);
-}
-
-async function migrate(config: Config, log: Logger): Promise<void> {
-  const open = new OpenResources();
-  try {
-    await migrateSchema(await findDatabase(config, log, open, say));
-  } finally {
-    await open.close();
-  }
-  say('The schema is up to date.');
-}
-
-function warnOfLaxSettings(config: Config, log: Logger): void {
-  if (config.allowInsecureHttp && !config.secure) log.warn('ALLOW_INSECURE_HTTP is on: passwords and tokens travel in the clear');
-  if (config.secretKeys?.some(looksGuessable)) log.warn('SECRET_KEY is not random: put a new key before it, and run npm run reseal');
-  if (!config.rateLimits) log.warn('RATE_LIMITS is off: this is for load tests on loopback');
-}
-
-/** Where PostgreSQL's files belong to another user, a service that gave its rights up could not start it again after a crash. */
-function warnOfRoot(log: Logger): void {
-  if (process.getuid?.() === 0) log.warn('Gatehouse runs as root, which it does not need: start it as an ordinary user');
-}
-
-function recommendNode(log: Logger): void {
-  if (Number.parseInt(process.versions.node, 10) < RECOMMENDED_NODE)
-    log.info(`Node.js ${process.versions.node} works; version ${RECOMMENDED_NODE} or later is recommended`);
-}
-
-function tellAdministrator({ username, generatedPassword }: FirstAdministrator): void {
-  if (generatedPassword === undefined) say(`The first administrator is ${username}, with the password of ADMIN_PASSWORD.`);
-  else say(`The first administrator: ${username}\nPassword, shown only now: ${generatedPassword}`);
-}
-
-function tellAddress(config: Config): void {
-  say(`Gatehouse is ready: ${config.baseUrl}`);
-  say(`Admin console:       ${config.baseUrl}/admin`);
-  if (config.playground && config.loopback) say(`Try a sign-in:       ${config.baseUrl}/playground`);
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    const words = explainFailure(error);
-    if (words !== '') process.stderr.write(`${words}\n`);
-    process.exit(1);
-  },
-);
+const { env, stdin, stdout, stderr } = process;
+const code = await runProgram({ args: process.argv.slice(2), env, stdin, stdout, stderr });
+// What was written to a pipe may still be on its way.
+stdout.write('', () => process.exit(code));

@@ -1,49 +1,29 @@
 /**
- * The command for a lost administrator: `npm run administrator -- <login> [--reset-factors]`, on the machine, with the service's own configuration, beside the running
+ * The command for a lost administrator: `gatehouse administrator <login> [--reset-factors]`, on the machine, with the service's own configuration, beside the running
  * service or without it. The user becomes a SUPER_ADMIN who can sign in; printed is a link by which he chooses a password, once. Ends with 0, else 1.
  */
-import { parseArgs } from 'node:util';
 import { recoverAdministrator } from '../features/administrators/lost-administrator.service.ts';
 import { isFirstStartDone } from '../features/settings/first-start.store.ts';
 import { openNotifications } from '../platform/database/notifications.ts';
-import { command, onDatabase, print, runAsProgram } from './command.ts';
+import { command, onDatabase, print } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 
-const USAGE = 'Usage: npm run administrator -- <login> [--reset-factors]';
-
-/** @throws {StartFailure} */
-function readArguments(args: readonly string[]): { readonly login: string; readonly resetFactors: boolean } {
-  try {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { 'reset-factors': { type: 'boolean', default: false } },
+export const administrator = command(
+  1,
+  async (terminal, { login, resetFactors }: { readonly login: string; readonly resetFactors: boolean }) => {
+    return onDatabase(terminal, async (ground) => {
+      // Otherwise the first start would take the account for the one that it makes itself.
+      if (!(await isFirstStartDone(ground.database.knex)))
+        throw new StartFailure('Start the service once: it makes the first administrator itself.');
+      const notifications = await openNotifications(ground.direct, ground.log);
+      ground.open.add(() => notifications.close());
+      const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
+      print(
+        terminal.stdout,
+        `${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`,
+      );
+      print(terminal.stdout, `Choose a password within an hour, shown only now: ${recovered.link}`);
+      return 0;
     });
-    const [login, ...others] = positionals;
-    if (login !== undefined && /^\P{C}{1,255}$/u.test(login) && others.length === 0)
-      return { login, resetFactors: values['reset-factors'] };
-  } catch {
-    // An option that there is not.
-  }
-  throw new StartFailure(USAGE);
-}
-
-export const administrator = command(1, async (terminal) => {
-  const { login, resetFactors } = readArguments(terminal.args);
-  return onDatabase(terminal, async (ground) => {
-    // Otherwise the first start would take the account for the one that it makes itself.
-    if (!(await isFirstStartDone(ground.database.knex)))
-      throw new StartFailure('Start the service once: it makes the first administrator itself.');
-    const notifications = await openNotifications(ground.direct, ground.log);
-    ground.open.add(() => notifications.close());
-    const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
-    print(
-      terminal.stdout,
-      `${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`,
-    );
-    print(terminal.stdout, `Choose a password within an hour, shown only now: ${recovered.link}`);
-    return 0;
-  });
-});
-
-runAsProgram(import.meta.url, administrator);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * The command that backs the embedded database up: `npm run backup -- <new folder>`, beside the running service or without it. What is in the folder is all that
- * `npm run restore` needs, the secret key of DATA_DIR included. Ends with 0, else 1.
+ * The command that backs the embedded database up: `gatehouse backup <new folder>`, beside the running service or without it. What is in the folder is all that
+ * `gatehouse restore` needs, the secret key of DATA_DIR included. Ends with 0, else 1.
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,19 +8,13 @@ import { loadConfig } from '../platform/config/config.ts';
 import { copyCluster } from '../platform/embedded-postgres/backup.ts';
 import { hasCluster } from '../platform/embedded-postgres/cluster.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
-import { command, print, runAsProgram } from './command.ts';
+import { command, print } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { secretKeyFile } from './startup.ts';
 
-/** @throws {StartFailure} */
-function readArguments([folder, ...others]: readonly string[]): string {
-  if (folder === undefined || folder.startsWith('-') || others.length > 0) throw new StartFailure('Usage: npm run backup -- <new folder>');
-  if (existsSync(folder)) throw new StartFailure(`${folder} is there already: name a new folder.`);
-  return path.resolve(folder);
-}
-
-export const backup = command(1, async ({ args, env, stdout, stderr }) => {
-  const folder = readArguments(args);
+export const backup = command(1, async ({ env, stdout, stderr }, given: string) => {
+  if (existsSync(given)) throw new StartFailure(`${given} is there already: name a new folder.`);
+  const folder = path.resolve(given);
   const { databaseUrl, dataDir, secretKeys } = loadConfig(env);
   if (databaseUrl !== undefined)
     throw new StartFailure(
@@ -53,5 +47,3 @@ export const backup = command(1, async ({ args, env, stdout, stderr }) => {
   );
   return 0;
 });
-
-runAsProgram(import.meta.url, backup);

@@ -2,8 +2,6 @@
  * What the commands beside the service share: what they read and write, the database as the service itself finds it, and how they end.
  * A command is a function, so that tests run it without a process of its own.
  */
-import { realpathSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Keyring } from '../platform/crypto/secrets.ts';
@@ -16,7 +14,7 @@ import { connectToDatabase, findDatabase, migrateSchema, openKeyring, type Start
 
 /** What a command reads and where it writes. */
 export interface Terminal {
-  /** The arguments after the command's name. */
+  /** The arguments after the program's name. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: Pick<NodeJS.ReadStream, 'isTTY'>;
@@ -32,7 +30,7 @@ export interface Output {
 }
 
 /** @returns the exit code */
-export type Command = (terminal: Terminal) => Promise<number>;
+export type Command<Options extends readonly unknown[] = []> = (terminal: Terminal, ...options: Options) => Promise<number>;
 
 /** Writes one line. */
 export const print = (output: Output, line: string): void => void output.write(`${line}\n`);
@@ -42,26 +40,16 @@ export const print = (output: Output, line: string): void => void output.write(`
  * @param failed the exit code when it could not do its work
  */
 export const command =
-  (failed: number, work: Command): Command =>
-  async (terminal) => {
+  <Options extends readonly unknown[]>(failed: number, work: Command<Options>): Command<Options> =>
+  async (terminal, ...options) => {
     try {
-      return await work(terminal);
+      return await work(terminal, ...options);
     } catch (error) {
-      print(terminal.stderr, error instanceof ApiError ? [error.summary, ...error.causes].join('\n  ') : explainFailure(error));
+      const words = error instanceof ApiError ? [error.summary, ...error.causes].join('\n  ') : explainFailure(error);
+      if (words !== '') print(terminal.stderr, words);
       return failed;
     }
   };
-
-/** Runs the command where its module is the program that Node was started with. @param url `import.meta.url` of the module */
-export function runAsProgram(url: string, program: Command): void {
-  const started = process.argv[1];
-  if (started === undefined || realpathSync(started) !== fileURLToPath(url)) return;
-  const { env, stdin, stdout, stderr } = process;
-  void program({ args: process.argv.slice(2), env, stdin, stdout, stderr }).then((code) => {
-    // What was written to a pipe may still be on its way.
-    stdout.write('', () => process.exit(code));
-  });
-}
 
 /** What a command works with. */
 export interface CommandContext extends StartupContext {

@@ -1,9 +1,8 @@
 /**
- * The command for configuration as code: `npm run configuration -- export`, `plan <file>` and `apply <file>`, over the management API of a running service,
+ * The command for configuration as code: `gatehouse configuration export`, `plan <file>` and `apply <file>`, over the management API of a running service,
  * near or far. Ends with 0 when the service is as the file wants it, 1 when it is not, 2 when the work could not be done.
  */
 import { createInterface } from 'node:readline/promises';
-import { parseArgs } from 'node:util';
 import { readSections } from '../features/configuration/current.ts';
 import { readConfiguration, writeConfiguration } from '../features/configuration/file.ts';
 import { RESOURCE_KINDS } from '../features/configuration/kinds.ts';
@@ -11,69 +10,54 @@ import { directoryOf } from '../features/configuration/names.ts';
 import { type PlanStep, plan } from '../features/configuration/plan.ts';
 import { changes, reportLines, summaryOf } from '../features/configuration/report.ts';
 import { type Service, serviceAt } from '../features/configuration/service.ts';
-import { command, type Output, print, runAsProgram, type Terminal } from './command.ts';
+import { command, type Output, print, type Terminal } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 
-const USAGE = `Usage: npm run configuration -- export [--json]
-       npm run configuration -- plan <file> [--delete]
-       npm run configuration -- apply <file> [--delete] [--yes]
-The service is at --url (http://localhost:3000); the API token of an administrator is in the environment variable GATEHOUSE_TOKEN.`;
-
-interface Arguments {
-  readonly verb: 'export' | 'plan' | 'apply';
-  readonly file: string;
+interface Remote {
   readonly url: string;
-  readonly json: boolean;
-  readonly deleting: boolean;
-  readonly confirmed: boolean;
+}
+interface Wanted extends Remote {
+  readonly file: string;
+  /** What the file does not name is deleted. */
+  readonly delete: boolean;
 }
 
-/** @throws {StartFailure} */
-function readArguments(args: readonly string[]): Arguments {
-  try {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        url: { type: 'string', default: 'http://localhost:3000' },
-        json: { type: 'boolean', default: false },
-        delete: { type: 'boolean', default: false },
-        yes: { type: 'boolean', default: false },
-      },
-    });
-    const [verb, file = '', ...others] = positionals;
-    const isVerb = verb === 'export' || verb === 'plan' || verb === 'apply';
-    if (isVerb && (file === '') === (verb === 'export') && others.length === 0 && URL.canParse(values.url)) {
-      return { verb, file, url: values.url, json: values.json, deleting: values.delete, confirmed: values.yes };
-    }
-  } catch {
-    // An option that there is not.
-  }
-  throw new StartFailure(USAGE);
-}
-
-export const configuration = command(2, async ({ args, env, stdin, stdout }) => {
-  const { verb, file, url, json, deleting, confirmed } = readArguments(args);
-  const token = env.GATEHOUSE_TOKEN;
-  if (token === undefined || token === '') throw new StartFailure(USAGE);
+/** @throws {StartFailure} without a token */
+function connect({ url }: Remote, { GATEHOUSE_TOKEN: token = '' }: NodeJS.ProcessEnv) {
+  if (token === '') throw new StartFailure('Set GATEHOUSE_TOKEN to the API token of an administrator.');
   const service: Service = serviceAt(url, token);
-  const directory = directoryOf(service);
-  if (verb === 'export') {
-    stdout.write(writeConfiguration(await readSections(service, directory, RESOURCE_KINDS), json ? 'json' : 'yaml'));
-    return 0;
-  }
-  const workshop = { service, directory, env, deleting };
-  const sections = readConfiguration(file, RESOURCE_KINDS);
+  return { service, directory: directoryOf(service) };
+}
+
+export const exportConfiguration = command(2, async ({ env, stdout }, options: Remote & { readonly json: boolean }) => {
+  const { service, directory } = connect(options, env);
+  stdout.write(writeConfiguration(await readSections(service, directory, RESOURCE_KINDS), options.json ? 'json' : 'yaml'));
+  return 0;
+});
+
+/** Tells what is to be done. */
+async function planned({ env, stdout }: Terminal, options: Wanted) {
+  const sections = readConfiguration(options.file, RESOURCE_KINDS);
+  const workshop = { ...connect(options, env), env, deleting: options.delete };
   const steps = await plan(workshop, sections, RESOURCE_KINDS);
   for (const step of steps) for (const line of reportLines(step)) print(stdout, line);
   print(stdout, summaryOf(steps));
-  const wanted = changes(steps);
-  if (verb === 'plan') return wanted.length === 0 ? 0 : 1;
+  return { wanted: changes(steps), planAgain: () => plan(workshop, sections, RESOURCE_KINDS) };
+}
+
+export const planConfiguration = command(2, async (terminal, options: Wanted) => {
+  const { wanted } = await planned(terminal, options);
+  return wanted.length === 0 ? 0 : 1;
+});
+
+export const applyConfiguration = command(2, async (terminal, options: Wanted & { readonly yes: boolean }) => {
+  const { wanted, planAgain } = await planned(terminal, options);
+  const { stdin, stdout } = terminal;
   if (wanted.length === 0) return 0;
-  if (!confirmed && !(await isAgreed(stdin))) return 1;
+  if (!options.yes && !(await isAgreed(stdin))) return 1;
   await carryOut(wanted, stdout);
   // What is there now is what counts: what was put in its place by one step may have moved by the next.
-  const left = changes(await plan(workshop, sections, RESOURCE_KINDS));
+  const left = changes(await planAgain());
   print(stdout, left.length === 0 ? 'The service is as the file wants it.' : `${left.length} differences are left: plan again.`);
   return left.length === 0 ? 0 : 1;
 });
@@ -98,5 +82,3 @@ async function carryOut(steps: readonly PlanStep[], output: Output): Promise<voi
   }
   print(output, `${steps.length} steps are done.`);
 }
-
-runAsProgram(import.meta.url, configuration);

@@ -1,8 +1,7 @@
 /**
- * The command that tells whether all is right: `npm run doctor`, beside a running service or far from it. It checks the installation, then goes through every
+ * The command that tells whether all is right: `gatehouse doctor`, beside a running service or far from it. It checks the installation, then goes through every
  * flow and every error of the specification with a relying party of its own, and removes what it made. Ends with 0 when all is right, else with 1.
  */
-import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import type { CheckContext } from '../doctor/checks/check-context.ts';
 import { INSTALLATION } from '../doctor/checks/installation.ts';
@@ -16,35 +15,18 @@ import { SecretsKept } from '../doctor/secrets-kept.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
 import { serversIn } from '../platform/database/database-url.ts';
-import { explainFailure, OpenResources, StartFailure } from './lifecycle.ts';
+import { command, print as printLine } from './command.ts';
+import { OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';
 
-const USAGE = `Usage: npm run doctor -- [--url <address>] [--token <API token>] [--seconds <at most>]
-The service is at --url (BASE_URL); the API token of an administrator is --token, or better in the environment variable GATEHOUSE_TOKEN.`;
-
-/** Seconds for the examination, and for putting away what it made. */
-const AT_MOST = 300;
+/** Seconds for putting away what it made. */
 const PUT_AWAY_WITHIN = 60;
 
-interface Arguments {
-  readonly url: string | undefined;
-  readonly token: string | undefined;
+interface Options {
+  readonly url?: string;
+  readonly token?: string;
+  /** For the examination at most. */
   readonly seconds: number;
-}
-
-/** @throws {StartFailure} */
-function readArguments(env: NodeJS.ProcessEnv): Arguments {
-  try {
-    const options = { url: { type: 'string' }, token: { type: 'string' }, seconds: { type: 'string', default: String(AT_MOST) } } as const;
-    const { url, token = env.GATEHOUSE_TOKEN, seconds } = parseArgs({ options }).values;
-    const isWeb = url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
-    if (isWeb && /^[1-9]\d{0,3}$/.test(seconds)) {
-      return { url: url && new URL(url).origin, token: token === '' ? undefined : token, seconds: Number(seconds) };
-    }
-  } catch {
-    // An option that there is not.
-  }
-  throw new StartFailure(USAGE);
 }
 
 function readConfiguration(env: NodeJS.ProcessEnv): { config: Config | undefined; problems: readonly string[] } {
@@ -75,14 +57,15 @@ function secretsOf(config: Config | undefined, secrets: SecretsKept): void {
   for (const value of [config?.admin.password, config?.admin.apiToken]) secrets.add(value);
 }
 
-async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
-  const { url: given, token, seconds } = readArguments(env);
+export const doctor = command(1, async ({ env, stdout }, options: Options) => {
   const { config, problems } = readConfiguration(env);
-  const url = given ?? config?.baseUrl;
+  const url = options.url === undefined ? config?.baseUrl : new URL(options.url).origin;
+  const token = (options.token ?? env.GATEHOUSE_TOKEN) || undefined;
+  const print = (line: string): void => printLine(stdout, line);
   if (url === undefined) throw new StartFailure(['The configuration is wrong, so say --url.', ...problems].join('\n'));
   const secrets = new SecretsKept();
   secretsOf(config, secrets);
-  const ending = endOfExamination(seconds);
+  const ending = endOfExamination(options.seconds);
   const open = new OpenResources();
   const ward = token === undefined ? undefined : new Fixtures(new ManagementApi({ baseUrl: url, token, secrets }));
   const findings: Finding[] = [];
@@ -112,8 +95,8 @@ async function main(env: NodeJS.ProcessEnv): Promise<boolean> {
     if (left.length > 0) findings.push(LEFT);
   }
   print(`\n${sumOf(findings)}`);
-  return isAllRight(findings);
-}
+  return isAllRight(findings) ? 0 : 1;
+});
 
 const LEFT: Finding = { id: 'doctor.left', section: '', sentence: '', outcome: 'FAIL', words: undefined, exchange: undefined };
 
@@ -151,13 +134,3 @@ function endOfExamination(seconds: number): AbortSignal {
   process.stdout.on('error', () => told.abort());
   return AbortSignal.any([told.signal, AbortSignal.timeout(seconds * 1000)]);
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-main(process.env).then(
-  (isRight) => process.exit(isRight ? 0 : 1),
-  (error: unknown) => {
-    process.stderr.write(`${explainFailure(error)}\n`);
-    process.exit(1);
-  },
-);

@@ -1,32 +1,29 @@
 /**
- * The command that imports users: `npm run import -- users.ndjson [--refused refused.ndjson]`, with the service's own configuration, beside a
+ * The command that imports users: `gatehouse import users.ndjson [--refused refused.ndjson]`, with the service's own configuration, beside a
  * running service or without one. Ends with 0 when all lines were imported, 1 when some were not, 2 when it could not do its work.
  */
 import type { WriteStream } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { finished } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { SYSTEM } from '../features/audit/audit-event.policy.ts';
 import { type ImportCounts, importUsers } from '../features/import/user-import.service.ts';
 import { isFirstStartDone } from '../features/settings/first-start.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import { openNotifications } from '../platform/database/notifications.ts';
-import { type CommandContext, command, type Output, onDatabase, print, runAsProgram } from './command.ts';
+import { type CommandContext, command, type Output, onDatabase, print } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { showProgress } from './progress.ts';
 
 /** As many as the pool's connections allow, with some left over. */
 const AT_A_TIME = 8;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-const USAGE = 'Usage: npm run import -- <file.ndjson> [--refused <file.ndjson>]';
 
 /** What came from the file must not steer the terminal. */
 const printable = (reasons: string): string => reasons.replace(/\p{Cc}/gu, '\u{fffd}');
 
-export const importCommand = command(2, async (terminal) => {
-  const { file, refused } = readArguments(terminal.args);
+export const importCommand = command(2, async (terminal, { file, refused }: { readonly file: string; readonly refused?: string }) => {
   // What is wrong with the environment is told before a file is made.
   loadConfig(terminal.env);
   const interrupted = new AbortController();
@@ -46,18 +43,6 @@ export const importCommand = command(2, async (terminal) => {
     await files.close();
   }
 });
-
-/** @throws {StartFailure} */
-function readArguments(args: readonly string[]): { readonly file: string; readonly refused: string | undefined } {
-  try {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { refused: { type: 'string' } } });
-    const [file, ...others] = positionals;
-    if (file !== undefined && others.length === 0) return { file, refused: values.refused };
-  } catch {
-    // An option that there is not.
-  }
-  throw new StartFailure(USAGE);
-}
 
 /** @throws {StartFailure} */
 async function openInput(file: string, open: OpenResources): Promise<FileHandle> {
@@ -133,5 +118,3 @@ function* linesOf({ imported, refused, lastLine }: ImportCounts, seconds: number
   const pace = Math.round(imported / Math.max(seconds, 0.001));
   yield `${imported} imported, ${refused} refused in ${seconds.toFixed(1)} s (${pace} users a second).`;
 }
-
-runAsProgram(import.meta.url, importCommand);

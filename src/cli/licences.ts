@@ -1,9 +1,10 @@
 /**
- * The command that lists the licences of what the service is delivered with: `npm run licences`, from package-lock.json, for every platform, without what is needed
+ * The command that lists the licences of what the service is delivered with: `gatehouse licences`, from package-lock.json, for every platform, without what is needed
  * to build and test alone. Ends with 1 when a licence is none of those that may be delivered along, or is not known.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { command, print } from './command.ts';
 
 /** Of the SPDX list: they ask to be named, and for nothing that would reach the service itself. */
 const ALLOWED: ReadonlySet<string> = new Set([
@@ -59,12 +60,11 @@ function isAllowed(licence: string | undefined): boolean {
   return choices.some((choice) => choice.split(' AND ').every((one) => ALLOWED.has(one)));
 }
 
-if (process.argv[1]?.endsWith('licences.js')) {
+export const licences = command(1, async ({ stdout }) => {
   const delivered = deliveredPackages(readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8'));
-  for (const { name, version, licence, isAllowed: may } of delivered) {
-    process.stdout.write(`${name} ${version}: ${licence ?? 'UNKNOWN'}${may ? '' : '  NOT ALLOWED'}\n`);
-  }
+  for (const { name, version, licence, isAllowed: may } of delivered)
+    print(stdout, `${name} ${version}: ${licence ?? 'UNKNOWN'}${may ? '' : '  NOT ALLOWED'}`);
   const forbidden = delivered.filter((one) => !one.isAllowed).length;
-  process.stdout.write(`${delivered.length} packages, ${forbidden} with a licence that is not allowed.\n`);
-  process.exitCode = forbidden > 0 ? 1 : 0;
-}
+  print(stdout, `${delivered.length} packages, ${forbidden} with a licence that is not allowed.`);
+  return forbidden > 0 ? 1 : 0;
+});

@@ -1,5 +1,9 @@
-/** Prints the management API's OpenAPI document: `npm run openapi`. Needs neither configuration nor database. */
+/** Prints the OpenAPI document of the management API. Needs neither configuration nor database. */
 import { ENDPOINTS } from '../api/index.ts';
 import { describeApi } from '../api/openapi.ts';
+import { command, print } from './command.ts';
 
-process.stdout.write(`${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`);
+export const openapi = command(1, async ({ stdout }) => {
+  print(stdout, JSON.stringify(describeApi(ENDPOINTS), null, 2));
+  return 0;
+});

@@ -1,15 +1,13 @@
 /**
- * The command that seals everything under the first key of SECRET_KEY: `npm run reseal`, beside the running service or without it. Afterwards the other keys may
+ * The command that seals everything under the first key of SECRET_KEY: `gatehouse reseal`, beside the running service or without it. Afterwards the other keys may
  * go. Ends with 0 when all is sealed so, 1 when something does not open, 2 when it could not do its work.
  */
 
 import { resealEverything } from '../features/secret-keys/resealing.service.ts';
-import { command, onDatabase, print, runAsProgram } from './command.ts';
-import { StartFailure } from './lifecycle.ts';
+import { command, onDatabase, print } from './command.ts';
 
 export const reseal = command(2, async (terminal) => {
   const tell = (line: string) => print(terminal.stdout, line);
-  if (terminal.args.length > 0) throw new StartFailure('Usage: npm run reseal');
   return onDatabase(
     terminal,
     async (ground) => {
@@ -23,5 +21,3 @@ export const reseal = command(2, async (terminal) => {
     true,
   );
 });
-
-runAsProgram(import.meta.url, reseal);

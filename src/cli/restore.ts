@@ -1,5 +1,5 @@
 /**
- * The command that makes the embedded database from a backup: `npm run restore -- <folder>`, into a DATA_DIR that has none. It starts the database, brings the schema
+ * The command that makes the embedded database from a backup: `gatehouse restore <folder>`, into a DATA_DIR that has none. It starts the database, brings the schema
  * up to date and sees whether the secret key fits, so that what is wrong is known before the service starts. Ends with 0, else 1.
  */
 import { copyFileSync, existsSync } from 'node:fs';
@@ -7,14 +7,11 @@ import path from 'node:path';
 import { countUsers } from '../features/users/users.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import { hasCluster, restoreCluster } from '../platform/embedded-postgres/cluster.ts';
-import { command, onDatabase, print, runAsProgram } from './command.ts';
+import { command, onDatabase, print } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { checkSecretKeys, secretKeyFile } from './startup.ts';
 
-export const restore = command(1, async (terminal) => {
-  const [folder, ...others] = terminal.args;
-  if (folder === undefined || folder.startsWith('-') || others.length > 0)
-    throw new StartFailure('Usage: npm run restore -- <folder of a backup>');
+export const restore = command(1, async (terminal, folder: string) => {
   const config = loadConfig(terminal.env);
   const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined)
@@ -36,5 +33,3 @@ export const restore = command(1, async (terminal) => {
     true,
   );
 });
-
-runAsProgram(import.meta.url, restore);

@@ -96,7 +96,7 @@ export async function checkSecretKeys(services: Pick<Services, 'database' | 'key
     [
       `${source} is not the key that this database was sealed with. Its key${ids.length === 1 ? '' : 's'} ${ids.join(', ')} ${ids.length === 1 ? 'is' : 'are'} missing, for:`,
       ...unopenable.map(({ keyId, table, count }) => `  ${count} ${count === 1 ? 'value' : 'values'} in ${table} (${keyId})`),
-      'Add the former key behind the new one, separated by a comma, and run npm run reseal before it goes; without it these secrets are lost.',
+      'Add the former key behind the new one, separated by a comma, and run gatehouse reseal before it goes; without it these secrets are lost.',
     ].join('\n'),
   );
 }

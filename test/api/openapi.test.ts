@@ -202,9 +202,9 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     ]);
   });
 
-  it('is what `npm run openapi` prints, without configuration or database', async () => {
-    const entry = fileURLToPath(new URL('../../src/cli/openapi.js', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [entry], { env: {}, maxBuffer: 2 ** 24 });
+  it('is what `gatehouse openapi` prints, without configuration or database', async () => {
+    const entry = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [entry, 'openapi'], { env: {}, maxBuffer: 2 ** 24 });
     assert.deepEqual(JSON.parse(stdout), served.body);
   });
 });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { audit } from '../../src/cli/audit.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, testDatabase } from '../support/database.ts';
 import { callCommand, dataDirectory, eventually, runCommand, runService } from '../support/process.ts';
@@ -31,16 +30,16 @@ test('a killed sealer is followed by another one, and the command verifies what 
   assert.match(verified.output.stdout, /^\d+ events in \d+ batches verified, sealed until \d{4}-.+Z\.\n/);
   assert.match(verified.output.stdout, /\nThe audit log is as it was sealed\.\n$/);
   const [, seal = ''] = /noted elsewhere: (\d+:\S+)\n/.exec(verified.output.stdout) ?? [];
-  const again = await callCommand(audit, env, 'verify', '--seal', seal);
+  const again = await callCommand(env, 'audit', 'verify', '--seal', seal);
   assert.equal(again.code, 0, again.stdout);
 
-  const otherKey = await callCommand(audit, { ...env, SECRET_KEY: newSecretKey() }, 'verify');
+  const otherKey = await callCommand({ ...env, SECRET_KEY: newSecretKey() }, 'audit', 'verify');
   assert.equal(otherKey.code, 1);
   await second.stop();
   await onServer(database.url, (client) =>
     client.query("UPDATE audit_events SET display_message = 'x' WHERE event_type = 'group.lifecycle.create'"),
   );
-  const mistaken = await callCommand(audit, env, 'verify');
+  const mistaken = await callCommand(env, 'audit', 'verify');
   assert.equal(mistaken.code, 1);
   assert.match(mistaken.stdout, /\nMISTAKE: Event \d+ \(group\.lifecycle\.create, .+\) of seal \d+ was changed\.\n$/);
 });
@@ -61,12 +60,12 @@ test('it verifies the embedded database, while the service runs and when it does
 
 test('what it cannot do at all is told in one line, with exit code 2', async (t) => {
   for (const args of [[], ['prove'], ['verify', 'x'], ['verify', '--wrong'], ['verify', '--seal', '7'], ['verify', '--seal']]) {
-    const { code, stderr } = await callCommand(audit, {}, ...args);
+    const { code, stderr } = await callCommand({}, 'audit', ...args);
     assert.equal(code, 2);
-    assert.match(stderr, /^Usage: npm run audit -- verify \[--seal <number>:<hash>\]\n$/);
+    assert.match(stderr, /Usage: gatehouse audit /);
   }
   const DATA_DIR = dataDirectory(t);
-  const { code, stderr } = await callCommand(audit, { DATA_DIR }, 'verify');
+  const { code, stderr } = await callCommand({ DATA_DIR }, 'audit', 'verify');
   assert.equal(code, 2);
   assert.match(stderr, /^There is no database in /);
   assert.ok(!existsSync(path.join(DATA_DIR, 'postgres')), 'and none is made');

@@ -5,7 +5,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { configuration } from '../../src/cli/configuration.ts';
 import { readConfiguration } from '../../src/features/configuration/file.ts';
 import { RESOURCE_KINDS } from '../../src/features/configuration/kinds.ts';
 import { directoryOf } from '../../src/features/configuration/names.ts';
@@ -28,7 +27,7 @@ function fileOf(t: TestContext, content: Content): string {
 }
 
 const run = (service: Service, env: Record<string, string>, ...args: string[]): Promise<Outcome> =>
-  callCommand(configuration, { GATEHOUSE_TOKEN: API_TOKEN, ...env }, ...args, '--url', service.listensAt);
+  callCommand({ GATEHOUSE_TOKEN: API_TOKEN, ...env }, 'configuration', ...args, '--url', service.listensAt);
 
 /** @returns what the command printed. @throws when it ended with another code */
 async function carriedOut(service: Service, code: number, env: Record<string, string>, ...args: string[]): Promise<string> {
@@ -295,10 +294,10 @@ test('a file that cannot be is refused in plain words before anything is changed
   assert.match((await run(service, SECRET, 'apply', fileOf(t, WANTED))).stderr, /Nobody is here to be asked: say --yes\./);
   assert.equal(await eventCount(service), before, 'nothing was changed');
 
-  const usage = /^Usage: npm run configuration/;
+  const usage = /Usage: gatehouse configuration /;
   assert.match((await run(service, {}, 'apply')).stderr, usage);
   assert.match((await run(service, {}, 'destroy', 'x')).stderr, usage);
-  assert.match((await run(service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, usage);
+  assert.match((await run(service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, /^Set GATEHOUSE_TOKEN to /);
   assert.match((await run(service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/idps.*: Invalid token provided/);
   assert.match((await run(service, {}, 'plan', '/nowhere/gatehouse.yaml')).stderr, /cannot be read/);
   const nobody = { ...service, listensAt: `http://127.0.0.1:${await freePort()}` };

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { importCommand } from '../../src/cli/import.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, testDatabase } from '../support/database.ts';
 import {
@@ -64,7 +63,7 @@ async function serviceToImportInto(
   return {
     service,
     begin: (...args) => runCommand(t, 'import', env, ...args),
-    call: (...args) => callCommand(importCommand, env, ...args),
+    call: (...args) => callCommand(env, 'import', ...args),
   };
 }
 
@@ -198,7 +197,7 @@ test('what it cannot do at all is told in one line, with exit code 2', async (t)
   const { call } = await serviceToImportInto(t);
   const file = fileOf(t, [person('somebody')]);
   const directory = folder(t);
-  const usage = /^Usage: npm run import -- <file\.ndjson> \[--refused <file\.ndjson>\]\n$/;
+  const usage = /^error: .*\n[\s\S]*Usage: gatehouse import \[options\] <file>/;
   const unused = await testDatabase();
   afterwards(t, () => unused.drop());
   const attempts: [outcome: Promise<Outcome>, words: RegExp][] = [
@@ -208,13 +207,13 @@ test('what it cannot do at all is told in one line, with exit code 2', async (t)
     [call(path.join(directory, 'none')), /^\S+none cannot be opened: ENOENT[^\n]*\n$/],
     [call(directory), /^\S+ is a directory\.\n$/],
     [call(file, '--refused', file), /^\S+ cannot be opened: EEXIST[^\n]*\n$/],
-    [callCommand(importCommand, { WORKERS: '0' }, file), /^The configuration is wrong:\n {2}WORKERS [^\n]*\n$/],
+    [callCommand({ WORKERS: '0' }, 'import', file), /^The configuration is wrong:\n {2}WORKERS [^\n]*\n$/],
     [
-      callCommand(importCommand, { DATABASE_URL: `postgres://localhost:${await freePort()}/none`, SECRET_KEY: newSecretKey() }, file),
+      callCommand({ DATABASE_URL: `postgres://localhost:${await freePort()}/none`, SECRET_KEY: newSecretKey() }, 'import', file),
       /^The database cannot be reached \([^\n]*\n$/,
     ],
     [
-      callCommand(importCommand, { DATABASE_URL: unused.url, SECRET_KEY: newSecretKey() }, file),
+      callCommand({ DATABASE_URL: unused.url, SECRET_KEY: newSecretKey() }, 'import', file),
       /^Start the service once before importing users\.\n$/,
     ],
   ];

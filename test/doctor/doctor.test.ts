@@ -1,4 +1,4 @@
-/** `npm run doctor` against a service that is all right: a line for every rule, nothing secret told, and nothing left behind, however it ends. */
+/** `gatehouse doctor` against a service that is all right: a line for every rule, nothing secret told, and nothing left behind, however it ends. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
@@ -157,8 +157,8 @@ test('without an API token, or with a wrong one, it is not all right, and says w
   assert.ok(outcomes(wrong.output.stdout).FAIL.includes('configuration.token'));
   assert.ok(!wrong.output.stdout.includes('a-token-that-nobody-has-made'));
   const usage = runCommand(t, 'doctor', {}, '--nonsense');
-  assert.equal(await usage.ended, 1);
-  assert.match(usage.output.stderr, /^Usage: npm run doctor/);
+  assert.equal(await usage.ended, 2);
+  assert.match(usage.output.stderr, /^error: unknown option '--nonsense'\n[\s\S]*Usage: gatehouse doctor/);
 });
 
 test('every sentence of the specification has one line, but for what it calls "not shown"', () => {

@@ -123,7 +123,7 @@ test('the installation', async (t) => {
     const { FAIL, ok, lineOf } = await examine(t, service, { SECRET_KEY: `${another},${STARTED.SECRET_KEY}` });
     assert.deepEqual(FAIL, always);
     assert.ok(ok.includes('data.sealed') && ok.includes('data.logins') && ok.includes('database.migrations'));
-    assert.ok(lineOf('data.sealed').endsWith(`(${values} values, ${values} of them with a former key: npm run reseal before it goes)`));
+    assert.ok(lineOf('data.sealed').endsWith(`(${values} values, ${values} of them with a former key: gatehouse reseal before it goes)`));
   });
 
   await t.test('database: not there, told without its password', async () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { administrator as administratorCommand } from '../../src/cli/administrator.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase } from '../support/database.ts';
 import { enrolledUser } from '../support/factors.ts';
@@ -28,7 +27,7 @@ test('beside the running service: suspended, locked, without a role, with a lost
   const service = await startService(t);
   const env = { DATABASE_URL: service.database.url, SECRET_KEY: STARTED.SECRET_KEY, BASE_URL: service.baseUrl };
   const administrator = async (...args: string[]) => {
-    const { code, stdout, stderr } = await callCommand(administratorCommand, env, ...args);
+    const { code, stdout, stderr } = await callCommand(env, 'administrator', ...args);
     assert.equal(code, 0, stderr);
     return stdout;
   };
@@ -91,11 +90,11 @@ test('what cannot be done is told, and nothing is changed', async (t) => {
   afterwards(t, () => database.drop());
   const env = { DATABASE_URL: database.url, SECRET_KEY: STARTED.SECRET_KEY };
   for (const args of [[], ['--what']]) {
-    const { code, stderr } = await callCommand(administratorCommand, env, ...args);
-    assert.equal(code, 1);
-    assert.match(stderr, /^Usage: npm run administrator -- <login>/m);
+    const { code, stderr } = await callCommand(env, 'administrator', ...args);
+    assert.equal(code, 2);
+    assert.match(stderr, /^Usage: gatehouse administrator \[options\] <user-name>/m);
   }
-  const mistyped = await callCommand(administratorCommand, env, 'usr_00000000000000000000');
+  const mistyped = await callCommand(env, 'administrator', 'usr_00000000000000000000');
   assert.equal(mistyped.code, 1);
   assert.match(mistyped.stderr, /login: must not look like an id/);
 });

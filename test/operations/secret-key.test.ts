@@ -1,12 +1,10 @@
-/** SECRET_KEY is changed while the service lives (README, "Changing SECRET_KEY"): with both keys nothing is lost, after `npm run reseal` the new one is enough, and a wrong one is told in plain words. */
+/** SECRET_KEY is changed while the service lives (README, "Changing SECRET_KEY"): with both keys nothing is lost, after `gatehouse reseal` the new one is enough, and a wrong one is told in plain words. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { audit as auditCommand } from '../../src/cli/audit.ts';
-import { reseal as resealCommand } from '../../src/cli/reseal.ts';
 import { verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
 import { inboxMailer, readInbox } from '../../src/features/mail/dev-inbox.service.ts';
 import { requestReset } from '../../src/features/passwords/forgotten-password.service.ts';
@@ -186,12 +184,12 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
     assert.deepEqual((await repeatable(between)).body, first.body);
   });
 
-  await t.test('npm run reseal, beside the running service, twice', async () => {
+  await t.test('gatehouse reseal, beside the running service, twice', async () => {
     const done = runCommand(t, 'reseal', { ...env, SECRET_KEY: `${fresh},${former}` });
     assert.equal(await done.ended, 0, done.output.stderr);
     for (const { table } of Object.values(SEALED_COLUMNS))
       assert.match(done.output.stdout, new RegExp(`^${table}: \\d+ sealed anew$`, 'm'));
-    const again = await callCommand(resealCommand, { ...env, SECRET_KEY: `${fresh},${former}` });
+    const again = await callCommand({ ...env, SECRET_KEY: `${fresh},${former}` }, 'reseal');
     assert.equal(again.code, 0);
     assert.equal(again.stdout, `Everything is sealed with the first key (${freshId}).\n`);
     for (const found of await sealedAnywhere(database)) assert.ok(found.endsWith(freshId), found);
@@ -228,7 +226,7 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
     assert.ok(answerOf(passed).code, 'the authenticator app');
     const now = await servicesOn(t, database, fresh);
     assert.equal((await readInbox(now)).find(({ to }) => to === letter.to)?.text, letter.text);
-    const audit = await callCommand(auditCommand, { ...env, SECRET_KEY: fresh }, 'verify');
+    const audit = await callCommand({ ...env, SECRET_KEY: fresh }, 'audit', 'verify');
     assert.equal(audit.code, 0, audit.stdout);
   });
 

@@ -8,13 +8,13 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Command as ConsoleCommand } from '../../src/cli/command.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { afterwards } from './afterwards.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
 import { START_OPTIONS } from './start-options.ts';
 
-const command = (name: string): string => fileURLToPath(new URL(`../../src/${name === 'main' ? name : `cli/${name}`}.js`, import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const READY = 'Gatehouse is ready:';
 
 export interface Command {
@@ -32,10 +32,10 @@ export interface Command {
 export const run = (t: TestContext, env: Readonly<Record<string, string>>, ...args: string[]): Command =>
   runCommand(t, 'main', env, ...args);
 
-/** Runs a command, a file of src/; with nothing in its environment but what is given. It is ended with the test. */
+/** Runs a subcommand of `gatehouse` (`main`: the service) with nothing in its environment but what is given. It is ended with the test. */
 export function runCommand(t: TestContext, name: string, env: Readonly<Record<string, string>>, ...args: string[]): Command {
-  const options = name === 'main' ? START_OPTIONS : [];
-  const child = spawn(process.execPath, [...options, command(name), ...args], {
+  const program = name === 'main' ? [...START_OPTIONS, MAIN] : [MAIN, name];
+  const child = spawn(process.execPath, [...program, ...args], {
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -80,13 +80,13 @@ export interface Outcome {
 }
 
 /**
- * Calls a command in this process, which spares the processor time of loading a program; with nothing in its environment but what is
+ * Calls a subcommand of `gatehouse` in this process, which spares the processor time of loading a program; with nothing in its environment but what is
  * given. A command whose process matters (signals, the embedded database) is run by `runCommand`.
  */
-export async function callCommand(command: ConsoleCommand, env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
+export async function callCommand(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: keyof typeof written) => ({ write: (text: string) => (written[stream] += text) });
-  const code = await command({ args, env, stdin: { isTTY: false }, stdout: to('stdout'), stderr: to('stderr') });
+  const code = await runProgram({ args, env, stdin: { isTTY: false }, stdout: to('stdout'), stderr: to('stderr') });
   return { code, ...written };
 }
 

@@ -33,7 +33,7 @@ export const configurationChecks: readonly Rule<CheckContext>[] = section('Confi
     async run(ground) {
       const { secretKeys } = ownConfig(ground);
       if (secretKeys === undefined) throw new Skipped('the service keeps a key of its own in DATA_DIR');
-      must(!secretKeys.some(looksGuessable), 'it can be guessed: put a new key before it, and run npm run reseal');
+      must(!secretKeys.some(looksGuessable), 'it can be guessed: put a new key before it, and run gatehouse reseal');
     },
   },
   {

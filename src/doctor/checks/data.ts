@@ -45,11 +45,11 @@ export const dataChecks: readonly Rule<CheckContext>[] = section('Data', [
       const unopenable = sealed
         .filter(({ keyId }) => !ids.includes(keyId))
         .map(({ table, keyId, count }) => `${values(count)} in ${table} (key ${keyId})`);
-      const remedy = 'Add the key of then behind the others, separated by a comma, then npm run reseal; without it these are lost';
+      const remedy = 'Add the key of then behind the others, separated by a comma, then gatehouse reseal; without it these are lost';
       must(unopenable.length === 0, `it does not open ${unopenable.join(', ')}. ${remedy}`);
       const sum = (of: typeof sealed) => of.reduce((before, { count }) => before + count, 0);
       const former = sum(sealed.filter(({ keyId }) => keyId !== newest));
-      return `${values(sum(sealed))}${former === 0 ? '' : `, ${former} of them with a former key: npm run reseal before it goes`}`;
+      return `${values(sum(sealed))}${former === 0 ? '' : `, ${former} of them with a former key: gatehouse reseal before it goes`}`;
     },
   },
 ]);
