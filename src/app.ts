@@ -43,7 +43,7 @@ import { securityHeaders } from './platform/http/security-headers.ts';
 import { generatedStylesheets, publicFiles } from './platform/http/static.ts';
 import { createPages } from './platform/http/views.ts';
 import { playground } from './playground/playground.ts';
-import { isPresent } from './playground/presence.ts';
+import { isPresent } from './playground/session.ts';
 import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts';
 import { createInteractions } from './protocol/authorize/interactions.ts';
 import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';

@@ -1,6 +1,5 @@
 /** The authorization request of the playground (OpenID Connect Core 1.0 sections 3.1.2.1, 3.2.2.1 and 3.3.2.1, RFC 7636 section 4.3): pure. */
-import type { SessionFields } from './session.ts';
-import type { Transaction } from './transaction.ts';
+import type { SessionFields, Transaction } from './session.ts';
 
 /** Does the response type bring a code, which is exchanged for tokens? */
 export const bringsCode = (responseType: string): boolean => responseType.split(' ').includes('code');

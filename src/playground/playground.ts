@@ -9,19 +9,16 @@ import type { Logger } from 'pino';
 import type { Config } from '../platform/config/config.ts';
 import type { Keyring } from '../platform/crypto/secrets.ts';
 import { refuseCrossSite } from '../platform/http/csrf.ts';
-import { readForm } from '../platform/http/forms.ts';
+import { readForm, seeOther } from '../platform/http/forms.ts';
 import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
-import { seeOther } from '../platform/http/see-other.ts';
 import type { Pages } from '../platform/http/views.ts';
 import { act, readAction } from './actions.ts';
 import { type Choices, choiceFields, DEFAULT_CHOICES, readChoices } from './choices.ts';
-import { isPresent } from './presence.ts';
 import { presentProblem, presentRequest, presentResult } from './presentation.ts';
 import { newTransaction, type PlaygroundCredentials, playgroundClient, type ServerAccess } from './relying-party.ts';
-import { sessionSeal } from './session.ts';
+import { isPresent, playgroundTransactions, sessionSeal } from './session.ts';
 import { finishSignIn, type Response } from './sign-in.ts';
 import { presentStart, type Server, serverPhrase } from './start-page.ts';
-import { playgroundTransactions } from './transaction.ts';
 
 export interface PlaygroundDependencies {
   readonly config: Config;

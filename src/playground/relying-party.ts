@@ -11,8 +11,7 @@ import { inProtocolTerms, ProtocolProblem } from '../platform/http/protocol-prob
 import { authorizationParameters } from './authorization-request.ts';
 import type { Choices } from './choices.ts';
 import { recording, type ShownExchange } from './exchange.ts';
-import type { SessionFields } from './session.ts';
-import type { Transaction } from './transaction.ts';
+import type { SessionFields, Transaction } from './session.ts';
 
 const TIMEOUT_SECONDS = 10;
 const CACHE_MILLISECONDS = 60_000;

@@ -1,11 +1,14 @@
 /**
- * A finished sign-in as the result page carries it from action to action, sealed in a hidden field: what was sent, what came back, and the
- * tokens in hand. The names of tokens are the pages' own; `front-` are those that came through the browser beside newer ones.
+ * A finished sign-in as the result page carries it from action to action, sealed in a hidden field: requests, responses and the tokens in hand.
+ * Token names are those of the pages; `front-` marks tokens that came through the browser. And the sign-in under way, in a cookie.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import type { Config } from '../platform/config/config.ts';
 import { type Sealer, sealing } from '../platform/crypto/sealed.ts';
 import type { Keys } from '../platform/crypto/secrets.ts';
-import { TRANSACTION_SECONDS } from '../platform/http/transactions.ts';
+import { isForwarded } from '../platform/http/requests.ts';
+import { TRANSACTION_SECONDS, type Transactions, transactionCookies, transactionFields } from '../platform/http/transactions.ts';
 import { choices } from './choices.ts';
 import { exchange } from './exchange.ts';
 
@@ -53,3 +56,15 @@ export function withTokens(before: PlaygroundSession, answer: Readonly<Record<st
   }
   return { ...before, tokens, revoked: before.revoked.filter((name) => !renewed.includes(name)) };
 }
+
+/** Does the playground exist for this request? */
+export function isPresent(config: Pick<Config, 'playground' | 'loopback'>, headers: IncomingHttpHeaders): boolean {
+  return config.playground && config.loopback && !isForwarded(headers);
+}
+
+const schema = z.object({ choices, ...transactionFields });
+export type Transaction = z.infer<typeof schema>;
+
+/** @param options.secure is the service reached by https? */
+export const playgroundTransactions = (options: { readonly keys: Keys; readonly secure: boolean }): Transactions<Transaction> =>
+  transactionCookies({ ...options, kind: 'playground-transaction', schema, prefix: 'gatehouse_playground_', path: '/playground' });

@@ -6,8 +6,7 @@
 import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { checksOf, type Story } from './presentation.ts';
 import type { ServerAccess } from './relying-party.ts';
-import { type PlaygroundSession, withTokens } from './session.ts';
-import type { Transaction } from './transaction.ts';
+import { type PlaygroundSession, type Transaction, withTokens } from './session.ts';
 
 export interface Response {
   readonly parameters: URLSearchParams;

@@ -8,9 +8,7 @@ import Koa from 'koa';
 import { DEFAULT_CHOICES, readChoices } from '../../src/playground/choices.ts';
 import { explainExchange } from '../../src/playground/explanation.ts';
 import { CLAIMS, REQUEST } from '../../src/playground/glossary.ts';
-import { isPresent } from '../../src/playground/presence.ts';
-import { sessionSeal } from '../../src/playground/session.ts';
-import { playgroundTransactions, type Transaction } from '../../src/playground/transaction.ts';
+import { isPresent, playgroundTransactions, sessionSeal, type Transaction } from '../../src/playground/session.ts';
 import { decodeToken } from '../../src/playground/verification.ts';
 
 const keys = [randomBytes(32)] as const;

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { completeSettings, settingProblems } from '../../src/features/applications/application-settings.policy.ts';
 import { clientFields, clientId } from '../../src/features/applications/application-settings.service.ts';
 import { networkOf } from '../../src/features/sign-in/failure-limits.service.ts';
-import { webAddress } from '../../src/pages/hosted/links.ts';
+import { webAddress } from '../../src/pages/hosted/page-models.ts';
 import { isLoopbackHost } from '../../src/platform/config/config.ts';
 import { isPublicAddress } from '../../src/platform/http/outbound.ts';
 import { clientAddress } from '../../src/platform/http/requests.ts';

@@ -30,10 +30,9 @@ import { parse } from '../../src/platform/validation/parsing.ts';
 import { isPrintable, text as line } from '../../src/platform/validation/text.ts';
 import { requestedAcr } from '../../src/protocol/authorize/acr.ts';
 import { checkClaims } from '../../src/protocol/authorize/claims.ts';
-import { checkNonce } from '../../src/protocol/authorize/nonce.ts';
+import { checkNonce, checkState, isReturnable } from '../../src/protocol/authorize/parameters.ts';
 import { words } from '../../src/protocol/authorize/scope.ts';
-import { checkState, isReturnable } from '../../src/protocol/authorize/state.ts';
-import { literalSecret, prepareBasic } from '../../src/protocol/client-authentication/basic-credentials.ts';
+import { literalSecret, prepareBasic } from '../../src/protocol/client-authentication/client-authentication.ts';
 import { readText } from '../../src/protocol/servers/form.ts';
 import { anyText, endless, of, tried } from './checking.ts';
 

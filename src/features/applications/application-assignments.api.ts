@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
-import type { AssigneeKind, Assignment } from './application-assignments.resource.ts';
 import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
+import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
 const assignment = z.object({ id: z.string(), created: time, lastUpdated: time, _links: links });
 const userAssignment = assignment.extend({

@@ -10,7 +10,6 @@ import { getGroup } from '../groups/groups.service.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
-import type { AssigneeKind, Assignment } from './application-assignments.resource.ts';
 import {
   deleteAssignment,
   findAssignment,
@@ -19,7 +18,7 @@ import {
   selectAssignments as listRows,
   type UserAssignment,
 } from './application-assignments.store.ts';
-import type { Application } from './applications.resource.ts';
+import type { Application, AssigneeKind, Assignment } from './applications.resource.ts';
 import { applicationTarget, getApplication } from './applications.service.ts';
 import { findApplicationById, listApplicationsOfGroup, listApplicationsOpenTo } from './applications.store.ts';
 

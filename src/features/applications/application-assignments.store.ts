@@ -3,7 +3,7 @@ import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { AssigneeKind, Assignment } from './application-assignments.resource.ts';
+import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
 /** Where assignments of each kind are, and where their assignees. */
 const TABLES = {

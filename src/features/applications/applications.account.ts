@@ -2,7 +2,7 @@
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';
-import { logoOf, webAddress } from '../../pages/hosted/links.ts';
+import { logoOf, webAddress } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';

@@ -20,3 +20,13 @@ export interface SecretFacts {
   readonly id: string;
   readonly created: Date;
 }
+
+export type AssigneeKind = 'user' | 'group';
+
+export interface Assignment {
+  /** Of the user or group. */
+  readonly id: string;
+  /** The user's login, or the group's name. */
+  readonly name: string;
+  readonly created: Date;
+}

@@ -10,7 +10,6 @@ import { ApiError, notFound, validation } from '../../platform/errors/errors.ts'
 import { text } from '../../platform/validation/text.ts';
 import { listGroups } from '../groups/groups.service.ts';
 import { getUser } from '../users/users.service.ts';
-import type { AssigneeKind } from './application-assignments.resource.ts';
 import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
 import {
   applicationCrumbs,
@@ -21,7 +20,7 @@ import {
   mayChangeApplication,
   warningsOf,
 } from './application-page.console.ts';
-import type { Application } from './applications.resource.ts';
+import type { Application, AssigneeKind } from './applications.resource.ts';
 
 /** So many groups are offered while one types. */
 const MOST_SUGGESTIONS = 100;

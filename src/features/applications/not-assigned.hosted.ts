@@ -4,9 +4,8 @@
  */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { logoOf } from '../../pages/hosted/links.ts';
-import { accountLabel } from '../../pages/hosted/page-models.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
+import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
+import { seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { InteractionDetails, SignInDeps } from '../sign-in/interactions.hosted.ts';
 

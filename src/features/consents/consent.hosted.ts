@@ -4,14 +4,11 @@
  */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { logoOf, webAddress } from '../../pages/hosted/links.ts';
-import { accountLabel } from '../../pages/hosted/page-models.ts';
-import { readForm } from '../../platform/http/forms.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
+import { accountLabel, logoOf, webAddress } from '../../pages/hosted/page-models.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
-import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
-import { type InteractionDetails, InteractionGone, type InteractionResult } from '../sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionGone, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 

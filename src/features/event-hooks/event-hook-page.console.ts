@@ -1,9 +1,11 @@
-/** Where the pages of event hooks are, and how one stands. */
-
+/** The page of an event hook: its paths, status and lifecycle actions. */
+import { confirmationPages } from '../../pages/console/confirmation-page.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
-import type { ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { ApiError } from '../../platform/errors/errors.ts';
+import { createOutbound } from '../../platform/http/outbound.ts';
 import type { EventHook } from './event-hooks.resource.ts';
-import { getEventHook } from './event-hooks.service.ts';
+import { deleteEventHook, getEventHook, setEventHookStatus, verifyEventHook } from './event-hooks.service.ts';
 
 export const EVENT_HOOKS_PATH = '/admin/api/event-hooks';
 export const EVENT_HOOK_CRUMBS: readonly Crumb[] = [{ label: 'API' }, { label: 'Event hooks', href: EVENT_HOOKS_PATH }];
@@ -22,3 +24,52 @@ export function standingOf({ status, verificationStatus }: EventHook): Piece {
   if (status === 'INACTIVE') return { text: 'Inactive', tone: 'plain' };
   return verificationStatus === 'VERIFIED' ? { text: 'Active', tone: 'good' } : { text: 'To be verified', tone: 'warning' };
 }
+
+const step = confirmationPages(async (visit) => {
+  const hook = await hookIn(visit);
+  return { name: hook.name, address: eventHookPath(hook.id), crumbs: eventHookCrumbs(hook) };
+});
+
+/** What is wrong with the address, on a form that has no field for it. */
+function ofAddress(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  const causes = error.causes.map((cause) => cause.replace(/^channel\.config\.uri: /, 'The address '));
+  throw new ApiError(error.errorCode, error.status, error.summary, causes);
+}
+
+export const eventHookSteps: readonly ConsolePage[] = [
+  step({
+    path: '/api/event-hooks/:id/verify',
+    label: 'Verify',
+    facts: [
+      'The address is asked now, by GET, with the header X-Gatehouse-Verification-Challenge.',
+      'It must answer within five seconds with the JSON {"verification": "<the value of the header>"}.',
+    ],
+    notice: 'hook-verified',
+    carryOut: ({ services, request }, id) => verifyEventHook(services, id, request, createOutbound(services.config)).catch(ofAddress),
+  }),
+  step({
+    path: '/api/event-hooks/:id/activate',
+    label: 'Activate',
+    facts: ['It is told of what happens from now on.'],
+    notice: 'hook-activated',
+    carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'ACTIVE', request),
+  }),
+  step({
+    path: '/api/event-hooks/:id/deactivate',
+    label: 'Deactivate',
+    facts: ['What it was still to be told, and what happens until it is activated again, it is never told.'],
+    danger: true,
+    notice: 'hook-deactivated',
+    carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'INACTIVE', request),
+  }),
+  step({
+    path: '/api/event-hooks/:id/delete',
+    label: 'Delete',
+    facts: ['Its settings and secrets are deleted, with all that it was still to be told.', 'This cannot be undone.'],
+    danger: true,
+    notice: 'hook-deleted',
+    goTo: EVENT_HOOKS_PATH,
+    carryOut: ({ services, request }, id) => deleteEventHook(services, id, request),
+  }),
+];

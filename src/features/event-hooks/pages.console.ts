@@ -10,11 +10,18 @@ import { ApiError } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { readLogs } from '../audit/logs.service.ts';
-import { EVENT_HOOK_CRUMBS, EVENT_HOOKS_PATH, eventHookCrumbs, eventHookPath, hookIn, standingOf } from './event-hook-page.console.ts';
+import {
+  EVENT_HOOK_CRUMBS,
+  EVENT_HOOKS_PATH,
+  eventHookCrumbs,
+  eventHookPath,
+  eventHookSteps,
+  hookIn,
+  standingOf,
+} from './event-hook-page.console.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import { createEventHook, listEventHooks, renewSigningSecret, updateEventHook, waitingForEventHook } from './event-hooks.service.ts';
 import { hookFields, hookInput } from './fields.console.ts';
-import { eventHookSteps } from './lifecycle.console.ts';
 
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 const CREATE: Action = { label: 'Create event hook', href: `${EVENT_HOOKS_PATH}/new`, main: true };

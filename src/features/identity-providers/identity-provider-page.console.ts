@@ -1,9 +1,9 @@
-/** Where the pages of identity providers are, and what is told of each kind of provider. */
-
-import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+/** The page of an identity provider: its paths, kind and lifecycle actions. */
+import { confirmationPages } from '../../pages/console/confirmation-page.ts';
+import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import type { IdentityProviderType } from './identity-provider.policy.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
-import { getIdentityProvider } from './identity-providers.service.ts';
+import { deleteIdentityProvider, getIdentityProvider, setIdentityProviderStatus } from './identity-providers.service.ts';
 
 export const IDENTITY_PROVIDERS_PATH = '/admin/security/identity-providers';
 export const IDENTITY_PROVIDER_CRUMBS: readonly Crumb[] = [
@@ -68,3 +68,41 @@ export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind
 /** The type that an address names; undefined: none. */
 export const typeIn = ({ params }: ConsoleRequest): IdentityProviderType | undefined =>
   (Object.keys(IDENTITY_PROVIDER_KINDS) as IdentityProviderType[]).find((type) => type.toLowerCase() === params.type);
+
+const step = confirmationPages(async (visit) => {
+  const provider = await providerIn(visit);
+  return { name: provider.name, address: identityProviderPath(provider.id), crumbs: identityProviderCrumbs(provider) };
+});
+
+export const identityProviderSteps: readonly ConsolePage[] = [
+  step({
+    path: '/security/identity-providers/:id/activate',
+    label: 'Activate',
+    facts: ['Its button is back on the sign-in pages at once.'],
+    notice: 'idp-activated',
+    carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'ACTIVE', request),
+  }),
+  step({
+    path: '/security/identity-providers/:id/deactivate',
+    label: 'Deactivate',
+    facts: [
+      'Nobody signs in with it until it is activated again. Who is linked to it stays linked, and who is signed in stays signed in.',
+      'People without a password have no other way to sign in.',
+    ],
+    notice: 'idp-deactivated',
+    carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'INACTIVE', request),
+  }),
+  step({
+    path: '/security/identity-providers/:id/delete',
+    label: 'Delete',
+    facts: [
+      'Its settings, its client secret and the links of people to it are deleted; their accounts stay.',
+      'People without a password have no other way to sign in then.',
+      'This cannot be undone.',
+    ],
+    danger: true,
+    notice: 'idp-deleted',
+    goTo: IDENTITY_PROVIDERS_PATH,
+    carryOut: ({ services, request }, id) => deleteIdentityProvider(services, id, request),
+  }),
+];

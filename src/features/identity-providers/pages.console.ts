@@ -24,6 +24,7 @@ import {
   IDENTITY_PROVIDERS_PATH,
   identityProviderCrumbs,
   identityProviderPath,
+  identityProviderSteps,
   identityProviderTabs,
   providerIn,
   typeIn,
@@ -32,7 +33,6 @@ import { identityProviderId } from './identity-provider-settings.service.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { createIdentityProvider, listIdentityProviders, updateIdentityProvider } from './identity-providers.service.ts';
 import { providerInput } from './input.console.ts';
-import { identityProviderSteps } from './lifecycle.console.ts';
 import { upstreamRedirectUri } from './upstream-exchange.service.ts';
 
 const statusOf = ({ status }: IdentityProvider): Piece =>

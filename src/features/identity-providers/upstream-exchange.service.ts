@@ -4,9 +4,13 @@
  * provider's tokens serve this alone, and are then forgotten.
  */
 import * as client from 'openid-client';
+import { epochSeconds } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { ALL_SERVERS } from '../../protocol/storage/protocol-state.store.ts';
+import { insertOnce } from '../../protocol/storage/protocol-writes.store.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { openClientSecret } from './identity-providers.service.ts';
@@ -252,4 +256,16 @@ function failureOf(error: unknown): UpstreamFailure {
   if (isNetworkError(error)) return new UpstreamFailure('unreachable', 'NO_ANSWER', error);
   if (error instanceof SyntaxError) return new UpstreamFailure('untrusted', 'MALFORMED', error);
   throw error;
+}
+
+/** Longer than any browser keeps what belongs to it. */
+const KEPT_SECONDS = 3600;
+
+/** @param state of the authorization request, unguessable @returns false when it was answered before; of many at once one gets true */
+export function claimAnswer({ database }: Services, state: string): Promise<boolean> {
+  const now = epochSeconds();
+  const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };
+  const id = digest(`upstream answer ${state}`);
+  const row = { model: 'ReplayDetection', id, serverKey: ALL_SERVERS, payload: {}, ...nobody, expiresAt: now + KEPT_SECONDS } as const;
+  return insertOnce(database.pool, row, now);
 }

@@ -11,7 +11,7 @@ import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
-import { claimAnswer } from './upstream-answers.service.ts';
+import { claimAnswer } from './upstream-exchange.service.ts';
 import type { AskedOfUpstream } from './upstream-request.policy.ts';
 import { type KeptTransaction, randomOf, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 

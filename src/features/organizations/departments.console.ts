@@ -7,9 +7,9 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
-import type { Department } from './departments.resource.ts';
 import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
 import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
+import type { Department } from './organizations.resource.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
 /** More of the way to a department would fill the page. */

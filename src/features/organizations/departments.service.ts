@@ -7,7 +7,6 @@ import { notFound, validation, wrongState } from '../../platform/errors/errors.t
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { inPreOrder } from './department-tree.policy.ts';
-import type { Department } from './departments.resource.ts';
 import {
   type DepartmentRecord,
   deleteDepartmentRow as deleteRow,
@@ -17,6 +16,7 @@ import {
   listDepartments,
   updateDepartmentRow as updateRow,
 } from './departments.store.ts';
+import type { Department } from './organizations.resource.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { organizationExists } from './organizations.store.ts';
 

@@ -2,7 +2,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import type { Department } from './departments.resource.ts';
+import type { Department } from './organizations.resource.ts';
 
 export interface DepartmentRecord extends Department {
   readonly orgId: string;

@@ -14,10 +14,10 @@ import { addressOfUser, USERS_HOME } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
-import type { Department } from './departments.resource.ts';
 import { departmentTree } from './departments.service.ts';
 import { getMember, listMembers, putMember, removeMember } from './members.service.ts';
 import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
+import type { Department } from './organizations.resource.ts';
 import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/members`;

@@ -2,3 +2,13 @@
 
 /** Where an organization is kept: here, or in an identity source that is only mirrored here. */
 export type OrganizationType = 'LOCAL' | 'LDAP' | 'SCIM' | 'OIDC';
+
+/** A department as its organization's tree shows it. */
+export interface Department {
+  readonly id: string;
+  /** null at the top level. */
+  readonly parentId: string | null;
+  readonly name: string;
+  /** Its id in the source; empty where there is none. */
+  readonly originId: string;
+}

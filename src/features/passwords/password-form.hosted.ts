@@ -1,7 +1,6 @@
 /** The form that asks for a new password, wherever it stands, and why a password is not taken, in the words of the pages. */
 import type Koa from 'koa';
-import { logoOf } from '../../pages/hosted/links.ts';
-import { type ApplicationFacts, accountLabel } from '../../pages/hosted/page-models.ts';
+import { type ApplicationFacts, accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';

@@ -1,4 +1,4 @@
-/** Hashes of the passwords that a user had before the present one. The only SQL on that table. */
+/** Former passwords of a user, and passwords that were imported with their hashes. */
 import type { Executor } from '../../platform/database/database.ts';
 
 /** @returns the newest hashes, at most `most` */
@@ -11,4 +11,26 @@ export async function rememberFormerHash(trx: Executor, userId: string, password
   if (most > 0) await trx('password_history').insert({ user_id: userId, password_hash: passwordHash });
   const newest = trx('password_history').where({ user_id: userId }).orderBy('seq', 'desc').limit(most).select('seq');
   await trx('password_history').where({ user_id: userId }).whereNotIn('seq', newest).delete();
+}
+
+/** The dearest of each kind; null where there is none. */
+export interface DearestHashes {
+  /** The work factor. */
+  readonly bcrypt: number | null;
+  /** PBKDF2 with SHA-256: iterations, for every block of the key. */
+  readonly sha256: number | null;
+  readonly sha512: number | null;
+}
+
+const iterations = (scheme: string, blockBytes: number): string =>
+  `max(CASE WHEN starts_with(password_hash, '$pbkdf2-${scheme}$') THEN substr(split_part(password_hash, '$', 3), 3)::integer
+    * ceil(length(decode(split_part(password_hash, '$', 5), 'base64')) / ${blockBytes}.0) END)::float8`;
+
+const DEAREST = `SELECT max(CASE WHEN starts_with(password_hash, '$2b$') THEN substr(password_hash, 5, 2)::integer END) AS bcrypt,
+    ${iterations('sha256', 32)} AS sha256, ${iterations('sha512', 64)} AS sha512
+  FROM users WHERE password_hash NOT LIKE '$argon2id$%'`;
+
+export async function findDearestImported(executor: Executor): Promise<DearestHashes> {
+  const { rows } = await executor.raw<{ rows: [DearestHashes] }>(DEAREST);
+  return rows[0];
 }

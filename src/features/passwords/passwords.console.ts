@@ -2,7 +2,7 @@
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { changeSettings, DEFAULT_SETTINGS, readSettings } from '../settings/settings.service.ts';
@@ -88,3 +88,8 @@ const edit: ConsolePage = {
 };
 
 export const passwordPolicyPages: readonly ConsolePage[] = [policy, edit];
+
+export async function passwordRules({ services }: ConsoleRequest): Promise<string> {
+  const { minLength } = await readSettings(services, 'password');
+  return `${minLength} characters at least; none that everybody tries first, and nothing made of the user’s names.`;
+}

@@ -11,7 +11,7 @@ import { queueNotice } from '../mail/mail.service.ts';
 import { passkeyName } from '../passkeys/passkey-enrolment.service.ts';
 import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { listPasskeys, renamePasskey } from '../passkeys/passkeys.store.ts';
-import { waysToSignIn } from '../sign-in/sign-in-methods.service.ts';
+import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { insertState } from '../sign-in/sign-in-states.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';

@@ -7,8 +7,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type DearestHashes, findDearestImported } from '../passwords/imported-passwords.store.ts';
 import { verifyImportedHash } from '../passwords/password-hashes.service.ts';
+import { type DearestHashes, findDearestImported } from '../passwords/password-history.store.ts';
 import { verifyPassword } from '../passwords/passwords.service.ts';
 
 /** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */

@@ -3,8 +3,7 @@
  * where the authorization endpoint shows what it may not redirect (RFC 6749 section 4.1.2.1).
  */
 import type Koa from 'koa';
-import { webAddress } from '../../pages/hosted/links.ts';
-import type { ApplicationLink } from '../../pages/hosted/page-models.ts';
+import { type ApplicationLink, webAddress } from '../../pages/hosted/page-models.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

@@ -1,8 +1,12 @@
-/** Is a sign-in fresh enough for a change of how somebody signs in, or of what others may do? */
+/** Is a sign-in fresh enough for a sensitive change, and which ways to sign in has the user? */
 import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { listPasskeys } from '../passkeys/passkeys.store.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
+import type { User } from '../users/users.resource.ts';
 
 /** Seconds. */
 export const FRESH = 900;
@@ -23,4 +27,16 @@ export async function isFreshSignIn(
 ): Promise<boolean> {
   if (at - signedInAt > FRESH) return false;
   return isMultiFactor(amr) || !(await isEnrolled(services, accountId));
+}
+
+export type WayToSignIn = { readonly kind: 'password' } | { readonly kind: 'identity-provider' | 'passkey'; readonly id: string };
+
+/** @param user locked, where something is decided by it */
+export async function waysToSignIn(executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<WayToSignIn[]> {
+  const links = (await listLinksOf(executor, user.id)).filter(({ status }) => status === 'ACTIVE');
+  return [
+    ...(user.passwordHash === null ? [] : [{ kind: 'password' } as const]),
+    ...(await listPasskeys(executor, user.id)).map(({ id }) => ({ kind: 'passkey', id }) as const),
+    ...links.map(({ idpId }) => ({ kind: 'identity-provider', id: idpId }) as const),
+  ];
 }

@@ -3,7 +3,7 @@ import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
+import { seeOther } from '../../platform/http/forms.ts';
 import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
 import { askForConsent, receiveConsent } from '../consents/consent.hosted.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';

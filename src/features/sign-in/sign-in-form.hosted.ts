@@ -1,7 +1,6 @@
 /** The form that asks for user name and password, wherever it stands: how it is shown, read and checked. */
 import type Koa from 'koa';
-import { logoOf } from '../../pages/hosted/links.ts';
-import type { ApplicationFacts } from '../../pages/hosted/page-models.ts';
+import { type ApplicationFacts, logoOf } from '../../pages/hosted/page-models.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

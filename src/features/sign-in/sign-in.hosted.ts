@@ -4,8 +4,7 @@
  */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { readForm } from '../../platform/http/forms.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { goStraight } from '../identity-providers/social.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';

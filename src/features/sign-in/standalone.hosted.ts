@@ -1,7 +1,6 @@
 /** Signing in without an application, at `/signin`; and the way in, at `/`. */
 import type Koa from 'koa';
-import { readForm } from '../../platform/http/forms.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';

@@ -7,7 +7,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import { hasMailAddress } from '../mail/mail.service.ts';
-import { passwordRules } from '../passwords/password-rules.console.ts';
+import { passwordRules } from '../passwords/passwords.console.ts';
 import { BY_LINK, linkOnce, linkOutcome, mayMail, NO_MAIL } from '../passwords/secret-link.console.ts';
 import { organizationChoice, placeFields } from './organization-fields.console.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';

@@ -8,7 +8,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { passwordRules } from '../passwords/password-rules.console.ts';
+import { passwordRules } from '../passwords/passwords.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
 import { type LifecycleStep, possibleSteps } from './user-lifecycle.policy.ts';
 import { activateUser, deleteUser, resetPassword, takeStep } from './user-lifecycle.service.ts';

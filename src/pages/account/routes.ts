@@ -13,7 +13,7 @@ import { activityPage } from '../../features/users/activity.account.ts';
 import { dataPage, downloadData } from '../../features/users/data.account.ts';
 import { profilePage, receiveEmail, receiveLanguage, receiveProfile } from '../../features/users/profile.account.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
+import { seeOther } from '../../platform/http/forms.ts';
 import { carryOn, SECURITY_PAGE } from '../hosted/carried-parameters.ts';
 import type { AccountDeps } from './account-deps.ts';
 

@@ -3,8 +3,8 @@
 import { getApplication, listApplications } from '../../features/applications/applications.service.ts';
 import { getGroup, listGroups } from '../../features/groups/groups.service.ts';
 import { lineAbove, withDepth } from '../../features/organizations/department-tree.console.ts';
-import type { Department } from '../../features/organizations/departments.resource.ts';
 import { departmentTree } from '../../features/organizations/departments.service.ts';
+import type { Department } from '../../features/organizations/organizations.resource.ts';
 import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';

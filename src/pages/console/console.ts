@@ -16,9 +16,8 @@ import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { createFormTokens, refuseCrossSite } from '../../platform/http/csrf.ts';
-import { readForm } from '../../platform/http/forms.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
-import { seeOther } from '../../platform/http/see-other.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { momentOrNull } from './moments.ts';

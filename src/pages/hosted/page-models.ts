@@ -28,3 +28,17 @@ export interface AccountFacts {
 /** How an account is written on a page. */
 export const accountLabel = ({ login, name }: Pick<AccountFacts, 'login' | 'name'>): string =>
   name === '' || name === login ? login : `${name} (${login})`;
+
+/** @returns the address when a link may lead there: http and https only, never `javascript:` or `data:` */
+export const webAddress = (uri: string | undefined): string | undefined =>
+  uri !== undefined && URL.canParse(uri) && /^https?:$/.test(new URL(uri).protocol) ? uri : undefined;
+
+/** @returns the logo and the origin that the page's policy must allow; an unencrypted logo is left out */
+export function logoOf(application: ApplicationFacts | undefined): {
+  readonly logo: string | undefined;
+  readonly images: readonly string[];
+} {
+  const logo = webAddress(application?.logoUri);
+  if (logo === undefined || new URL(logo).protocol !== 'https:') return { logo: undefined, images: [] };
+  return { logo, images: [new URL(logo).origin] };
+}

@@ -1,4 +1,4 @@
-/** The bodies of HTML forms (`application/x-www-form-urlencoded`, WHATWG URL section 5): names with strings, nothing nested. */
+/** HTML forms: their bodies (`application/x-www-form-urlencoded`, WHATWG URL section 5: names with strings, nothing nested), and the redirect after them. */
 import { bodyParser } from '@koa/bodyparser';
 import type Koa from 'koa';
 
@@ -16,4 +16,11 @@ const readText = bodyParser({
 export async function readForm(ctx: Koa.Context): Promise<URLSearchParams> {
   await readText(ctx, async () => undefined);
   return new URLSearchParams(ctx.request.rawBody);
+}
+
+/** @param address a path of this service, or an absolute address that was validated before */
+export function seeOther(ctx: Koa.Context, address: string): void {
+  ctx.status = 303;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.redirect(address);
 }

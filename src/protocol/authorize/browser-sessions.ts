@@ -7,8 +7,16 @@ import { digest, type Keyring, randomToken } from '../../platform/crypto/secrets
 import type { Database } from '../../platform/database/database.ts';
 import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { cookies } from '../servers/cookies.ts';
-import { deviceNow, isSeenLongAgo, SESSION_DEVICE, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
-import { providerOf, SESSION_PROVIDER, setProvider } from '../servers/session-provider.ts';
+import {
+  deviceNow,
+  isSeenLongAgo,
+  providerOf,
+  SESSION_DEVICE,
+  SESSION_PROVIDER,
+  type SessionDevice,
+  setProvider,
+  storeSessionDevice,
+} from '../servers/session-device.ts';
 import { noteSessionDevice, renewSession, strengthenSession } from '../storage/protocol-state.store.ts';
 import { isActive } from '../token/account.ts';
 import { longestSession, sessionLifetime } from '../token/lifetimes.ts';

@@ -17,7 +17,7 @@ import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { answeringDeviceId } from '../servers/device.ts';
 import type { BuiltServer } from '../servers/provider.ts';
-import { providerOf } from '../servers/session-provider.ts';
+import { providerOf } from '../servers/session-device.ts';
 import { InteractionOver } from '../storage/model-adapter.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
 import { words } from './scope.ts';

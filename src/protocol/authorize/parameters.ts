@@ -1,3 +1,11 @@
+/** The parameters of an authorization request: which there are, and what nonce, state and idp may be (OpenID Connect Core 1.0 section 3.1.2.1). */
+import type { Profile } from '../../features/applications/application-settings.policy.ts';
+import { areScopes } from '../../features/identity-providers/upstream-request.policy.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { words } from './scope.ts';
+
 /** The parameters that the authorize endpoint knows (OAuth Parameters registry of IANA); all others are ignored (RFC 6749 section 3.1). */
 export const PARAMETERS: ReadonlySet<string> = new Set([
   ...['client_id', 'response_type', 'redirect_uri', 'scope', 'state', 'response_mode', 'nonce', 'code_challenge', 'code_challenge_method'],
@@ -14,3 +22,59 @@ export const repeated = (parameters: Readonly<Record<string, string | readonly s
 
 /** A parameter's name for a description, which holds no quotes and nothing beyond ASCII (RFC 6749 section 5.2). */
 export const describable = (name: string): string => (/^[\w.-]{1,100}$/.test(name) ? name : 'of another name');
+
+/** Does the authorize endpoint itself deliver a token? */
+export const deliversToken = (responseType: unknown): boolean =>
+  words(responseType).some((type) => type === 'token' || type === 'id_token');
+
+/**
+ * @param nonce as it came: oidc-provider forgets it when the scope has no openid
+ * @param profile `openid`: only where an ID token comes from the authorize endpoint, which oidc-provider demands itself
+ * @throws {errors.InvalidRequest}
+ */
+export function checkNonce(nonce: unknown, responseType: unknown, profile: Profile): void {
+  if (profile === 'service' && deliversToken(responseType) && !nonce) throw new errors.InvalidRequest('missing required parameter nonce');
+}
+
+/** What a profile accepts; `openid` takes what RFC 6749 appendix A.5 allows, and needs none. */
+const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: /^[\x20-\x7e]+$/ };
+
+/** May an error bring this state back? Also one that is refused: clients find their request by it (RFC 6749 section 4.1.2.1). */
+export const isReturnable = (state: string): boolean => ALLOWED.openid.test(state);
+
+/**
+ * @param state as it came
+ * @throws {errors.InvalidRequest}
+ */
+export function checkState(state: string | undefined, profile: Profile): void {
+  if (state === undefined || state === '') {
+    if (profile === 'openid') return;
+    throw new errors.InvalidRequest(`missing required parameter state${NEEDS_OPENID}`);
+  }
+  if (!ALLOWED[profile].test(state))
+    throw new errors.InvalidRequest(
+      `the parameter state contains characters that are not allowed${profile === 'service' && isReturnable(state) ? NEEDS_OPENID : ''}`,
+    );
+}
+
+const NEEDS_OPENID = ' (profile openid of the application or the authorization server accepts this client)';
+
+/** @throws {errors.InvalidRequest} */
+export async function checkIdp(
+  ctx: KoaContextWithOIDC,
+  find: (id: string) => Promise<{ readonly status: 'ACTIVE' | 'INACTIVE' } | undefined>,
+): Promise<void> {
+  const { params, client } = ctx.oidc;
+  const idp = params?.idp;
+  if (typeof idp !== 'string') return;
+  const allowed = client && clientSettings(client).identityProviders;
+  const found = isPrintable(idp) && (allowed === undefined || allowed.includes(idp)) ? await find(idp) : undefined;
+  if (found?.status !== 'ACTIVE') throw new errors.InvalidRequest('idp names no identity provider that is open to the application');
+}
+
+/** @throws {errors.InvalidRequest} */
+export function checkIdpScope(ctx: KoaContextWithOIDC): void {
+  const scopes = ctx.oidc.params?.idp_scope;
+  if (typeof scopes === 'string' && !areScopes(scopes))
+    throw new errors.InvalidRequest('idp_scope must be scopes with spaces between them');
+}

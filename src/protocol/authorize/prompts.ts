@@ -12,8 +12,7 @@ import type { DemandReason } from '../../features/second-factors/second-factor.p
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { NoteRefusal } from '../servers/refusals.ts';
-import { type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
-import { noteProvider } from '../servers/session-provider.ts';
+import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
 import { words } from './scope.ts';

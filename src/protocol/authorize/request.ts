@@ -7,11 +7,9 @@ import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { readProtocolForm } from '../servers/form.ts';
-import { deliversToken } from './nonce.ts';
-import { describable, PARAMETERS, repeated } from './parameters.ts';
+import { deliversToken, describable, isReturnable, PARAMETERS, repeated } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
 import { defaultScopes, words } from './scope.ts';
-import { isReturnable } from './state.ts';
 
 export interface AsRequested {
   readonly scope: string | undefined;

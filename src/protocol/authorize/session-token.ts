@@ -7,7 +7,7 @@ import { useSessionToken } from '../../features/sessions/session-tokens.service.
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
-import { setProvider } from '../servers/session-provider.ts';
+import { setProvider } from '../servers/session-device.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { words } from './scope.ts';
 

@@ -8,7 +8,7 @@ import { isUnavailable } from '../../platform/database/database-failures.ts';
 import { askAgain } from '../authorize/ended-session.ts';
 import { prepareAuthorization } from '../authorize/request.ts';
 import { requestObjects } from '../authorize/request-object.ts';
-import { prepareBasic } from '../client-authentication/basic-credentials.ts';
+import { prepareBasic } from '../client-authentication/client-authentication.ts';
 import { withholdScopes } from '../discovery/discovery.ts';
 import { completeIntrospection } from '../introspection/introspection.ts';
 import { errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';

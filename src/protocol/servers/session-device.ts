@@ -1,5 +1,6 @@
-/** From where and when a browser's session was last seen: a member of it that oidc-provider does not know, for the user's own list of sessions (undocumented.ts). */
+/** Members of a session that oidc-provider does not know: where and when its browser was last seen, and the identity provider that proved the user. */
 import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 /** The name of the member in the session's payload. */
 export const SESSION_DEVICE = 'device';
@@ -35,3 +36,19 @@ export function storeSessionDevice(session: object, seen: Omit<SessionDevice, 's
 
 /** Is it so long since the session was seen that it is worth a statement of its own? */
 export const isSeenLongAgo = (session: object): boolean => epochSeconds() - ((session as Seen)[SESSION_DEVICE]?.seen ?? 0) > SEEN_FOR;
+
+/** The name of the member in the session's payload. */
+export const SESSION_PROVIDER = 'idp';
+
+/** @returns undefined when the session began here */
+export const providerOf = (session: object): string | undefined => (session as { [SESSION_PROVIDER]?: string })[SESSION_PROVIDER];
+
+/** @param idp undefined: the sign-in was made here */
+export function setProvider(session: object, idp: string | undefined): void {
+  (session as { [SESSION_PROVIDER]?: string | undefined })[SESSION_PROVIDER] = idp;
+}
+
+/** A sign-in that has just been made says by whom; without one the session keeps what it has. */
+export function noteProvider({ oidc: { session, result } }: KoaContextWithOIDC): void {
+  if (session !== undefined && result?.login !== undefined) setProvider(session, (result.login as { idp?: string }).idp);
+}

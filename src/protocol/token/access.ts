@@ -2,7 +2,6 @@
  * The server's access policies at work: an authorization request, and every access and refresh token before it is issued, is judged by
  * features/policies/access-policy.policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
  */
-
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import {
   type AccessGrantType,
@@ -12,6 +11,8 @@ import {
   type TokenLifetimes,
 } from '../../features/policies/access-policy.policy.ts';
 import { keptSteps } from '../../features/policies/decisions.policy.ts';
+import { clientCredentialsScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
 import { words } from '../authorize/scope.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
@@ -113,4 +114,17 @@ export function accessRules(
 
     lifetimesOf: (token) => lifetimes.get(token) ?? server,
   };
+}
+
+/**
+ * @param requested the parameter as it came, with the unknown scopes that the library takes out
+ * @returns what is granted: where nothing was requested, the server's default scopes as far as an application may have them
+ * @throws {errors.InvalidScope} unknown, about a user, or in need of a user's consent
+ */
+export function clientCredentialsScope(requested: unknown, scopes: readonly Scope[]): string {
+  const { granted, refused } = clientCredentialsScopes(words(requested), scopes);
+  if (refused.length > 0) {
+    throw new errors.InvalidScope('a requested scope is unknown or cannot be granted to an application by itself', refused.join(' '));
+  }
+  return granted.join(' ');
 }

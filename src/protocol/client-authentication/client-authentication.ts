@@ -1,10 +1,10 @@
 /**
- * The credentials of a `Basic` header as oidc-provider can read them. RFC 6749 section 2.3.1 wants both parts form-encoded, and most HTTP
- * libraries send them as they are: both readings are tried.
+ * Client authentication as oidc-provider can read it. RFC 6749 section 2.3.1 wants both parts of a `Basic` header form-encoded, and most HTTP
+ * libraries send them as they are: both readings are tried. Assertions (RFC 7523) may name their type.
  */
 import type { IncomingMessage } from 'node:http';
 import { randomToken } from '../../platform/crypto/secrets.ts';
-import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 const literalSecrets = new WeakMap<IncomingMessage, string>();
 
@@ -33,4 +33,21 @@ function isFormEncoded(part: string): boolean {
   } catch {
     return false;
   }
+}
+
+const TYPES: readonly unknown[] = [undefined, 'JWT', 'client-authentication+jwt'];
+
+/**
+ * One audience, and that is us: with a foreign one beside ours, the other server could present the assertion here (CVE-2025-27370).
+ * @param audiences ours: the issuer, and the token endpoint where that is accepted
+ * @param audience the claim `aud`
+ * @param type the header `typ`; another kind of token must not serve as an assertion
+ * @throws {errors.InvalidClientAuth}
+ */
+export function checkAssertion(audiences: readonly string[], audience: unknown, type: unknown): void {
+  const [only, ...others] = [audience].flat();
+  if (others.length > 0 || !audiences.includes(only as string))
+    throw new errors.InvalidClientAuth(`the client assertion must have one audience: ${audiences.join(' or ')}`);
+  if (!TYPES.includes(type))
+    throw new errors.InvalidClientAuth('the client assertion must have no typ, or JWT or client-authentication+jwt');
 }
