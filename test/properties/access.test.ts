@@ -1,4 +1,4 @@
-/** Properties of who may do what (src/policy): access policies, scopes, consent, administration. More rights never allow less, fewer never more. */
+/** Properties of who may do what (policies): access policies, scopes, consent, administration. More rights never allow less, fewer never more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

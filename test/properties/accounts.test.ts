@@ -1,4 +1,4 @@
-/** Properties of how people sign in: wrong passwords and locks, poor passwords, hashes of other services, codes, addresses of mail (src/policy, src/services). */
+/** Properties of how people sign in: wrong passwords and locks, poor passwords, hashes of other services, codes, addresses of mail (policies, src/services). */
 import assert from 'node:assert/strict';
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Properties of what tokens tell, and of what is put in order or in colour by rule: claims, patterns on groups, sizes, sealed events, departments (src/policy). */
+/** Properties of what tokens tell, and of what is put in order or in colour by rule: claims, patterns on groups, sizes, sealed events, departments (policies). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
  * Signing in by an external provider, in the browser's own interaction; the way out and back is src/features/identity-providers/upstream-redirect.hosted.ts. What the answer proves is found
- * out in src/services/upstream-*.ts.
+ * out in the services upstream-*.ts.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';

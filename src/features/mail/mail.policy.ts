@@ -1,4 +1,4 @@
-/** What is told to users by mail: which events, to which addresses, and in which language. Pure; the words stand in src/mail. */
+/** What is told to users by mail: which events, to which addresses, and in which language. Pure; the words are in messages/. */
 import type { EventType } from '../audit/event-types.policy.ts';
 
 /** Mails with a link that works once, and what else somebody asked for. */

@@ -1,6 +1,6 @@
 /**
  * What decided about a sign-in or a request, as it is kept with the audit event of it: facts and reason codes, bounded, without secrets and without
- * names of people. The decisions themselves are made elsewhere in src/policy; in words they are told by src/admin/told-decision.ts.
+ * names of people. Other policies make the decisions; decision-text.console.ts puts them into words.
  */
 
 import type { ConsentReason, ScopeDecision } from '../consents/consent.policy.ts';

@@ -90,7 +90,7 @@ export async function clearSessions(
 
 /**
  * Ends the session of the browser that asks for it, on all servers; its tokens live on. One that has ended already is not ended again.
- * @param session.uid as src/oauth knows it
+ * @param session.uid as oidc-provider knows it
  */
 export async function endOwnSession(
   { database }: Services,

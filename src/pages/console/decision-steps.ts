@@ -1,6 +1,6 @@
 /**
  * What was decided about a request for tokens, and why, in plain sentences: of the simulator, and of whatever else has such a decision to explain. Pure:
- * the decisions themselves are made in src/policy.
+ * the decisions themselves are made by policies.
  */
 
 import type { ApplicationSettings } from '../../features/applications/application-settings.policy.ts';

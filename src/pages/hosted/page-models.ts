@@ -1,4 +1,4 @@
-/** Applications and accounts as the pages show them to an end user; nothing of it is a secret. */
+/** Applications and users as hosted pages show them: no secrets, and links that lead to web pages only. */
 
 /** The way back to an application, for a page that can do nothing else. */
 export interface ApplicationLink {

@@ -1,6 +1,6 @@
 /**
  * The errors of the management API: the codes of its documentation, "Conventions", and the two bodies they are told in: the API's
- * own object, and Problem Details (RFC 9457 section 3). Errors of the OAuth endpoints belong to src/oauth.
+ * own object, and Problem Details (RFC 9457 section 3). Errors of the OAuth endpoints belong to src/protocol.
  */
 import { STATUS_CODES } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** The words of decisions: each of them, for every kind of decision that src/policy makes (explanation.ts). */
+/** The words of decisions: each of them, for every kind of decision that policies make (explanation.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConsentReason } from '../../../src/features/consents/consent.policy.ts';
