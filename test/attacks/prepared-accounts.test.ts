@@ -104,6 +104,22 @@ describe('an account that an organization’s administrator has prepared', () =>
     assert.deepEqual(await waysIn(user), ['password']);
   });
 
+  it('has none when the user comes back to an organization, or administers it, after others prepared the account elsewhere', async () => {
+    const first = await organization(api);
+    for (const gain of ['role', 'organization']) {
+      const user = await person(api, { orgId: first });
+      const move = (verb: 'PUT' | 'DELETE', org: string) =>
+        api.call(verb, `/account/org/${org}/member/${user.id}`, verb === 'PUT' ? {} : undefined);
+      assert.equal((await move('PUT', orgId)).status, 200);
+      assert.equal((await move('DELETE', first)).status, 200);
+      const password = { credentials: { password: { value: PASSWORD } } };
+      assert.equal((await admin.call('POST', `/users/${user.id}`, password)).status, 200);
+      if (gain === 'role') await give(user, { type: 'ORG_ADMIN', orgId: first });
+      else assert.equal((await move('PUT', first)).status, 200);
+      assert.deepEqual(await waysIn(user), [], gain);
+    }
+  });
+
   it('keeps them when nothing is gained: a role for the same organization, a first organization, a further role', async () => {
     const user = await prepared();
     await give(user, { type: 'ORG_ADMIN', orgId });

@@ -47,9 +47,20 @@ export interface Gain {
  * Does a gain lift a person out of the reach of organizations' administrators who could change this person until now? They may know the password, or
  * have enrolled a factor, and must not share the gain.
  */
-export function risesAbove(person: { readonly orgIds: readonly string[]; readonly roles: readonly Role[] }, { orgId }: Gain): boolean {
-  const isInReach = person.orgIds.length > 0 && person.roles.every(({ type }) => type === 'ORG_ADMIN');
-  return isInReach && !(orgId !== undefined && (person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId)));
+export function risesAbove(
+  person: {
+    readonly orgIds: readonly string[];
+    /** With those that the person has left. */
+    readonly orgIdsEver: readonly string[];
+    readonly roles: readonly Role[];
+  },
+  { orgId }: Gain,
+): boolean {
+  const isInReach = person.orgIdsEver.length > 0 && person.roles.every(({ type }) => type === 'ORG_ADMIN');
+  if (!isInReach || orgId === undefined) return isInReach;
+  // Who left the organization and comes back from another one was meanwhile in reach of that one's administrators alone.
+  const isHeld = person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId);
+  return !isHeld && person.orgIdsEver.some((id) => id !== orgId);
 }
 
 /**

@@ -9,7 +9,7 @@ import { findRoles } from '../administrators/roles.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
 import { deleteLink, listLinksOf } from '../identity-providers/identity-providers.store.ts';
-import { findOrgIdsEver, forgetFormerMemberships } from '../organizations/memberships.store.ts';
+import { findOrgIds, findOrgIdsEver, forgetFormerMemberships } from '../organizations/memberships.store.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { removeFactors } from '../second-factors/factors.service.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
@@ -20,7 +20,14 @@ import { deleteLinksOf } from './one-time-links.store.ts';
 
 /** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */
 export const gainsRights = async (executor: Executor, userId: string, gain: Gain): Promise<boolean> =>
-  risesAbove({ orgIds: await findOrgIdsEver(executor, userId), roles: await findRoles(executor, userId) }, gain);
+  risesAbove(
+    {
+      orgIds: await findOrgIds(executor, userId),
+      orgIdsEver: await findOrgIdsEver(executor, userId),
+      roles: await findRoles(executor, userId),
+    },
+    gain,
+  );
 
 /**
  * Afterwards the user has no way to sign in, and needs a link to choose a password.
