@@ -5,6 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
+import { findNamedUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Role, RoleType } from './administration.policy.ts';
 import { type Administrator, findRoles, selectAdministrators as listRows } from './roles.store.ts';
@@ -37,3 +38,9 @@ export async function listAdministrators(
 /** Does he administer anything? */
 export const isAdministrator = async ({ database: { knex } }: Services, userId: string): Promise<boolean> =>
   (await findRoles(knex, userId)).length > 0;
+
+/** As `isAdministrator`, of the user that an address names by id or login. */
+export async function isAdministratorNamed(services: Services, idOrLogin: string): Promise<boolean> {
+  const user = await findNamedUser(services.database.knex, idOrLogin);
+  return user !== undefined && isAdministrator(services, user.id);
+}

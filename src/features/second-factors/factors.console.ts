@@ -44,6 +44,7 @@ const list: ConsolePage = {
 
 const resetAll: ConsolePage = {
   path: '/users/:id/factors/reset',
+  needsFreshSignIn: 'of-administrators',
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {
@@ -65,6 +66,7 @@ const resetAll: ConsolePage = {
 
 const resetOne: ConsolePage = {
   path: '/users/:id/factors/:factorId/reset',
+  needsFreshSignIn: 'of-administrators',
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {

@@ -76,6 +76,7 @@ const FIELDS = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes.map((attr
 
 const edit: ConsolePage = {
   path: '/users/:id/edit',
+  needsFreshSignIn: 'of-administrators',
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {

@@ -116,6 +116,7 @@ function stepIn({ params }: ConsoleRequest): LifecycleStep {
 
 const takeOne: ConsolePage = {
   path: '/users/:id/life-cycle/:step',
+  needsFreshSignIn: 'of-administrators',
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {
@@ -161,6 +162,7 @@ const newPassword = z.object({ password: z.string().min(1).max(1024), expire: z.
 
 const setPassword: ConsolePage = {
   path: '/users/:id/life-cycle/set-password',
+  needsFreshSignIn: 'of-administrators',
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {

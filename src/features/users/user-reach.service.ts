@@ -10,14 +10,13 @@ import { findOrgIds } from '../organizations/memberships.store.ts';
 import type { User } from './users.resource.ts';
 import { findUserById, findUserByLogin, lockUser } from './users.store.ts';
 
-/**
- * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it
- * @throws {ApiError} not found, also when the user is out of the caller's sight
- */
+/** @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it */
+export const findNamedUser = async (executor: Executor, idOrLogin: string): Promise<User | undefined> =>
+  isPrintable(idOrLogin) ? ((await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin))) : undefined;
+
+/** @throws {ApiError} not found, also when the user is out of the caller's sight */
 export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
-  const user = isPrintable(idOrLogin)
-    ? ((await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin)))
-    : undefined;
+  const user = await findNamedUser(executor, idOrLogin);
   if (user === undefined) throw notFound(idOrLogin, 'User');
   const reach = reachOf(request.roles ?? [], 'read');
   if (reach === 'everything') return user;

@@ -9,7 +9,7 @@ import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { mayCall } from '../../features/administrators/administration.policy.ts';
-import { type ConsoleUser, findConsoleUser } from '../../features/administrators/administrators.service.ts';
+import { type ConsoleUser, findConsoleUser, isAdministratorNamed } from '../../features/administrators/administrators.service.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { endOfGrace, isSecondFactorDemanded } from '../../features/second-factors/second-factor-demand.service.ts';
 import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
@@ -57,14 +57,16 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
   async function whoIs(
-    ctx: Koa.Context,
+    ctx: RouterContext,
     { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>,
   ): Promise<ConsoleUser | SignInPrompt> {
     const session = await own.current(ctx);
     const browser = session && (await sessions.current(ctx.req, ctx.res));
     if (session === undefined || browser?.accountId !== session.userId) return 'login';
     if (!isMultiFactor(browser.amr) && (await isSecondFactorDemanded(services, session.userId, {}))) return 'factor';
-    if (needsFreshSignIn && !(await isFreshSignIn({ services }, browser))) return 'again';
+    const isNeeded =
+      needsFreshSignIn === 'of-administrators' ? await isAdministratorNamed(services, ctx.params.id ?? '') : needsFreshSignIn;
+    if (isNeeded && !(await isFreshSignIn({ services }, browser))) return 'again';
     return (await findConsoleUser(services, session.userId)) ?? 'login';
   }
 

@@ -85,8 +85,8 @@ export interface ConsolePage {
   readonly access: Access;
   /** `write` where the page is of use only to those who may change things; posting its form always is a change. */
   readonly verb?: Verb;
-  /** Needs a sign-in not older than 15 minutes, with the second factor of who has one. */
-  readonly needsFreshSignIn?: boolean;
+  /** Needs a sign-in not older than 15 minutes, with the second factor of who has one; `of-administrators`: only where the user of the page has a role. */
+  readonly needsFreshSignIn?: boolean | 'of-administrators';
   /** @throws {ApiError} */
   show(visit: ConsoleRequest, typed: Typed): Promise<Drawn>;
   /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */

@@ -349,3 +349,27 @@ test('making a token and giving a role need a sign-in not older than 15 minutes,
   assert.equal(back.url.pathname, '/admin/api/tokens/new');
   assert.equal((await agent.submit(back, 'console-form', { name: 'Made', expires: '90' })).status, 200);
 });
+
+test('changing how another administrator signs in needs a sign-in not older than 15 minutes, by id and by login; other users do not', async (t) => {
+  stopClock(t);
+  const service = await startService(t);
+  const administrator = await createAdministrator(service, 'READ_ONLY_ADMIN');
+  const user = await service.createUser();
+  const { agent } = await enter(service);
+  const names = [administrator.id, encodeURIComponent(administrator.login)];
+  const pages = ['life-cycle/set-password', 'life-cycle/reset_password', 'factors/reset', 'factors/none/reset', 'edit'];
+  const form = await agent.visit(`/admin/users/${administrator.id}/life-cycle/set-password`);
+  assert.equal(form.status, 200);
+  moveClock(t, 901);
+  const password = 'chosen by whoever found the console open';
+  assert.match((await agent.submit(form, 'console-form', { password })).text, /id="sign-in-form"/);
+  for (const name of names)
+    for (const page of pages)
+      assert.match((await agent.visit(`/admin/users/${name}/${page}`)).text, /id="sign-in-form"/, `${name} ${page}`);
+  const { status } = await service.api('POST', '/authn', { username: administrator.login, password: administrator.password });
+  assert.equal(status, 200, 'the password is the former one');
+  for (const page of ['life-cycle/set-password', 'life-cycle/reset_password', 'factors/reset', 'edit'])
+    assert.match((await agent.visit(`/admin/users/${user.id}/${page}`)).text, /id="console-form"/, page);
+  const unprintable = await agent.visit('/admin/users/a%00b/edit');
+  assert.equal(unprintable.status, 404);
+});
