@@ -10,6 +10,7 @@ COPY tsconfig.json ./
 COPY config ./config
 COPY migrations ./migrations
 COPY src ./src
+COPY views/locales ./views/locales
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 # Links the libraries of the embedded PostgreSQL, which a blocked install script leaves undone, and fails here where it would not run there.
 RUN node --input-type=module -e "import { locateBinaries } from './dist/src/platform/embedded-postgres/binaries.js'; locateBinaries({});"

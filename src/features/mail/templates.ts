@@ -4,11 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import ejs from 'ejs';
+import { isMessageKey, LANGUAGES } from '../../platform/i18n/messages.ts';
+import { negotiateLanguage } from '../../platform/i18n/page-language.ts';
 import type { MailKind } from './mail.policy.ts';
-import { mailDe } from './messages/de.ts';
-import { type MailMessages, mailEn } from './messages/en.ts';
-import { mailEs } from './messages/es.ts';
-import { mailZh } from './messages/zh.ts';
 
 /** How the service presents itself; null: no such link. */
 export interface MailBrand {
@@ -34,24 +32,8 @@ export interface Mail {
   readonly language: string;
 }
 
-/** In the order of the pages' languages. */
-const LANGUAGES: readonly (readonly [tag: string, messages: MailMessages])[] = [
-  ['en', mailEn],
-  ['zh-Hans', mailZh],
-  ['de', mailDe],
-  ['es', mailEs],
-];
-
 const VIEW = new URL('../../../../views/mail/mail.ejs', import.meta.url);
 const html = ejs.compile(readFileSync(VIEW, 'utf8'));
-
-const primary = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0];
-
-/** As on the pages, the first subtag decides; English where a language is not spoken here. */
-const languageFor = (tags = ''): readonly [string, MailMessages] => {
-  const spoken = tags.split(' ').map((tag) => LANGUAGES.find(([known]) => primary(known) === primary(tag)));
-  return spoken.find((language) => language !== undefined) ?? ['en', mailEn];
-};
 
 const LONGEST_VALUE = 200;
 
@@ -61,33 +43,34 @@ function plain(value: string): string {
   return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
 }
 
-/** @param language BCP 47 tags with spaces between them, the best first */
-export function renderMail(kind: MailKind, language: string | undefined, facts: MailFacts, brand: MailBrand): Mail {
-  const [lang, messages] = languageFor(language);
-  const { login, values = {}, link, occurred } = facts;
-  const known: Readonly<Record<string, string>> = { ...values, service: brand.name, login };
-  const say = (message: string) =>
-    message.replace(/\{(\w+)\}/g, (placeholder, field: string) => (known[field] === undefined ? placeholder : plain(known[field])));
-  const words = messages.kinds[kind];
-  const { common } = messages;
+/** @param tags BCP 47, separated by spaces, the preferred one first */
+export function renderMail(kind: MailKind, tags: string | undefined, facts: MailFacts, brand: MailBrand): Mail {
+  const { lang, text } = negotiateLanguage({ uiLocales: tags });
+  const { login, link, occurred } = facts;
+  const raw: Readonly<Record<string, string>> = { ...facts.values, service: brand.name, login };
+  const values = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]));
+  const optional = (key: string): string | undefined => (isMessageKey(key) ? text(key, values) : undefined);
 
+  const action = optional(`mail.${kind}.action`);
   const details: readonly (readonly [label: string, value: string])[] = [
-    [common.account, plain(login)],
-    ...(occurred === undefined ? [] : ([[common.time, timeIn(lang, occurred.at)]] as const)),
-    ...(occurred?.browser === undefined ? [] : ([[common.browser, occurred.browser]] as const)),
-    ...(occurred?.ipAddress === undefined ? [] : ([[common.address, plain(occurred.ipAddress)]] as const)),
+    [text('mail.account'), plain(login)],
+    ...(occurred === undefined ? [] : ([[text('mail.time'), timeIn(lang, occurred.at)]] as const)),
+    ...(occurred?.browser === undefined ? [] : ([[text('mail.browser'), occurred.browser]] as const)),
+    ...(occurred?.ipAddress === undefined ? [] : ([[text('mail.address'), plain(occurred.ipAddress)]] as const)),
   ];
   const parts = {
     lang,
     brand: plain(brand.name),
-    subject: say(words.subject),
-    heading: say(words.heading),
-    paragraphs: words.paragraphs.map(say),
-    action: link === undefined || words.action === undefined ? undefined : { href: link, label: say(words.action), byHand: common.byHand },
+    subject: text(`mail.${kind}.subject`, values),
+    heading: text(`mail.${kind}.heading`, values),
+    paragraphs: [text(`mail.${kind}.paragraph-1`, values), optional(`mail.${kind}.paragraph-2`)].filter(
+      (paragraph) => paragraph !== undefined,
+    ),
+    action: link === undefined || action === undefined ? undefined : { href: link, label: action, byHand: text('mail.by-hand') },
     details,
-    closing: say(words.closing),
-    sender: say(common.sender),
-    support: brand.supportUrl === null ? undefined : { href: brand.supportUrl, label: common.support },
+    closing: text(`mail.${kind}.closing`, values),
+    sender: text('mail.sender', values),
+    support: brand.supportUrl === null ? undefined : { href: brand.supportUrl, label: text('mail.support') },
   };
   return { subject: parts.subject, text: plainText(parts), html: html(parts), language: lang };
 }
@@ -115,6 +98,6 @@ const plainText = ({ heading, paragraphs, action, details, closing, sender, supp
 
 /** By language. To make one takes far longer than to use it. In UTC, and said so: where its reader is, is not known. */
 const TIMES = new Map(
-  LANGUAGES.map(([tag]) => [tag, new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })]),
+  LANGUAGES.map(({ lang }) => [lang, new Intl.DateTimeFormat(lang, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })]),
 );
 const timeIn = (lang: string, at: Date): string => TIMES.get(lang)?.format(at) ?? at.toUTCString();

@@ -1,22 +1,21 @@
-/**
- * The texts of the hosted pages by key and language, and the languages there are. Which of them a visitor gets is decided in
- * page-language.ts.
- */
-import { de } from './messages/de.ts';
-import { en, type Messages } from './messages/en.ts';
-import { es } from './messages/es.ts';
-import { zh } from './messages/zh.ts';
+/** The texts of pages and e-mails by key and language: views/locales. page-language.ts decides which language a visitor gets. */
+import de from '../../../views/locales/de.json' with { type: 'json' };
+import en from '../../../views/locales/en.json' with { type: 'json' };
+import es from '../../../views/locales/es.json' with { type: 'json' };
+import zh from '../../../views/locales/zh.json' with { type: 'json' };
 
-export type MessageKey = keyof Messages;
+export type MessageKey = keyof typeof en;
 
-/** One language: what the views write with. */
+/** A language that misses a key does not compile. */
+type Messages = Readonly<Record<MessageKey, string>>;
+
 export interface Language {
   /** BCP 47 tag, for the `lang` attribute. */
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';
-  /** What its speakers call it. */
+  /** The language's own name. */
   readonly name: string;
-  /** @param values of the placeholders, as plain text: the views escape */
+  /** @param values of the placeholders, as plain text: the views escape them */
   text(key: MessageKey, values?: Readonly<Record<string, string>>): string;
 }
 
@@ -29,7 +28,7 @@ const language = (lang: string, name: string, messages: Messages): Language => (
 
 export const ENGLISH: Language = language('en', 'English', en);
 
-/** In the order in which they are offered. */
+/** In the order in which pages offer them. */
 export const LANGUAGES: readonly Language[] = [
   ENGLISH,
   language('zh-Hans', '简体中文', zh),
@@ -37,5 +36,5 @@ export const LANGUAGES: readonly Language[] = [
   language('es', 'Español', es),
 ];
 
-/** Is there a message of this key? For keys made of protocol values. */
+/** Is there a message with this key? For keys built from protocol values. */
 export const isMessageKey = (key: string): key is MessageKey => Object.hasOwn(en, key);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OWN_EVENT_TYPES } from '../../../src/features/users/own-activity.service.ts';
-import { en } from '../../../src/platform/i18n/messages/en.ts';
+import en from '../../../views/locales/en.json' with { type: 'json' };
 import { arriveAt, wordsOf } from '../../pages/account/arrival.ts';
 import { createClient, tokensFor } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { STANDARD_SCOPES } from '../../../config/authorization-servers.ts';
-import { de } from '../../../src/platform/i18n/messages/de.ts';
-import { en } from '../../../src/platform/i18n/messages/en.ts';
-import { es } from '../../../src/platform/i18n/messages/es.ts';
-import { zh } from '../../../src/platform/i18n/messages/zh.ts';
 import { ENGLISH, isMessageKey, LANGUAGES } from '../../../src/platform/i18n/messages.ts';
 import { type LanguageWishes, negotiateLanguage } from '../../../src/platform/i18n/page-language.ts';
+import de from '../../../views/locales/de.json' with { type: 'json' };
+import en from '../../../views/locales/en.json' with { type: 'json' };
+import es from '../../../views/locales/es.json' with { type: 'json' };
+import zh from '../../../views/locales/zh.json' with { type: 'json' };
 import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from '../../features/sign-in/deps.ts';
 import { PAGES as ACCOUNT_PAGES } from '../../pages/account/arrival.ts';
 
