@@ -200,7 +200,8 @@ export async function meetHostileClients(t: TestContext, signIns: number): Promi
   const growth = peak - before;
   t.diagnostic(`${times} sign-ins and exchanges meanwhile; grown by ${Math.round(growth)} MiB at most`);
   assert.ok(growth < GROWTH, `grown by ${growth} MiB`);
-  assert.ok((await waitingSignIns(database)) >= signIns);
+  // All come from one address: those beyond the limit (unauthenticated-requests.ts) are refused and not stored.
+  assert.ok((await waitingSignIns(database)) >= Math.min(signIns, 2000));
   assert.equal((await post(service, 'built-in', 'introspect', client, { token: 'x' })).body.active, false);
   assert.equal(await service.stop(), 0);
 

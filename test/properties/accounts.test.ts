@@ -140,7 +140,9 @@ test('a password that another service hashed is right, and no other one is, by t
       assert.deepEqual(read, hash);
       const stored = encodeImportedHash(read);
       assert.equal(await verifyImportedHash(stored, password), true);
-      if (other.normalize('NFC') !== password.normalize('NFC')) assert.equal(await verifyImportedHash(stored, other), false);
+      // HMAC fills its key up with zero bytes (RFC 2104 section 2), so PBKDF2 does not tell trailing ones apart.
+      const asKey = (text: string) => text.normalize('NFC').replace(/\0+$/, '');
+      if (asKey(other) !== asKey(password)) assert.equal(await verifyImportedHash(stored, other), false);
     }),
     tried(),
   );
@@ -284,7 +286,7 @@ test('a profile that was read is read again as it is', () => {
       const read = userProfile.safeParse({ login, email, firstName });
       if (!read.success) return;
       assert.deepEqual(userProfile.parse(read.data), read.data);
-      assert.equal(read.data.login, login.trim());
+      assert.equal(read.data.login, login.normalize('NFC').trim());
       assert.ok(read.data.login !== '' && !/[\p{Cc}\p{Cs}]/u.test(read.data.login));
     }),
     tried(500),

@@ -41,7 +41,7 @@ for (const javaScriptEnabled of [true, false]) {
       assert.match((await page.textContent('#account')) ?? '', /Ada Lovelace/);
       const asked = await page.locator('.scopes strong').allTextContents();
       assert.deepEqual(asked, ['Your e-mail address'], 'what needs no consent is not asked for');
-      assert.ok((await page.textContent('main'))?.includes(`You then go to ${application.origin}`));
+      assert.ok((await page.textContent('main'))?.includes(`You will be redirected to ${application.origin}`));
       await decide(page, 'allow', application.origin);
       assert.deepEqual(await outcomeOf(page), { sub: user.id, scope: 'openid email' });
 

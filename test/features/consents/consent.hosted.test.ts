@@ -22,8 +22,8 @@ test('the dialog names the application, the account, and what the application re
   assert.match(html, /<button [^>]*name="decision" value="allow">Allow<\/button>/);
   assert.match(html, /<button [^>]*name="decision" value="deny">Deny<\/button>/);
   assert.match(html, /<strong>Read your orders<\/strong>/);
-  assert.match(html, /can read all of these: your name/);
-  assert.match(html, /You then go to https:\/\/fern\.example</);
+  assert.match(html, /read your name, nickname/);
+  assert.match(html, /You will be redirected to https:\/\/fern\.example</);
   assert.match(answer.headers.get('content-security-policy') ?? '', /form-action 'self' https:\/\/fern\.example;/);
 });
 

@@ -16,11 +16,11 @@ test('the permissions of applications', async (t) => {
     const { body: tokens } = await tokensFor(service, browser, user, client);
     const page = await browser.visit('/account/permissions');
     const words = wordsOf(page);
-    assert.match(words, /Test application Trusted by your administrator: you were not asked/);
-    assert.match(words, /can read all of these: your name/);
+    assert.match(words, /Test application Trusted by your administrator/);
+    assert.match(words, /read your name, nickname/);
     assert.match(words, /Stay connected/);
     const done = await browser.submit(page, 'end-permission-0');
-    assert.match(wordsOf(done), /has no access any more\. No application has access to your account\./);
+    assert.match(wordsOf(done), /no longer has access\. No application has access to your account\./);
     const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
     assert.equal((await post(service, 'built-in', 'token', client, refresh)).body.error, 'invalid_grant');
     assert.equal((await userinfo(service, 'built-in', tokens.access_token)).status, 401);
@@ -37,7 +37,7 @@ test('the permissions of applications', async (t) => {
     const allowed = await browser.submit(dialog, 'consent', { decision: 'allow' });
     assert.ok(answerOf(allowed).code, allowed.text);
     const page = await browser.visit('/account/permissions');
-    assert.match(wordsOf(page), /Test application Allowed by you on .* Your e-mail address/);
+    assert.match(wordsOf(page), /Test application Allowed on .* Your e-mail address/);
     await browser.submit(page, 'end-permission-0');
     assert.match((await browser.visit(request)).text, /id="consent"/);
     const filter = encodeURIComponent(`eventType eq "app.oauth2.as.consent.revoke" and actor.id eq "${user.id}"`);

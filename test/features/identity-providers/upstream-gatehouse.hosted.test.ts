@@ -50,6 +50,6 @@ for (const serverId of ['built-in', 'default']) {
     assert.equal((await lower.api('PUT', `/idps/${ID}`, body({ subject: template }))).status, 200);
     const refused = await signIn('grace@example.com');
     assert.deepEqual([refused.status, problemOf(refused)], [403, 'upstream_no_user_name']);
-    assert.match(refused.text, /What Upper calls you cannot be a user name here/);
+    assert.match(refused.text, /Your name at Upper cannot be a user name here/);
   });
 }

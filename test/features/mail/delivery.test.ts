@@ -32,7 +32,7 @@ test('what a mail is: to one address, both forms, generated, with an id; the eve
   assert.equal(mail.subject, 'Choose a new password for Acme <b>& Söhne</b>');
   assert.ok(mail.html.includes('Acme &lt;b&gt;&amp; Söhne&lt;/b&gt;') && mail.html.includes('&lt;i&gt;ada&lt;/i&gt;'));
   assert.ok(!/<b>|<i>|<img|<script|<link/.test(mail.html));
-  assert.match(mail.html, /class="preheader">With this link you choose a new password\.</);
+  assert.match(mail.html, /class="preheader">Use this link to choose a new password\.</);
   assert.ok(mail.text.includes('Account: <i>ada</i>') && mail.text.includes('https://help.example/?a=1&b=2'));
   assert.ok(!mail.raw.includes('evil.example'));
 

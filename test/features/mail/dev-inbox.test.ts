@@ -28,7 +28,7 @@ async function firstMail({ baseUrl }: Service): Promise<string> {
 test('without a mail server, mails are read in the dev inbox of this machine, with their links, for a day', async (t) => {
   const service = await startService(t, { sendsOutbox: true });
   const browser = new UserAgent(service.baseUrl);
-  assert.match((await browser.visit('/dev/inbox')).text, /No mail yet\./);
+  assert.match((await browser.visit('/dev/inbox')).text, /No e-mails yet/);
   const user = await service.createUser({ login: '<i>ada</i>', email: 'ada@example.com' });
   await service.api('POST', `/users/${user.id}/lifecycle/reset_password`);
   const href = await firstMail(service);

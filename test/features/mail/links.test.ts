@@ -10,7 +10,7 @@ const PASSWORD = 'a password of my own';
 
 /** The button of each mail in each language. */
 const LANGUAGES = {
-  en: ['Choose a password', 'Choose a new password', 'Confirm the address'],
+  en: ['Choose a password', 'Choose a new password', 'Confirm address'],
   de: ['Passwort wählen', 'Neues Passwort wählen', 'Adresse bestätigen'],
   es: ['Elegir una contraseña', 'Elegir una contraseña nueva', 'Confirmar la dirección'],
   'zh-CN': ['设置密码', '设置新密码', '确认地址'],

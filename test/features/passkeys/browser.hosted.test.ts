@@ -64,7 +64,7 @@ test(
       await page.click('#add-passkey');
       await page.click('#passkey');
       await page.waitForSelector('#passkey-problem:not([hidden])');
-      assert.match((await page.textContent('#passkey-problem')) ?? '', /on this device already/);
+      assert.match((await page.textContent('#passkey-problem')) ?? '', /already has a passkey/);
     });
 
     await t.test('by autofill, without a touch of the page (conditional mediation)', async () => {
@@ -119,7 +119,7 @@ test(
       await simulatePresence(device, true);
       await page.click('#passkey');
       await page.waitForSelector('#error-summary');
-      assert.match((await page.textContent('#error-summary')) ?? '', /does not sign you in/);
+      assert.match((await page.textContent('#error-summary')) ?? '', /does not work here/);
     });
     window.assertQuiet();
   }),

@@ -64,7 +64,7 @@ test('signing in by a passkey alone', async (t) => {
         .then(({ status }) => status);
       assert.equal(late, 403, 'in another browser');
       const again = await browser.window().submit(page, 'passkey-form', { credential });
-      assert.match(problemOn(again) ?? '', /passkey does not sign you in/);
+      assert.match(problemOn(again) ?? '', /passkey does not work here/);
       assert.equal((await outcomes('user.session.start', user.id)).length, 2, 'the password, and one passkey');
     }
   });
@@ -123,7 +123,7 @@ test('signing in by a passkey alone', async (t) => {
       assert.equal(end.status, 400, credential.slice(0, 50));
       answers.add(problemOn(end) ?? '');
     }
-    assert.deepEqual([answers.size, [...answers][0]?.includes('This passkey does not sign you in here')], [1, true]);
+    assert.deepEqual([answers.size, [...answers][0]?.includes('This passkey does not work here')], [1, true]);
     const honest = newBrowser();
     isAt(await prove(honest, await honest.visit('/signin'), user.authenticator), '/account');
   });

@@ -47,7 +47,7 @@ test('a link leads to a page that takes a password, then to the sign-in page, wh
 
   const saved = await browser.submit(page, 'choose-password-form', { password: PASSWORD });
   assert.equal(saved.url.pathname, '/signin');
-  assert.match(saved.text, /<p class="notice" role="status">Your password is saved\. Sign in with it\.<\/p>/);
+  assert.match(saved.text, /<p class="notice" role="status">Your password is saved\. Sign in with it now\.<\/p>/);
   assert.equal((await browser.signIn(saved, user)).status, 400, 'the old password');
   assert.equal((await browser.signIn(saved, { login: user.login, password: PASSWORD })).url.pathname, '/account');
   assert.equal((await elsewhere.visit('/')).url.pathname, '/signin', 'the session of another browser has ended');
@@ -85,7 +85,7 @@ test('a link that is of no use says so in plain words, with the way to the sign-
   ];
   for (const { status, text } of gone) {
     assert.equal(status, 410, text);
-    assert.match(text, /This link does not work any more/);
+    assert.match(text, /This link no longer works/);
     assert.match(text, /<a class="button main" href="\/signin">Sign in<\/a>/);
     assert.match(text, /id="error-code">link_gone</);
   }

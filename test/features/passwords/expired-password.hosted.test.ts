@@ -12,7 +12,7 @@ import { openWindow, signIn } from '../../support/watched-page.ts';
 
 const NEW = 'violet engines hum';
 const FORM = 'choose-password-form';
-const EXPIRED = 'Your password has expired. Choose another one, then you are signed in.';
+const EXPIRED = 'Your password has expired. Choose a new one to sign in.';
 
 const expire = async (service: Service, id: string): Promise<void> => {
   assert.equal((await service.api('POST', `/users/${id}/lifecycle/expire_password`)).status, 200);
@@ -64,7 +64,7 @@ test('at /signin, with its events; the form works once, in this browser', async 
   assert.equal((await browser.submit(page, FORM, { password: NEW })).url.pathname, '/account');
   const again = await browser.window().submit(page, FORM, { password: 'yet another of them' });
   assert.match(again.text, /id="sign-in-form"/);
-  assert.equal(notice(again), 'That took too long, or your password has been changed meanwhile. Sign in again.');
+  assert.equal(notice(again), 'That took too long, or your password was changed. Sign in again.');
   const { body: events } = await service.api('GET', `/logs?filter=${encodeURIComponent(`target.id eq "${user.id}"`)}&sortOrder=ASCENDING`);
   assert.deepEqual(
     events.map((event: { eventType: string; outcome: { reason?: string } }) => [event.eventType, event.outcome.reason ?? undefined]),
@@ -85,13 +85,10 @@ test('what is wrong with the new password stands beside its field, and the sign-
   for (const [password, words] of [
     ['', 'Enter a password'],
     ['short', 'The password must have at least 8 characters'],
-    ['sunshine1', 'This password is one of those that are tried first. Choose one that nobody else uses'],
-    [
-      'hopperton1',
-      'The password is made of your user name, e-mail address or name. Beside those it must have at least 8 letters or digits',
-    ],
-    ['gatehouse1', 'The password is made of the name of this service. Beside that it must have at least 8 letters or digits'],
-    [user.password, 'You have used this password before. Choose another one'],
+    ['sunshine1', 'This password is too common. Choose a different one'],
+    ['hopperton1', 'The password contains your user name, e-mail address or name. Add at least 8 other letters or digits'],
+    ['gatehouse1', 'The password contains the name of this service. Add at least 8 other letters or digits'],
+    [user.password, 'You used this password before. Choose a different one'],
   ] as const) {
     const again = await browser.submit(page, FORM, { password });
     assert.deepEqual([again.status, problemOf(again)], [400, words]);
@@ -111,20 +108,20 @@ test('the new one differs even where no history is kept, and passwords of the hi
   };
   await service.api('PUT', '/settings/password', { historyCount: 0 });
   const choose = await formAfter(user.password);
-  assert.match(problemOf(await choose(user.password)) ?? '', /You have used this password before/);
+  assert.match(problemOf(await choose(user.password)) ?? '', /You used this password before/);
 
   await service.api('PUT', '/settings/password', { historyCount: 3 });
   const passwords = [user.password, 'the second of them', 'the third of them', 'the fourth of them'];
   for (const [turn, next] of passwords.slice(1).entries()) {
     const choose = await formAfter(passwords[turn] ?? '');
     for (const former of passwords.slice(0, turn + 1)) {
-      assert.match(problemOf(await choose(former)) ?? '', /You have used this password before/, `${former}, before ${next}`);
+      assert.match(problemOf(await choose(former)) ?? '', /You used this password before/, `${former}, before ${next}`);
     }
     assert.equal((await choose(next)).url.pathname, '/account');
     await expire(service, user.id);
   }
   const last = await formAfter('the fourth of them');
-  assert.match(problemOf(await last('the second of them')) ?? '', /You have used this password before/);
+  assert.match(problemOf(await last('the second of them')) ?? '', /You used this password before/);
   assert.equal((await last(user.password)).url.pathname, '/account', 'the fourth back');
 });
 
@@ -135,7 +132,7 @@ test('the history holds for a link, too', async (t) => {
   const browser = new UserAgent(service.baseUrl);
   const page = await browser.visit(new URL(body.resetPasswordUrl).pathname);
   const again = await browser.submit(page, FORM, { password: user.password });
-  assert.deepEqual([again.status, problemOf(again)], [400, 'You have used this password before. Choose another one']);
+  assert.deepEqual([again.status, problemOf(again)], [400, 'You used this password before. Choose a different one']);
   assert.equal((await browser.submit(again, FORM, { password: NEW })).url.pathname, '/signin');
 });
 

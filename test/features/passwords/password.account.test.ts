@@ -39,10 +39,10 @@ test('the change of a password', async (t) => {
     const user = await service.createUser();
     const { browser, page } = await arriveAt(service, '/account/password', user);
     for (const [current, password, field, words] of [
-      ['not the present one', NEW, 'current', /The present password is not right/],
+      ['not the present one', NEW, 'current', /The current password is incorrect/],
       [user.password, '', 'password', /Enter a password/],
       [user.password, 'short', 'password', /at least \d+ characters/],
-      [user.password, 'password123', 'password', /one of those that are tried first/],
+      [user.password, 'password123', 'password', /This password is too common/],
       [user.password, user.password, 'password', /used this password before/],
     ] as const) {
       const answer = await browser.submit(page, FORM, { current, password });

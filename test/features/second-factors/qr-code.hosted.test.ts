@@ -53,19 +53,13 @@ test(
 
 /** Why an app is set up: because the sign-in needs it, or because its user wants to. */
 const WORDS = {
-  en: [
-    'Your account needs a second proof at sign-in.',
-    'From then on you are asked for a code of the app when you sign in with your password.',
-  ],
-  de: [
-    'Ihr Konto braucht beim Anmelden einen zweiten Nachweis.',
-    'Von da an werden Sie beim Anmelden mit Ihrem Passwort nach einem Code der App gefragt.',
-  ],
+  en: ['Your account requires two-step verification.', 'From then on you need a code from the app when you sign in with your password.'],
+  de: ['Ihr Konto braucht beim Anmelden einen zweiten Faktor.', 'Danach brauchen Sie beim Anmelden mit Ihrem Passwort einen Code der App.'],
   es: [
-    'Su cuenta necesita una segunda prueba al iniciar sesión.',
-    'A partir de entonces se le pedirá un código de la aplicación al iniciar sesión con su contraseña.',
+    'Su cuenta requiere la verificación en dos pasos.',
+    'A partir de entonces necesitará un código de la aplicación al iniciar sesión con su contraseña.',
   ],
-  'zh-Hans': ['您的账户在登录时需要第二项验证。', '此后使用密码登录时，将要求您输入应用中的验证码。'],
+  'zh-Hans': ['您的账号需要两步验证。', '此后使用密码登录时，还需要输入应用中的验证码。'],
 } as const;
 
 test('the page says why an app is set up: the sign-in needs it, or its user wants to; in four languages', async (t) => {

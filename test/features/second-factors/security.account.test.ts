@@ -46,7 +46,7 @@ test('the pages below the security of an account', async (t) => {
     assertFramed(await browser.submit(after, 'add-passkey-form'));
     const removed = await browser.submit(after, 'remove-form');
     assert.equal(noticeOn(removed), 'Removed.');
-    assert.equal(noticeOn(await browser.submit(after, 'remove-form')), 'It was removed already.');
+    assert.equal(noticeOn(await browser.submit(after, 'remove-form')), 'It was already removed.');
 
     const enrolled = await enrolledUser(service);
     const other = new UserAgent(service.baseUrl);

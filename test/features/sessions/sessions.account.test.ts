@@ -45,12 +45,12 @@ test('the sessions of a user', async (t) => {
     const { browser, page } = await arriveAt(service, '/account/sessions', user);
     assert.match(page.text, /Test application/);
     const done = await browser.submit(page, 'end-session-1');
-    assert.match(done.text, /You are signed out there\./);
+    assert.match(done.text, /The browser is signed out\./);
     assert.equal(await isSignedIn(elsewhere), false);
     assert.equal(await isSignedIn(browser), true);
     assert.equal((await endpoint.received(1)).length, 1);
     const again = await browser.submit(page, 'end-session-1');
-    assert.match(again.text, /had ended already/);
+    assert.match(again.text, /had already ended/);
     const filter = encodeURIComponent(`eventType eq "user.session.end" and actor.id eq "${user.id}"`);
     assert.equal((await service.api('GET', `/logs?filter=${filter}`)).body.length, 1);
   });

@@ -15,7 +15,7 @@ test('a sign-in anew before a change', async (t) => {
     const { browser, page } = await arriveAt(service, '/account/data', user);
     moveClock(t, 901);
     const asked = await browser.submit(page, 'data-form');
-    assert.match(wordsOf(asked), /Sign in once more to show that it is you\./);
+    assert.match(wordsOf(asked), /Sign in again to confirm that it is you\./);
     assert.match(asked.text, new RegExp(`id="username"[^>]*value="${user.login}"`));
     assert.match(asked.text, /id="back" href="\/account\/data"/);
     assert.equal((await browser.visit('/account/data')).status, 200, 'looking needs no more');

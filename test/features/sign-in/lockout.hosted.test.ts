@@ -6,7 +6,7 @@ import { enrolledUser } from '../../support/factors.ts';
 import { startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
-const REFUSED = /The user name or the password is not right/;
+const REFUSED = /Incorrect user name or password/;
 
 test('lockout on the sign-in page (decisions, "Users sign in")', async (t) => {
   const service = await startService(t);

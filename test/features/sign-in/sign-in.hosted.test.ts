@@ -80,7 +80,7 @@ for (const [what, over] of [
     assert.equal(answer.status, 400);
     assert.match(html, /<title>Error: Sign in/);
     assert.match(html, /<div class="problems" id="error-summary" role="alert" tabindex="-1" autofocus/);
-    assert.match(html, /<a href="#password">The user name or the password is not right/);
+    assert.match(html, /<a href="#password">Incorrect user name or password/);
     assert.match(html, /<input id="password"[^>]* aria-invalid="true" aria-describedby="password-problem">/);
     assert.equal(html.match(/ autofocus/g)?.length, 1);
     assert.ok(html.includes(`value="${sent.username}"`));
@@ -109,7 +109,7 @@ test('a form of another site is refused before any password is checked', async (
   const html = await answer.text();
   assert.equal(answer.status, 403);
   assert.match(html, /id="error-code">form_refused</);
-  assert.match(html, /sent from a page of another site/);
+  assert.match(html, /A page of another site sent it/);
 });
 
 test('the address of a form, asked for without one, leads back to the page', async () => {

@@ -56,7 +56,7 @@ test('a form without this browser’s token is refused: nobody is signed in to a
     const answer = await deps.post('/signin', { username: ALICE.login, password: ALICE.password, csrf }, { cookie });
     assert.equal(answer.status, 403);
     assert.ok(!answer.headers.getSetCookie().some((set) => set.startsWith('session=')));
-    assert.match(await answer.text(), /Open the page again and send the form from there/);
+    assert.match(await answer.text(), /Open the page again and resubmit the form/);
   }
 });
 
@@ -89,6 +89,6 @@ test('logout asks first, with the published hooks (OpenID Connect RP-Initiated L
   assert.match(html, /<form id="logout-form" method="post" action="\/oauth\/v1\/logout">/);
   assert.match(html, /<input type="hidden" name="csrf" value="[\w-]{43}">/);
   assert.match(html, /<button class="main" id="logout-confirm" type="submit">Sign out<\/button>/);
-  assert.match(html, /Fern &amp; Sons asks to end your session/);
+  assert.match(html, /Fern &amp; Sons wants to sign you out/);
   assert.match(answer.headers.get('content-security-policy') ?? '', /form-action 'self' https:\/\/fern\.example;/);
 });

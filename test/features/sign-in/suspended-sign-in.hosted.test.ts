@@ -34,7 +34,7 @@ test(
       await tab.click('#save-password');
       await tab.waitForSelector('#sign-in-form');
       assert.match(tab.url(), /\/interaction\//);
-      assert.equal(await tab.textContent('.notice'), 'Your password is saved. Sign in with it.');
+      assert.equal(await tab.textContent('.notice'), 'Your password is saved. Sign in with it now.');
       await signIn(tab, { login: user.login, password: PASSWORD });
       await tab.waitForURL(`${application.origin}/callback?*`);
       assert.deepEqual(await outcomeOf(tab), { sub: user.id, scope: 'openid' });

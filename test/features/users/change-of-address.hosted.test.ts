@@ -34,7 +34,7 @@ test('the address changes when its link is used, and the one before is told; ano
   assert.equal(await addressOf(), 'new@example.com');
   const told = await server.mail('old@example.com');
   assert.equal(told.subject, 'Your e-mail address at Gatehouse was changed');
-  assert.ok(told.text.includes('Your account now has the address new@example.com.'));
+  assert.ok(told.text.includes('Your account now uses the address new@example.com.'));
 });
 
 test('an address that an administrator gives or takes is told to the one before, too', async (t) => {

@@ -62,10 +62,10 @@ test(
     assert.equal(await page.evaluate('document.activeElement.className'), 'skip');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Sign out there');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Sign out');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#notice');
-    assert.equal(await page.textContent('#notice'), 'You are signed out there.');
+    assert.equal(await page.textContent('#notice'), 'The browser is signed out.');
     window.assertQuiet();
   }),
 );
