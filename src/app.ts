@@ -52,6 +52,7 @@ import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
 import { findWayBack } from './protocol/logout/client-link.ts';
 import { AuthorizationServers, destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
+import { sendJson } from './protocol/servers/json-response.ts';
 import { ClientDirectory } from './protocol/storage/client-adapter.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 
@@ -65,6 +66,11 @@ export interface App {
   /** From now on `/health/ready` tells load balancers to go elsewhere. */
   stopAccepting(): void;
 }
+
+const UNAVAILABLE = {
+  error: 'temporarily_unavailable',
+  error_description: 'the service is temporarily unavailable, try again in a moment',
+};
 
 export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
@@ -227,15 +233,9 @@ export function createApp(services: Services): App {
       route(req, res).catch((error: unknown) => {
         log.error({ err: error, requestId: requestId(req) }, 'a request failed');
         const isAway = isUnavailable(error);
-        if (!res.headersSent) {
-          const headers = { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' };
-          res.writeHead(isAway ? 503 : 500, { ...headers, ...(isAway && { 'Retry-After': '5' }) });
-        }
-        const away = {
-          error: 'temporarily_unavailable',
-          error_description: 'the service is temporarily unavailable, try again in a moment',
-        };
-        res.end(JSON.stringify(isAway ? away : { error: 'server_error' }));
+        if (res.headersSent) res.end();
+        else if (isAway) sendJson(res, 503, UNAVAILABLE, { 'Retry-After': '5' });
+        else sendJson(res, 500, { error: 'server_error' });
       });
     },
     sendOutbox() {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { decideAccess } from '../../src/features/policies/access-policy.policy.ts';
-import { describeFound } from '../../src/protocol/introspection/introspection.ts';
+import { introspectionResponse } from '../../src/protocol/introspection/introspection.ts';
 import { valueList } from '../../src/protocol/storage/shared-writes.store.ts';
 
 setFlagsFromString('--allow-natives-syntax');
@@ -34,7 +34,7 @@ test('what introspection tells (RFC 7662 section 2.2)', () =>
     const account = { id: 'u', login: 'ada', email: null, emailVerified: false, status: 'ACTIVE', profile: {}, lastUpdated: new Date(0) };
     const payload = JSON.parse(`{"kind":"AccessToken","clientId":"c","accountId":"u","scope":"openid","iat":${number}}`);
     const found = { model: 'AccessToken' as const, payload, consumedAt: undefined, expiresAt: 1_000 + number, account };
-    return describeFound(found, `handle${number}`, 'https://id.example', undefined, async () => ({ tier: 'gold' }));
+    return introspectionResponse(found, `handle${number}`, 'https://id.example', undefined, async () => ({ tier: 'gold' }));
   }));
 
 test('why an access policy decided so', () =>

@@ -1,4 +1,5 @@
 /** Properties of what reads requests, settings and files: it reads back what was written, and refuses all else by its own error, in bounded time. */
+
 import assert from 'node:assert/strict';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -18,6 +19,7 @@ import {
   transactionPath,
   type UpstreamPlace,
 } from '../../src/features/identity-providers/upstream-transaction.hosted.ts';
+import { spaceSeparated } from '../../src/features/scopes/space-separated.policy.ts';
 import { browserName } from '../../src/features/sessions/browser-name.policy.ts';
 import { ConfigurationError, loadConfig } from '../../src/platform/config/config.ts';
 import { randomToken } from '../../src/platform/crypto/secrets.ts';
@@ -31,7 +33,6 @@ import { isPrintable, text as line } from '../../src/platform/validation/text.ts
 import { requestedAcr } from '../../src/protocol/authorize/acr.ts';
 import { checkClaims } from '../../src/protocol/authorize/claims.ts';
 import { checkNonce, checkState, isReturnable } from '../../src/protocol/authorize/parameters.ts';
-import { words } from '../../src/protocol/authorize/scope.ts';
 import { literalSecret, prepareBasic } from '../../src/protocol/client-authentication/client-authentication.ts';
 import { readText } from '../../src/protocol/servers/form.ts';
 import { anyText, endless, of, tried } from './checking.ts';
@@ -195,9 +196,9 @@ test('scopes, states and ids are of their alphabets (RFC 6749 sections 3.3 and 1
       fc.array(fc.stringMatching(/^[!#-[\]-~]{1,8}$/)),
       fc.constantFrom('service' as const, 'openid' as const),
       (value, scopes, profile) => {
-        assert.deepEqual(words(scopes.join(' ')), scopes);
-        assert.ok(words(value).every((word) => word !== '' && !word.includes(' ')));
-        assert.equal(words(value).join(' '), value.split(' ').filter(Boolean).join(' '));
+        assert.deepEqual(spaceSeparated(scopes.join(' ')), scopes);
+        assert.ok(spaceSeparated(value).every((word) => word !== '' && !word.includes(' ')));
+        assert.equal(spaceSeparated(value).join(' '), value.split(' ').filter(Boolean).join(' '));
         assert.ok(areScopes(scopes.join(' ')));
         if (areScopes(value)) assert.ok(!/[^\x20-\x7e]|["\\]/.test(value));
         const isAllowed = !refused(() => checkState(value, profile));

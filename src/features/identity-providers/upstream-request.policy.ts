@@ -2,6 +2,7 @@
  * What an external provider is asked: the parameters of its authorization request (OpenID Connect Core 1.0 section 3.1.2.1) that come from its settings
  * and from the application's own request. State, nonce, PKCE and the redirect URI are the sign-in's and not here.
  */
+import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import type { IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
 /** What the application's request says that the provider may want to know. */
@@ -22,7 +23,7 @@ export interface AskedOfUpstream {
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
 
 export function upstreamParameters({ type, protocol }: IdentityProviderSettings, asked: AskedOfUpstream): Record<string, string> {
-  const scopes = new Set([...protocol.scopes, ...(asked.idpScope?.split(' ') ?? [])].filter((scope) => scope !== ''));
+  const scopes = new Set([...protocol.scopes, ...spaceSeparated(asked.idpScope)]);
   const hint = asked.loginHint;
   return present({
     ...protocol.settings.authorizationParameters,

@@ -1,9 +1,11 @@
 /** `authorizationServers/{id}/simulate`: what a request for tokens would come to and why. It is this service's own; Okta has a preview of tokens only. */
+
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
+import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
 import { type SimulatedAnswer, simulateRequest } from './simulation.service.ts';
 
@@ -22,7 +24,7 @@ const simulatedRequest = z.strictObject({
   /** As in an authorization request: words with spaces between them. */
   prompt: z
     .string()
-    .transform((prompt) => prompt.split(' ').filter((word) => word !== ''))
+    .transform((prompt) => spaceSeparated(prompt))
     .pipe(z.array(z.enum(PROMPTS, `must be of ${PROMPTS.join(', ')}`)))
     .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not hold another word beside none')
     .default([]),

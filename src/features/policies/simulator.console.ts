@@ -1,4 +1,5 @@
 /** The simulator: what a request for tokens would come to, and why. The question is in the address, so that it can be passed on; nothing is issued or changed. */
+
 import { LIFETIMES } from '../../../config/defaults.ts';
 import {
   accessInWords,
@@ -21,6 +22,7 @@ import { listApplications } from '../applications/applications.service.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
+import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
 import type { SimulatedPrompt } from './simulation.policy.ts';
@@ -82,9 +84,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     scopes: held('scopes')
       .split(/\s+/)
       .filter((scope) => scope !== ''),
-    prompts: new Set(
-      PROMPTS.some(([value]) => value === prompt) ? (prompt.split(' ').filter((word) => word !== '') as SimulatedPrompt[]) : [],
-    ),
+    prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
   };
 }
 

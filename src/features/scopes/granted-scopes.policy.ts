@@ -16,9 +16,12 @@ export interface ScopeGrant {
   readonly granted: readonly string[];
 }
 
+/** Names of the scopes that a request without a scope is for. */
+export const defaultScopes = (scopes: readonly OfferedScope[]): string[] =>
+  scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+
 function grant(asked: readonly string[], grantable: readonly OfferedScope[]): ScopeGrant {
-  const defaults = grantable.filter(({ isDefault }) => isDefault).map(({ name }) => name);
-  const requested = asked.length > 0 ? [...new Set(asked)] : defaults;
+  const requested = asked.length > 0 ? [...new Set(asked)] : defaultScopes(grantable);
   const names = new Set(grantable.map(({ name }) => name));
   return {
     requested,

@@ -3,6 +3,7 @@
  * 5.5.1.1): what is requested, whether the session reaches it, and what tokens tell of it.
  */
 
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import {
   acrOf,
   type DemandReason,
@@ -14,7 +15,6 @@ import {
 import { present } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
-import { words } from './scope.ts';
 
 /** Why the user is asked to sign in: he is, and only a second factor is missing. */
 export const SECOND_FACTOR_NEEDED = 'second_factor_needed';
@@ -34,7 +34,7 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
   const parsed = typeof claims === 'string' ? (JSON.parse(claims) as { id_token?: { acr?: AcrClaim | null } | null }) : undefined;
   const claim = parsed?.id_token?.acr;
   const requested = [claim?.value ?? claim?.values ?? []].flat().filter((value) => typeof value === 'string');
-  return requested.length > 0 ? requested : words(values);
+  return requested.length > 0 ? requested : spaceSeparated(values);
 }
 
 /** @returns what demands of the signed-in user a second factor that he has not used */

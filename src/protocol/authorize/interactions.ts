@@ -2,11 +2,13 @@
  * An authorization request that waits for its user: told to the hosted pages, and finished with what the user did there. The pages know
  * nothing of oidc-provider; the interaction belongs to the browser that holds its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
 import type { ScopeDecision } from '../../features/consents/consent.policy.ts';
 import { recordDenial, rememberConsent } from '../../features/consents/consents.service.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -20,7 +22,6 @@ import type { BuiltServer } from '../servers/provider.ts';
 import { providerOf } from '../servers/session-device.ts';
 import { InteractionOver } from '../storage/model-adapter.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
-import { words } from './scope.ts';
 
 type Gone = 'expired' | 'other-browser' | 'session-changed';
 type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;
@@ -87,7 +88,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     if (session === undefined) looked.set(req, [built, interaction]);
     const user = session?.accountId === undefined ? undefined : await findUser(services.database, session.accountId);
     const asked = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
-    const requested = new Set(words(params.scope));
+    const requested = new Set(spaceSeparated(params.scope));
     return {
       uid,
       serverId,
@@ -189,7 +190,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
 
 /** What the request says of external providers. */
 function upstreamWishes(params: Interaction['params'], identityProviders: readonly string[] | undefined) {
-  const maxAge = words(params.prompt).includes('login') ? 0 : params.max_age === undefined ? undefined : Number(params.max_age);
+  const maxAge = spaceSeparated(params.prompt).includes('login') ? 0 : params.max_age === undefined ? undefined : Number(params.max_age);
   return {
     ...present({ idp: text(params.idp), idpScope: text(params.idp_scope) }),
     ...(identityProviders !== undefined && { identityProviders }),

@@ -1,10 +1,11 @@
 /** The parameters of an authorization request: which there are, and what nonce, state and idp may be (OpenID Connect Core 1.0 section 3.1.2.1). */
+
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
 import { areScopes } from '../../features/identity-providers/upstream-request.policy.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
-import { words } from './scope.ts';
 
 /** The parameters that the authorize endpoint knows (OAuth Parameters registry of IANA); all others are ignored (RFC 6749 section 3.1). */
 export const PARAMETERS: ReadonlySet<string> = new Set([
@@ -25,7 +26,7 @@ export const describable = (name: string): string => (/^[\w.-]{1,100}$/.test(nam
 
 /** Does the authorize endpoint itself deliver a token? */
 export const deliversToken = (responseType: unknown): boolean =>
-  words(responseType).some((type) => type === 'token' || type === 'id_token');
+  spaceSeparated(responseType).some((type) => type === 'token' || type === 'id_token');
 
 /**
  * @param nonce as it came: oidc-provider forgets it when the scope has no openid

@@ -2,12 +2,14 @@
  * What an authorization request asks of its user in oidc-provider's terms: to sign in, to be one of the application's, to consent; and which grant
  * the request stands on. What consent is asked for is decided by features/consents/consent.policy.ts.
  */
+
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../features/consents/consent.policy.ts';
 import type { ConsentKey } from '../../features/consents/consents.resource.ts';
 import { keptScopes } from '../../features/policies/decisions.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
@@ -15,7 +17,6 @@ import type { NoteRefusal } from '../servers/refusals.ts';
 import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
-import { words } from './scope.ts';
 import { nameSession } from './session-id.ts';
 
 const DECISIONS = 'gatehouseConsent';
@@ -131,7 +132,7 @@ export function promptRules(
       noteProvider(ctx);
       if (ctx.oidc.session !== undefined) storeSessionDevice(ctx.oidc.session, describe(ctx.req));
       tellAcr(ctx);
-      const named = new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)]);
+      const named = new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)]);
       const requested = [...named].flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
       const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };
@@ -139,7 +140,7 @@ export function promptRules(
       const decisions = decideConsent({ ...facts, remembered: before });
       ctx.state[DECISIONS] = decisions;
 
-      const answered = new Set(words((result?.consent as { scope?: string } | undefined)?.scope));
+      const answered = new Set(spaceSeparated((result?.consent as { scope?: string } | undefined)?.scope));
       const granted = decisions.filter(({ scope, ask }) => !ask || answered.has(scope)).map(({ scope }) => scope);
       const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
       if (granted.length > 0) grant.addOIDCScope(granted.join(' '));

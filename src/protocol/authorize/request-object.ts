@@ -3,6 +3,7 @@
  * before oidc-provider, which would drop the query beside it: the JWT's values win, and what it does not carry counts as the query says. Encrypted and
  * unsigned ones are refused; `request_uri` is not offered.
  */
+
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -18,11 +19,11 @@ import {
   jwtVerify,
 } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
 import { PARAMETERS } from './parameters.ts';
-import { words } from './scope.ts';
 
 export type RequestParameters = Record<string, string | string[] | undefined>;
 
@@ -175,7 +176,7 @@ function parametersOf(payload: JWTPayload): RequestParameters {
 /** OpenID Connect Core section 6.1. */
 function requireSame(name: string, inQuery: string | string[] | undefined, inObject: string | string[] | undefined): void {
   if (inQuery === undefined || inObject === undefined) return;
-  if (words(inQuery).sort().join(' ') !== words(inObject).sort().join(' '))
+  if (spaceSeparated(inQuery).sort().join(' ') !== spaceSeparated(inObject).sort().join(' '))
     throw refuse(`the request object's ${name} differs from the query's`);
 }
 

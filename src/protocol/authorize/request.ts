@@ -2,14 +2,16 @@
  * An authorization request on its way into oidc-provider: defaults that the library does not give, and a memory of what it filters out
  * before our rules see it. Applied to the plain parameters.
  */
+
 import type { Context } from 'koa';
+import { defaultScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { readProtocolForm } from '../servers/form.ts';
 import { deliversToken, describable, isReturnable, PARAMETERS, repeated } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
-import { defaultScopes, words } from './scope.ts';
 
 export interface AsRequested {
   readonly scope: string | undefined;
@@ -32,11 +34,11 @@ function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): 
   const prepared: RequestParameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
   // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
   if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
-  if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes);
+  if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes).join(' ') || undefined;
   // oidc-provider answers an unregistered mode with unsupported_response_mode in the fragment; nothing secret reaches the query.
   if (prepared.response_mode === 'query' && deliversToken(prepared.response_type)) prepared.response_mode = 'query-not-allowed';
   // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
-  if (!words(single(prepared.scope)).includes('openid') && !words(single(prepared.response_type)).includes('id_token'))
+  if (!spaceSeparated(single(prepared.scope)).includes('openid') && !spaceSeparated(single(prepared.response_type)).includes('id_token'))
     prepared.nonce = undefined;
   // Whatever error comes first, a state that no parameter may be is not sent back.
   if (typeof prepared.state === 'string' && !isReturnable(prepared.state)) prepared.state = undefined;
@@ -116,7 +118,7 @@ function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | 
     parameters.display = undefined;
     return new errors.InvalidRequest('display must be page, popup, touch or wap');
   }
-  const types = words(single(parameters.response_type));
+  const types = spaceSeparated(single(parameters.response_type));
   if (new Set(types).size === types.length) return undefined;
   parameters.response_type = [...new Set(types)].join(' ');
   return new errors.InvalidRequest('response_type has a word twice');

@@ -5,16 +5,8 @@
 
 import { authorizationScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
-
-/** The words of a space-separated parameter. */
-export const words = (value: unknown): string[] => (typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : []);
-
-/** @returns the scopes granted when a request names none, undefined when the server has no default ones */
-export function defaultScopes(scopes: readonly Scope[]): string | undefined {
-  const names = scopes.filter((scope) => scope.isDefault).map((scope) => scope.name);
-  return names.length > 0 ? names.join(' ') : undefined;
-}
 
 /** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
 const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
@@ -29,8 +21,8 @@ const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}
 export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, scopes: readonly Scope[]): void {
   const { params, client } = ctx.oidc;
   if (params === undefined || client === undefined) return;
-  const refreshable = words(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
-  const { requested: asked, refused, granted } = authorizationScopes(words(requested), scopes, { refreshable });
+  const refreshable = spaceSeparated(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
+  const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable });
   if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
   const [unknown] = refused;
   if (unknown !== undefined) {

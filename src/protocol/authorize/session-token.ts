@@ -3,13 +3,13 @@
  * authentication that prompt=login asks for; its value is used up here and travels no further.
  */
 
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { useSessionToken } from '../../features/sessions/session-tokens.service.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { setProvider } from '../servers/session-device.ts';
 import type { ServerState } from '../storage/server-state.ts';
-import { words } from './scope.ts';
 
 /**
  * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, whoever is signed in already.
@@ -24,7 +24,7 @@ export async function signInBySessionToken(
   const value = params?.sessionToken;
   if (params === undefined || typeof value !== 'string') return;
   params.sessionToken = undefined;
-  const prompts = words(params.prompt);
+  const prompts = spaceSeparated(params.prompt);
   const token = await state.read((pool) => useSessionToken(pool, value));
   if (token === undefined) {
     if (prompts.includes('none')) throw new errors.LoginRequired('the sessionToken is unknown, was used before, or has expired');

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { basicCredentials } from '../servers/credentials.ts';
 
 const literalSecrets = new WeakMap<IncomingMessage, string>();
 
@@ -13,11 +14,7 @@ export const literalSecret = (req: IncomingMessage): string | undefined => liter
 
 /** Replaces credentials that oidc-provider would call malformed, and notes the literal reading of the secret. Call before the library reads the header. */
 export function prepareBasic({ req }: Pick<KoaContextWithOIDC, 'req'>): void {
-  const [, encoded = ''] = /^basic (\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
-  const decoded = Buffer.from(encoded, 'base64');
-  // What is no base64 stays what it is: malformed.
-  if (![decoded.toString('base64'), decoded.toString('base64').replace(/=+$/, '')].includes(encoded)) return;
-  const [, id = '', secret = ''] = /^([^:]+):(.*)$/s.exec(decoded.toString('utf8')) ?? [];
+  const [, id = '', secret = ''] = /^([^:]+):(.*)$/s.exec(basicCredentials(req.headers.authorization) ?? '') ?? [];
   if (id === '') return;
   // An id without a secret is a wrong secret: one that nobody has answers, and counts, as any wrong one.
   const written = secret === '' ? randomToken() : secret;

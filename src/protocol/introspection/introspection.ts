@@ -1,29 +1,39 @@
-/** Introspection (RFC 7662): who may ask about which token, and the fields that oidc-provider does not fill. */
+/**
+ * Introspection (RFC 7662).
+ * 1. The client authenticates: oidc-provider, or short-path.ts for a plain `client_secret_basic`.
+ * 2. The token is looked up once, with its user (`findModel`).
+ * 3. `mayAskAbout` decides whether the client may ask about the token.
+ * 4. `introspectionResponse` describes the token, whichever way the request took.
+ */
 import { decodeJwt } from 'jose';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { AccessToken, Client, ClientCredentials, KoaContextWithOIDC, RefreshToken } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { Account, FoundModel } from '../storage/protocol-state.store.ts';
 import { requestStateOf } from '../storage/request-state.ts';
+import { rowKey } from '../storage/row-keys.ts';
 import { type AccessTokenFormat, isJwtHandle, jtiOfHandle } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import type { ClaimedToken } from '../token/server-claims.ts';
 
-type Token = AccessToken | ClientCredentials | RefreshToken;
-
-/**
- * A confidential application may introspect any token of the server unless it is set to its own; a public one only its own. The tokens of
- * an application that was deactivated or deleted are dead for everyone.
- */
-export async function mayIntrospect(ctx: KoaContextWithOIDC, client: Asking, token: Pick<Token, 'clientId'>): Promise<boolean> {
+/** The rule for oidc-provider's `features.introspection.allowedPolicy`. */
+export async function mayIntrospect(
+  ctx: KoaContextWithOIDC,
+  client: AskingClient,
+  token: Pick<AccessToken | ClientCredentials | RefreshToken, 'clientId'>,
+): Promise<boolean> {
   return mayAskAbout(client, token.clientId, (id) => ctx.oidc.provider.Client.find(id));
 }
 
-type Asking = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
+type AskingClient = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
 
-/** @param owner the application that the token was issued to */
+/**
+ * A confidential client may ask about all tokens of the server unless its settings limit it to its own; a public client only about its own.
+ * Tokens of a deactivated or deleted application are inactive for everyone.
+ * @param owner the client that the token was issued to
+ */
 export async function mayAskAbout(
-  client: Asking,
+  client: AskingClient,
   owner: string | undefined,
   findClient: (id: string) => Promise<object | undefined>,
 ): Promise<boolean> {
@@ -32,127 +42,92 @@ export async function mayAskAbout(
   return client.tokenEndpointAuthMethod !== 'none' && clientSettings(client).introspectAny;
 }
 
-/** The identifier of a token as introspection tells it: never the token itself. */
-function publicJti(stored: string): string {
-  return isJwtHandle(stored) ? jtiOfHandle(stored) : digest(`jti ${stored}`).slice(0, 22);
+const INACTIVE = { active: false };
+
+/** The claims that the server adds to an access token. An opaque token stores none, so its claims are current. */
+export type ClaimsOfToken = (token: ClaimedToken, account?: Account) => Promise<Readonly<Record<string, unknown>>>;
+
+interface StoredToken extends ClaimedToken {
+  readonly iat?: number;
+  readonly sid?: string;
+  readonly deviceId?: string;
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-const INACTIVE = { active: false };
-const defined = (answer: Record<string, unknown>) => Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined));
+/** Identifies a token without revealing its value. */
+const publicJti = (handle: string): string => (isJwtHandle(handle) ? jtiOfHandle(handle) : digest(`jti ${handle}`).slice(0, 22));
+
+/**
+ * Describes a valid token (RFC 7662 section 2.2).
+ * @param handle the value under which the token is stored
+ * @param presented the token as the client sent it, if it is a JWT; its signature was verified before the look-up
+ */
+export async function introspectionResponse(
+  { model, payload, expiresAt, account }: FoundModel,
+  handle: string,
+  issuer: string,
+  presented: string | undefined,
+  claimsOf: ClaimsOfToken,
+): Promise<object> {
+  const token = payload as StoredToken;
+  const { accountId, clientId, extra } = token;
+  // Deleting or deactivating a user ends all their tokens at once.
+  if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
+  const isRefreshToken = model === 'RefreshToken';
+  const claims = isRefreshToken ? {} : presented === undefined ? await claimsOf(token, account) : decodeJwt(presented);
+  const described = Object.assign({ active: true, sub: accountId ?? clientId }, extra, {
+    client_id: clientId,
+    exp: Math.floor(expiresAt),
+    iat: token.iat,
+    sid: token.sid,
+    iss: issuer,
+    jti: publicJti(handle),
+    // A JWT keeps the audience it was issued for; an opaque token is for the server itself.
+    aud: extra?.aud ?? issuer,
+    // As in the token response: a token without scopes has an empty scope.
+    scope: token.scope ?? '',
+    token_type: 'Bearer',
+    nbf: token.iat,
+    username: account?.login,
+    uid: model === 'AccessToken' ? accountId : undefined,
+    device_id: isRefreshToken ? token.deviceId : undefined,
+  });
+  // V8 of Node 20 gives each object that begins with a spread a hidden class of its own, which lives until the next full collection.
+  return Object.assign({}, claims, Object.fromEntries(Object.entries(described).filter(([, value]) => value !== undefined)));
+}
 
 export interface IntrospectionParts {
   readonly format: Pick<AccessTokenFormat, 'idTokenClaims'>;
   findUser(id: string): Promise<Account | undefined>;
-  /** What the server adds to an access token by itself; an opaque one holds nothing, so its claims are of the present. */
-  claimsOf(token: ClaimedToken, account?: Account): Promise<Readonly<Record<string, unknown>>>;
-}
-
-/** What of a token is told on, whichever way it was found. */
-interface Described extends ClaimedToken {
-  readonly kind: string;
-  /** The value that it is stored under. */
-  readonly jti: string;
-  readonly iat?: number | undefined;
-  readonly extra?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** What is known of whose it is. */
-interface Known {
-  readonly account: Account | undefined;
-  readonly deviceId: string | undefined;
+  readonly claimsOf: ClaimsOfToken;
 }
 
 /**
- * Completes oidc-provider's answer.
- * @param presented the token as it came when it is a JWT
+ * Replaces oidc-provider's response, once it has authenticated the client and found the token active or not.
+ * @param presented the token as the client sent it, if it is a JWT
  */
 export async function completeIntrospection(
   ctx: KoaContextWithOIDC,
   presented: string | undefined,
   { format, findUser, claimsOf }: IntrospectionParts,
 ): Promise<void> {
-  const { entities, client } = ctx.oidc;
-  const answer = ctx.body as Record<string, unknown>;
-  const request = requestStateOf(ctx);
+  const { entities, client, issuer } = ctx.oidc;
   const token = entities.AccessToken ?? entities.RefreshToken ?? entities.ClientCredentials;
-  if (answer.active === true && token !== undefined) {
-    const accountId = 'accountId' in token ? token.accountId : undefined;
-    const known = { account: accountId === undefined ? undefined : request?.accounts.get(accountId), deviceId: request?.deviceId };
-    const described = describe(answer, token, ctx.oidc.issuer, known);
-    ctx.body = described === INACTIVE ? INACTIVE : Object.assign({}, await claimsIn(token, presented, claimsOf), described);
+  if ((ctx.body as { readonly active: boolean }).active && token !== undefined) {
+    const found = await requestStateOf(ctx)?.models.get(rowKey(token.jti));
+    ctx.body = found === undefined ? INACTIVE : await introspectionResponse(found, token.jti, issuer, presented, claimsOf);
     return;
   }
   const idToken = presented === undefined ? undefined : await format.idTokenClaims(presented);
   if (idToken !== undefined && client !== undefined && (await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) {
     const owner = await ctx.oidc.provider.Client.find(String(idToken.aud));
-    // Nothing of an ID token is stored: one of an application that was deleted shows by its age when the id is given anew.
+    // ID tokens are not stored. One that is older than its application belongs to a deleted application of the same client ID.
     const isOwners = owner !== undefined && Number(idToken.iat) >= clientSettings(owner).createdAt;
     ctx.body = isOwners ? describeIdToken(idToken, await findUser(String(idToken.sub))) : INACTIVE;
   } else ctx.body = INACTIVE;
 }
 
-/** What a token says beyond its fields. A JWT was verified when its row was looked for. */
-async function claimsIn(token: Described, presented: string | undefined, claimsOf: IntrospectionParts['claimsOf'], account?: Account) {
-  if (token.kind === 'RefreshToken') return {};
-  return presented === undefined ? claimsOf(token, account) : decodeJwt(presented);
-}
-
-/**
- * The answer about a token that was found without oidc-provider, valid and of its owner: what that one says of it, completed.
- * @param handle the value that it is stored under
- * @param presented the token as it came when it is a JWT
- */
-export async function describeFound(
-  { model, payload, expiresAt, account }: FoundModel,
-  handle: string,
-  issuer: string,
-  presented: string | undefined,
-  claimsOf: IntrospectionParts['claimsOf'],
-): Promise<object> {
-  // No spread before further members in what each request passes: V8 of Node 20 gives each such object a hidden class of its own, that lives until the next
-  // full collection.
-  const token = Object.assign({}, payload, { kind: model, jti: handle }) as Described & {
-    readonly sid?: string;
-    readonly deviceId?: string;
-  };
-  const answer = Object.assign(token.accountId === undefined ? { active: true } : { active: true, sub: token.accountId }, token.extra, {
-    client_id: token.clientId,
-    exp: Math.floor(expiresAt),
-    iat: token.iat,
-    sid: token.sid,
-    iss: issuer,
-    jti: handle,
-    aud: undefined,
-    scope: token.scope || undefined,
-    token_type: 'Bearer',
-  });
-  const described = describe(answer, token, issuer, { account, deviceId: token.deviceId });
-  return Object.assign({}, await claimsIn(token, presented, claimsOf, account), described);
-}
-
 function describeIdToken(claims: Record<string, unknown>, user: Account | undefined) {
   if (user === undefined || !isActive(user)) return INACTIVE;
   return { active: true, ...claims, client_id: claims.aud, username: user.login, nbf: claims.iat };
-}
-
-/** A JWT access token keeps the audience it was issued for; an opaque token is for the server itself. */
-const audienceOf = (token: Described): unknown => token.extra?.aud;
-
-function describe(answer: Record<string, unknown>, token: Described, issuer: string, { account, deviceId }: Known) {
-  const { accountId } = token;
-  // A token of a user who was deleted or deactivated is dead at once.
-  if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
-  const own = {
-    token_type: answer.token_type ?? 'Bearer',
-    // As the token response says it: a token without scopes has an empty one.
-    scope: answer.scope ?? '',
-    nbf: token.iat,
-    sub: answer.sub ?? token.clientId,
-    aud: audienceOf(token) ?? issuer,
-    username: account?.login,
-    uid: token.kind === 'AccessToken' ? accountId : undefined,
-    device_id: token.kind === 'RefreshToken' ? deviceId : undefined,
-    jti: publicJti(token.jti),
-  };
-  return defined(Object.assign({}, answer, own));
 }

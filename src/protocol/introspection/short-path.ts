@@ -3,19 +3,18 @@
  * Whatever is unusual or refused returns unanswered and goes the library's way from the start, so every refusal is made there; what was looked up
  * here is not looked up again. The decisions (who may ask, what a token says, which claims) are those of the library's way.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import { userClaims } from '../../features/claims/claims.policy.ts';
-import { opensUserinfo } from '../../features/claims/token-claims.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { repeated } from '../authorize/parameters.ts';
-import { words } from '../authorize/scope.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { Client, Provider } from '../library/oidc-provider.ts';
-import { effectiveProfile } from '../servers/client-settings.ts';
+import { basicCredentials, bearerToken } from '../servers/credentials.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { isPlainForm, noteForm, readText } from '../servers/form.ts';
+import { sendJson } from '../servers/json-response.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
 import { noteFailure, noteLook } from '../storage/request-state.ts';
 import { rowKey } from '../storage/row-keys.ts';
@@ -23,7 +22,8 @@ import type { ServerState } from '../storage/server-state.ts';
 import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import type { ServerClaims } from '../token/server-claims.ts';
-import { describeFound, mayAskAbout } from './introspection.ts';
+import { mayReadUserinfo, userinfoResponse } from '../userinfo/userinfo.ts';
+import { introspectionResponse, mayAskAbout } from './introspection.ts';
 
 export interface ShortPathParts {
   readonly provider: Provider;
@@ -59,12 +59,7 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
     noteFailure(req, failure);
   }
   if (body === undefined) return false;
-  const text = JSON.stringify(body);
-  res.setHeader('Vary', 'Origin');
-  res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('Content-Type', 'application/json;charset=UTF-8');
-  res.setHeader('Content-Length', Buffer.byteLength(text));
-  res.end(text);
+  sendJson(res, 200, body, { Vary: 'Origin' });
   return true;
 }
 
@@ -76,24 +71,18 @@ function look(req: IncomingMessage, state: ServerState, handle: string): Promise
   return looked;
 }
 
-const BEARER = /^Bearer (\S+)$/i;
-
 async function userinfo(
   { provider, server, state, format, claims, userinfoClaims }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
-  const [, presented] = BEARER.exec(req.headers.authorization ?? '') ?? [];
+  const presented = bearerToken(req.headers.authorization);
   if (presented === undefined || req.headers['content-type'] !== undefined) return undefined;
   const found = await look(req, state, await format.handleOf(presented));
   const { account } = found ?? {};
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
-  const { aud, claims: requested, clientId, scope } = found.payload;
-  const client = await provider.Client.find(String(clientId));
-  if (client === undefined) return undefined;
-  if (aud !== undefined || requested !== undefined || !opensUserinfo(effectiveProfile(client, server), new Set(words(scope))))
-    return undefined;
-  const told = await claims.forUserinfo(account, userClaims(account), String(scope));
-  return Object.fromEntries(userinfoClaims.filter((name) => name in told).map((name) => [name, told[name]]));
+  const client = await provider.Client.find(String(found.payload.clientId));
+  if (client === undefined || !mayReadUserinfo(found, client, server)) return undefined;
+  return userinfoResponse(account, found.payload.scope, userinfoClaims, claims);
 }
 
 async function introspection(
@@ -101,7 +90,7 @@ async function introspection(
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const findClient = (id: string) => provider.Client.find(id);
-  const credentials = basicCredentials(req.headers.authorization);
+  const credentials = plainCredentials(req.headers.authorization);
   if (credentials === undefined || !isPlainForm(req) || ATTESTATION.some((name) => name in req.headers)) return undefined;
   const form = await readSmallForm(req);
   const presented = form?.token;
@@ -117,17 +106,25 @@ async function introspection(
   const found = await look(req, state, handle);
   if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
   if (!(await mayAskAbout(client, String(found.payload.clientId), findClient))) return undefined;
-  return describeFound(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
+  return introspectionResponse(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
 }
 
-/** What only the library knows how to judge; the service issues none of it, but for a refresh token that was used. */
-const UNUSUAL = ['x5t#S256', 'jkt', 'attestationJkt', 'rar', 'expiresWithSession', 'format', 'nbf'];
+/**
+ * Fields of a stored token that this way understands. A token with any other field, such as a key that it is bound to, goes the library's
+ * way, which knows what the field means.
+ */
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  ...['kind', 'iat', 'exp', 'clientId', 'accountId', 'grantId', 'gty', 'scope', 'extra', 'sid', 'sessionUid', 'resource'],
+  ...['acr', 'amr', 'authTime', 'nonce', 'rotations', 'iiat', 'deviceId', 'predecessor'],
+]);
+/** Empty fields say nothing. */
+const isEmpty = (value: unknown): boolean => value === undefined || value === false;
 
 const isPlain = ({ model, payload, consumedAt, expiresAt }: FoundModel): boolean =>
   payload.kind === model &&
   consumedAt === undefined &&
   Math.floor(expiresAt) > epochSeconds() &&
-  UNUSUAL.every((name) => payload[name] === undefined || payload[name] === false);
+  Object.keys(payload).every((name) => UNDERSTOOD.has(name) || isEmpty(payload[name]));
 
 /** An application alone, or an active user who granted it. */
 function hasOwner({ model, payload, account }: FoundModel): boolean {
@@ -150,13 +147,9 @@ async function readSmallForm(req: IncomingMessage): Promise<Readonly<Record<stri
   return repeated(form) === undefined ? form : undefined;
 }
 
-const BASIC = /^Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/i;
-/** An id and a secret that mean the same whether they are read as form-encoded or not (RFC 6749 section 2.3.1). */
-const PLAIN = /^([\w.~-]+):([\w.~-]+)$/;
-
-function basicCredentials(authorization = ''): { readonly id: string; readonly secret: string } | undefined {
-  const [, encoded] = BASIC.exec(authorization) ?? [];
-  const [, id, secret] = (encoded !== undefined && PLAIN.exec(Buffer.from(encoded, 'base64').toString('utf8'))) || [];
+/** An ID and a secret that mean the same whether they are read as form-encoded or not (RFC 6749 section 2.3.1). */
+function plainCredentials(authorization: string | undefined): { readonly id: string; readonly secret: string } | undefined {
+  const [, id, secret] = /^([\w.~-]+):([\w.~-]+)$/.exec(basicCredentials(authorization) ?? '') ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 

@@ -9,6 +9,7 @@ import type { ServerState } from '../storage/server-state.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { sayWhenToComeAgain } from './errors.ts';
+import { PROGRAM_HEADERS } from './json-response.ts';
 
 /** RFC 7235 quoted-string: what could end it early is left out. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
@@ -62,7 +63,7 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
 
 /** Brings the answer of a program endpoint into the promised form. */
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
-  ctx.set('Cache-Control', 'no-store');
+  ctx.set('Cache-Control', PROGRAM_HEADERS['Cache-Control']);
   // RFC 6749 section 5.1; HTTP needs it no more.
   if (ctx.path === ROUTES.token) ctx.set('Pragma', 'no-cache');
   // Some refusals oidc-provider has answered itself.
@@ -88,7 +89,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   } else if (answer.error === 'invalid_client' && ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
     ctx.set('WWW-Authenticate', `Basic realm=${quoted(ctx.oidc.issuer)}, error="invalid_client"`);
   }
-  ctx.set('Content-Type', 'application/json;charset=UTF-8');
+  ctx.set(PROGRAM_HEADERS);
 }
 
 /** oidc-provider says invalid_request where RFC 6749 section 5.2 says unauthorized_client. */

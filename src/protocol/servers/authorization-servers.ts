@@ -2,6 +2,7 @@
  * The authorization servers of the service: found by path, built when first asked for, rebuilt on every change, the least recently used
  * dropped. A change reaches this process at once and the others by notification; a time limit covers a lost notification.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { loadServer } from '../../features/authorization-servers/authorization-servers.service.ts';
@@ -16,6 +17,7 @@ import { findServerRevisions } from '../storage/server-revisions.store.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA, withoutAlias } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
+import { sendJson } from './json-response.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 
 /** The part of its time in the cache after which a server in use is asked about together with another, whose time has come. */
@@ -225,8 +227,7 @@ export class AuthorizationServers {
 /** A program gets JSON; everyone else the page for unknown addresses. @returns whether it was answered */
 function refuseProgram(res: ServerResponse, path: string): boolean {
   if (!isProgramEndpoint(path)) return false;
-  res.writeHead(404, { 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
-  res.end(JSON.stringify({ error: 'invalid_request', error_description: 'there is no such authorization server' }));
+  sendJson(res, 404, { error: 'invalid_request', error_description: 'there is no such authorization server' });
   return true;
 }
 
@@ -241,6 +242,6 @@ function tellMethods(res: ServerResponse, methods: readonly string[]): void {
 
 /** RFC 9110 section 15.5.6. */
 function refuseMethod(res: ServerResponse, methods: readonly string[]): void {
-  res.writeHead(405, { Allow: methods.join(', '), 'Content-Type': 'application/json;charset=UTF-8', 'Cache-Control': 'no-store' });
-  res.end(JSON.stringify({ error: 'invalid_request', error_description: 'the endpoint does not take this method' }));
+  const body = { error: 'invalid_request', error_description: 'the endpoint does not take this method' };
+  sendJson(res, 405, body, { Allow: methods.join(', ') });
 }

@@ -1,6 +1,7 @@
 /**
  * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. Every setting unlike the library's default stands in deviations.ts with its reason.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
@@ -8,6 +9,7 @@ import { issuerOf } from '../../features/authorization-servers/server-id.policy.
 import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
 import { USER_CLAIMS } from '../../features/claims/claims.policy.ts';
 import { announcedClaims } from '../../features/claims/custom-claims.policy.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
@@ -19,7 +21,7 @@ import { checkIdp, checkIdpScope, checkNonce, checkState } from '../authorize/pa
 import { promptRules } from '../authorize/prompts.ts';
 import { asRequested } from '../authorize/request.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
-import { checkScope, words } from '../authorize/scope.ts';
+import { checkScope } from '../authorize/scope.ts';
 import { signInBySessionToken } from '../authorize/session-token.ts';
 import { checkAssertion } from '../client-authentication/client-authentication.ts';
 import { mayIntrospect } from '../introspection/introspection.ts';
@@ -35,7 +37,7 @@ import { ServerState } from '../storage/server-state.ts';
 import { SessionAdapter } from '../storage/session-adapter.ts';
 import { accessRules, clientCredentialsScope } from '../token/access.ts';
 import { accessTokenFormat } from '../token/access-token-format.ts';
-import { claimsByScope, findAccount, userinfoJudge } from '../token/account.ts';
+import { claimsByScope, findAccount } from '../token/account.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
@@ -96,7 +98,6 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   );
   const announced = announcedClaims(parts.claims);
   const accounts = findAccount(directory.user, claims);
-  const judgeAtUserinfo = userinfoJudge(server);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server, access, signIn);
   const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
@@ -107,7 +108,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'ReplayDetection') return new ReplayAdapter(state);
       if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
-      if (isStored(name)) return new ModelAdapter(name, state, judgeAtUserinfo);
+      if (isStored(name)) return new ModelAdapter(name, state);
       throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
     },
     fetch: deps.outbound as unknown as NonNullable<Configuration['fetch']>,
@@ -197,7 +198,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       // A scope that was deleted since is granted no more.
       if (token.kind === 'AccessToken')
         token.scope =
-          words(token.scope)
+          spaceSeparated(token.scope)
             .filter((name) => scopeNames.has(name))
             .join(' ') || undefined;
       await access.judgeToken(token);
@@ -220,9 +221,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
-  provider.use(requestPipeline({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, ...deps }));
   const { wrongSecrets } = deps;
   const userinfoClaims = [...USER_CLAIMS, ...announced];
+  provider.use(requestPipeline({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, userinfoClaims, ...deps }));
   const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets };
   return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
 }

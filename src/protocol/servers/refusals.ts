@@ -1,10 +1,11 @@
 /** What the authorization server refuses to a user who has signed in, or to an application that has proved itself, is noted in the audit log with what decided. */
+
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
 import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../../features/policies/decisions.policy.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
-import { words } from '../authorize/scope.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { ProviderParts } from './dependencies.ts';
@@ -42,7 +43,7 @@ export interface Refusals {
 
 /** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
 export function grantTypesOf(responseType: unknown): AccessGrantType[] {
-  const types = words(responseType);
+  const types = spaceSeparated(responseType);
   return [
     ...(types.includes('code') ? ['authorization_code' as const] : []),
     ...(types.some((type) => type !== 'code') ? ['implicit' as const] : []),
@@ -74,7 +75,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       if (client === undefined) return;
       const userId = session?.accountId ?? account?.accountId;
       const grantType = grantTypesOf(params?.response_type)[0] ?? 'authorization_code';
-      await note(ctx, { clientId: client.clientId, userId, grantType, scopes: words(params?.scope) }, why);
+      await note(ctx, { clientId: client.clientId, userId, grantType, scopes: spaceSeparated(params?.scope) }, why);
     },
   };
 }

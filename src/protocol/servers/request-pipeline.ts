@@ -15,11 +15,12 @@ import { errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-
 import { answerLogout } from '../logout/logout.ts';
 import type { Directory } from '../storage/directory.ts';
 import { SessionEnded } from '../storage/protocol-writes.store.ts';
-import { beginRequest, throwNoted } from '../storage/request-state.ts';
+import { beginRequest, requestStateOf, throwNoted } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
 import { clientInHeader, clientInQuery, handOver, prepareBearer, prepareTokenForm } from '../token/presented-token.ts';
 import type { ServerClaims } from '../token/server-claims.ts';
+import { completeUserinfo, userinfoRule } from '../userinfo/userinfo.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
 import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
@@ -40,6 +41,8 @@ export interface PipelineParts extends ProviderParts {
   readonly directory: Directory;
   readonly format: AccessTokenFormat;
   readonly claims: ServerClaims;
+  /** Names of the claims that userinfo may return, in the order of the response. */
+  readonly userinfoClaims: readonly string[];
 }
 
 type Next = () => Promise<void>;
@@ -59,7 +62,8 @@ const told = (failure: unknown): unknown => (isUnavailable(failure) ? new Tempor
 
 /** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
 function programEndpoint(parts: PipelineParts) {
-  const { state, directory, format, claims, log, database, wrongSecrets } = parts;
+  const { provider, server, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets } = parts;
+  const bearerRule = userinfoRule(server, (id) => provider.Client.find(id));
 
   /** @returns the presented token when it may be an ID token */
   async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
@@ -67,7 +71,10 @@ function programEndpoint(parts: PipelineParts) {
     ctx.req.headers.accept = 'application/json';
     if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) await refuseRepeated(ctx);
     if (ctx.path !== ROUTES.userinfo) prepareBasic(ctx);
-    if (ctx.path === ROUTES.userinfo) await prepareBearer(ctx, format);
+    if (ctx.path === ROUTES.userinfo) {
+      Object.assign(requestStateOf(ctx) ?? {}, { bearerRule });
+      await prepareBearer(ctx, format);
+    }
     // oidc-provider would read it piece by piece, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
@@ -86,6 +93,7 @@ function programEndpoint(parts: PipelineParts) {
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
         await completeIntrospection(ctx, presented, { format, findUser: directory.user, claimsOf: claims.ofAccessToken });
       }
+      if (ctx.path === ROUTES.userinfo && ctx.status === 200) await completeUserinfo(ctx, userinfoClaims, claims);
       await commitWrites(ctx, state);
     } catch (failure) {
       const error = told(failure);

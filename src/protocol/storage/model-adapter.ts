@@ -7,7 +7,6 @@
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { type AdapterPayload, Provider } from '../library/oidc-provider.ts';
 import { freshDeviceId } from '../servers/device.ts';
-import { type JudgeAtUserinfo, scopeAtUserinfo } from '../token/account.ts';
 import { NoAdapter } from './no-adapter.ts';
 import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from './protocol-state.store.ts';
 import { hasUnusedSuccessor } from './refresh-leeway.store.ts';
@@ -29,7 +28,6 @@ export class ModelAdapter extends NoAdapter {
   constructor(
     readonly model: ModelName,
     readonly server: ServerState,
-    readonly judgeAtUserinfo?: JudgeAtUserinfo,
   ) {
     super();
   }
@@ -66,10 +64,10 @@ export class ModelAdapter extends NoAdapter {
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);
     const found = await pending;
-    if (found !== undefined && BEARERS.has(found.model) && this.#isAtUserinfo) await this.judgeAtUserinfo?.(found);
+    const shown = found !== undefined && BEARERS.has(found.model) ? await request?.bearerRule?.(found) : undefined;
     if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);
-    return this.#present(id, found, await this.#isConsumed(key, found));
+    return Object.assign(this.#present(id, found, await this.#isConsumed(key, found)), shown);
   }
 
   /** A refresh token that was used counts as consumed once its leeway is over, or its successor was used or revoked. */
@@ -103,10 +101,6 @@ export class ModelAdapter extends NoAdapter {
     return { deviceId: request.deviceId };
   }
 
-  get #isAtUserinfo(): boolean {
-    return this.model === 'AccessToken' && Provider.ctx?.oidc.route === 'userinfo';
-  }
-
   #key(id: string): StoredKey {
     return { model: this.model, id: rowKey(id), serverKey: this.server.key };
   }
@@ -119,7 +113,6 @@ export class ModelAdapter extends NoAdapter {
 
   #present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
-    if (this.#isAtUserinfo) payload.scope = scopeAtUserinfo(payload.scope ?? '');
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
     if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
     return payload;

@@ -53,7 +53,11 @@ export interface DerivedGrant {
   readonly exp: number;
 }
 
+/** An endpoint's own rule for the bearer token that it reads. @returns the scope that oidc-provider is to see @throws when the token is refused */
+export type BearerRule = (token: Pick<FoundModel, 'model' | 'payload'>) => Promise<{ readonly scope: string }>;
+
 export class RequestState {
+  bearerRule: BearerRule | undefined;
   readonly writes = new PendingWrites();
   readonly models = new Map<string, Promise<FoundModel | undefined>>();
   readonly accounts = new Map<string, Account>();

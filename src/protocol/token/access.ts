@@ -2,6 +2,7 @@
  * The server's access policies at work: an authorization request, and every access and refresh token before it is issued, is judged by
  * features/policies/access-policy.policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
  */
+
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import {
   type AccessGrantType,
@@ -13,8 +14,8 @@ import {
 import { keptSteps } from '../../features/policies/decisions.policy.ts';
 import { clientCredentialsScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
-import { words } from '../authorize/scope.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { grantTypesOf, type NoteDenial } from '../servers/refusals.ts';
@@ -42,16 +43,16 @@ export interface AccessRules {
 }
 
 const grantTypeOf = ({ kind, gty }: IssuedToken): AccessGrantType =>
-  kind === 'ClientCredentials' ? 'client_credentials' : (words(gty)[0] as AccessGrantType);
+  kind === 'ClientCredentials' ? 'client_credentials' : (spaceSeparated(gty)[0] as AccessGrantType);
 
 /** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
 const judgedScopes = (token: IssuedToken): string[] => [
-  ...new Set([...words(scopeOf(token)), ...scopesOfClaims(Object.keys(token.claims?.id_token ?? {}))]),
+  ...new Set([...spaceSeparated(scopeOf(token)), ...scopesOfClaims(Object.keys(token.claims?.id_token ?? {}))]),
 ];
 
 /** A refresh that asks for less is judged by what it asks for: its refresh token keeps the whole scope, for another time. */
 function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
-  const isRefresh = kind === 'RefreshToken' && words(gty).includes('refresh_token');
+  const isRefresh = kind === 'RefreshToken' && spaceSeparated(gty).includes('refresh_token');
   return (isRefresh ? Provider.ctx?.oidc.params?.scope : undefined) ?? scope;
 }
 
@@ -108,7 +109,7 @@ export function accessRules(
     async judgeRequest(ctx) {
       const { client, account, params } = ctx.oidc;
       if (client === undefined || account === undefined) return;
-      const scopes = [...new Set([...words(params?.scope), ...scopesOfRequestedClaims(ctx)])];
+      const scopes = [...new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)])];
       for (const type of grantTypesOf(params?.response_type)) await decide(client.clientId, account.accountId, type, scopes);
     },
 
@@ -122,7 +123,7 @@ export function accessRules(
  * @throws {errors.InvalidScope} unknown, about a user, or in need of a user's consent
  */
 export function clientCredentialsScope(requested: unknown, scopes: readonly Scope[]): string {
-  const { granted, refused } = clientCredentialsScopes(words(requested), scopes);
+  const { granted, refused } = clientCredentialsScopes(spaceSeparated(requested), scopes);
   if (refused.length > 0) {
     throw new errors.InvalidScope('a requested scope is unknown or cannot be granted to an application by itself', refused.join(' '));
   }

@@ -3,13 +3,12 @@
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
 
-import type { Profile } from '../../features/applications/application-settings.policy.ts';
 import { idTokenClaims, USER_CLAIMS, userClaims } from '../../features/claims/claims.policy.ts';
-import { opensUserinfo, USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
-import { words } from '../authorize/scope.ts';
-import { type Configuration, errors, Provider } from '../library/oidc-provider.ts';
-import { clientSettings, effectiveProfile } from '../servers/client-settings.ts';
-import type { Account, FoundModel } from '../storage/protocol-state.store.ts';
+import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import type { Configuration } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { Account } from '../storage/protocol-state.store.ts';
 import { currentRequest } from '../storage/request-state.ts';
 import type { ServerClaims } from './server-claims.ts';
 
@@ -22,28 +21,6 @@ export const claimsByScope = (own: readonly string[]): Record<string, string[]> 
   // How and when the user was authenticated goes into every ID token, not only where it was asked for.
   openid: [...USER_CLAIMS, ...own, 'auth_time', 'amr', 'acr'],
 });
-
-/** oidc-provider demands openid at userinfo; the service judges the token itself (userinfoJudge). */
-export const scopeAtUserinfo = (scope: string): string => (words(scope).includes('openid') ? scope : `openid ${scope}`.trim());
-
-export type JudgeAtUserinfo = (token: Pick<FoundModel, 'model' | 'payload'>) => Promise<void>;
-
-/** @returns what throws InsufficientScope (RFC 6750 section 3.1) for a good token that opens no userinfo: it has no user, or none of the scopes */
-export const userinfoJudge =
-  (server: { readonly profile: Profile }): JudgeAtUserinfo =>
-  async ({ model, payload }) => {
-    const client = await Provider.ctx?.oidc.provider.Client.find(String(payload.clientId));
-    if (client === undefined) return;
-    const profile = effectiveProfile(client, server);
-    if (model === 'AccessToken' && opensUserinfo(profile, new Set(words(payload.scope)))) return;
-    const helpful = profile === 'openid' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
-    const names = `${helpful.slice(0, -1).join(', ')} or ${helpful.at(-1)}`;
-    const description =
-      model === 'AccessToken'
-        ? `the access token needs one of the scopes ${names}`
-        : `the access token belongs to no user; userinfo needs one that a user granted, with the scope ${names}`;
-    throw new errors.InsufficientScope(description, helpful.join(' '));
-  };
 
 /** A user who may sign in and hold tokens. */
 export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
@@ -67,7 +44,7 @@ export function findAccount(
           return { ...(await own.forUserinfo(account, all, scope)), sub: account.id };
         const chosen = clientSettings(ctx.oidc.client).idTokenClaims;
         const requested = Object.keys(asked);
-        const held = idTokenClaims(chosen, scope.split(' '), requested);
+        const held = idTokenClaims(chosen, spaceSeparated(scope), requested);
         const standard = Object.fromEntries(Object.entries(all).filter(([name]) => held.includes(name)));
         return { ...(await own.forIdToken(ctx, account, standard, scope, chosen, requested)), sub: account.id };
       },

@@ -5,11 +5,11 @@
 
 import { passwordScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { ONE_FACTOR } from '../../features/second-factors/second-factor.policy.ts';
 import { TooManyFailures } from '../../features/sign-in/failure-limits.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
-import { words } from '../authorize/scope.ts';
 import { type Configuration, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
@@ -33,13 +33,13 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
     const { client, params } = ctx.oidc;
     if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
     const settings = clientSettings(client);
-    const scope = grantedScopes(words(params.scope), parts.scopes, {
+    const scope = grantedScopes(spaceSeparated(params.scope), parts.scopes, {
       ...settings,
       refreshable: client.grantTypeAllowed('refresh_token'),
     }).join(' ');
     const user = await signIn(ctx, parts);
     const { id, authenticatedAt } = user;
-    const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: words(scope) } as const;
+    const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: spaceSeparated(scope) } as const;
     if (settings.assignment === 'ASSIGNED' && !(await parts.isAssigned(client.clientId, id))) {
       await parts.denied({ kind: 'not-assigned', ...judged });
       throw new errors.AccessDenied('the application is not assigned to the user');
@@ -110,7 +110,7 @@ async function issueTokens(
   const account = await findAccount(ctx, accountId);
   if (client === undefined || account === undefined) throw new errors.InvalidGrant('the user may not sign in any more');
   ctx.oidc.entity('Account', account);
-  const scopes = new Set(words(scope));
+  const scopes = new Set(spaceSeparated(scope));
   const grant = new provider.Grant({ accountId, clientId: client.clientId });
   grant.addOIDCScope(scope);
   const grantId = await grant.save();

@@ -4,6 +4,7 @@
  */
 import { parse } from 'node:querystring';
 import type { Context } from 'koa';
+import { basicCredentials, bearerToken } from '../servers/credentials.ts';
 import { readProtocolForm } from '../servers/form.ts';
 import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
@@ -19,9 +20,8 @@ export const clientInQuery = ({ headers, query }: Context): string | undefined =
 
 /** okta-auth-js signs out with `Basic` and the client_id alone, without a colon: a public client that names itself. */
 export function clientInHeader({ headers }: Context): string | undefined {
-  const [, encoded = ''] = /^basic (\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
-  return /^[\x21-\x39\x3b-\x7e]+$/.test(decoded) && Buffer.from(decoded).toString('base64') === encoded ? decoded : undefined;
+  const credentials = basicCredentials(headers.authorization) ?? '';
+  return /^[\x21-\x39\x3b-\x7e]+$/.test(credentials) ? credentials : undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function prepareBearer(ctx: Context, format: AccessTokenFormat): Pr
   const { authorization = '' } = ctx.headers;
   // Of another scheme, or with nothing behind it, the header brings no token (RFC 6750 section 3.1): 401, where oidc-provider says 400.
   if (!/^Bearer +\S/i.test(authorization)) delete ctx.req.headers.authorization;
-  const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1];
+  const bearer = bearerToken(authorization);
   if (bearer !== undefined) ctx.req.headers.authorization = `Bearer ${await format.handleOf(bearer)}`;
   if (ctx.method !== 'POST' || !ctx.is('application/x-www-form-urlencoded')) return;
   const body = await readProtocolForm(ctx);

@@ -15,7 +15,7 @@ import {
   type ServerClaim,
 } from '../../features/claims/custom-claims.policy.ts';
 import { idTokenContent, userinfoClaims } from '../../features/claims/token-claims.policy.ts';
-import { words } from '../authorize/scope.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { Account } from '../storage/protocol-state.store.ts';
 import { currentRequest } from '../storage/request-state.ts';
@@ -89,7 +89,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     if (!hasResourceClaims) return {};
     const account =
       accountId === undefined ? undefined : (known ?? currentRequest()?.accounts.get(accountId) ?? (await readAccount(accountId)));
-    return (await decide(account, { claimType: 'RESOURCE', scopes: words(scope) })).claims;
+    return (await decide(account, { claimType: 'RESOURCE', scopes: spaceSeparated(scope) })).claims;
   }
 
   return {
@@ -100,14 +100,14 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     },
 
     async forUserinfo(account, standard, scope) {
-      return userinfoClaims(standard, await decide(account, { claimType: 'IDENTITY', scopes: words(scope) }));
+      return userinfoClaims(standard, await decide(account, { claimType: 'IDENTITY', scopes: spaceSeparated(scope) }));
     },
 
     async forIdToken({ oidc }, account, standard, scope, chosen, requested) {
       const { client, entities, params, issuer } = oidc;
       // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
       const besideAccessToken = params?.response_type !== 'id_token';
-      const own = await decide(account, { claimType: 'IDENTITY', scopes: words(scope), besideAccessToken, chosen, requested });
+      const own = await decide(account, { claimType: 'IDENTITY', scopes: spaceSeparated(scope), besideAccessToken, chosen, requested });
       const nonce = entities.AuthorizationCode?.nonce ?? entities.RefreshToken?.nonce ?? params?.nonce;
       const content = idTokenContent(standard, own, { iss: issuer, aud: client?.clientId, nonce }, PROTOCOL_CLAIMS);
       return told(content, 'ID token', client?.clientId);

@@ -129,6 +129,24 @@ test('everything else goes the way of the library', async (t) => {
   }
 });
 
+test('a token with a field that the short way does not know goes the way of the library (RFC 9449 section 6.2)', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const client = await createClient(service);
+  const { access_token: token } = (await tokensFor(service, new UserAgent(service.baseUrl), user, client)).body;
+  const calls = libraryCalls(t);
+  const ask = async () => {
+    await post(service, 'built-in', 'introspect', client, { token });
+    await fetch(`${service.issuer('built-in')}/userinfo`, { headers: { authorization: `Bearer ${token}` } });
+    return calls();
+  };
+  assert.equal(await ask(), 0);
+  await onServer(service.database.url, (sql) =>
+    sql.query(`UPDATE oidc_payload SET payload = payload || '{"boundTo":"a key"}' WHERE model = 3`),
+  );
+  assert.equal(await ask(), 2);
+});
+
 test('who was deactivated, and what was deleted, is gone for the short way too', async (t) => {
   const service = await startService(t);
   const user = await service.createUser();

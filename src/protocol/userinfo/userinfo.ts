@@ -1,0 +1,60 @@
+/**
+ * Userinfo (OpenID Connect Core 1.0 section 5.3).
+ * 1. The access token is read from the header or the form (presented-token.ts) and looked up once, with its user.
+ * 2. `userinfoRule` decides whether the token opens the endpoint: not every one needs the scope `openid` here.
+ * 3. `userinfoResponse` builds the response, whichever way the request took.
+ */
+import type { Profile } from '../../features/applications/application-settings.policy.ts';
+import { userClaims } from '../../features/claims/claims.policy.ts';
+import { opensUserinfo, USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { effectiveProfile } from '../servers/client-settings.ts';
+import type { Account, FoundModel } from '../storage/protocol-state.store.ts';
+import { type BearerRule, requestStateOf } from '../storage/request-state.ts';
+import type { ServerClaims } from '../token/server-claims.ts';
+
+/** @param server its profile holds for clients without one of their own */
+export const mayReadUserinfo = (
+  { model, payload }: Pick<FoundModel, 'model' | 'payload'>,
+  client: Client,
+  server: { readonly profile: Profile },
+): boolean => model === 'AccessToken' && opensUserinfo(effectiveProfile(client, server), new Set(spaceSeparated(payload.scope)));
+
+/**
+ * The rule for a bearer token at userinfo, applied when oidc-provider reads the token. The library then demands `openid`, which a token that
+ * passed the rule need not have.
+ * @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has no user, or none of the scopes
+ */
+export const userinfoRule =
+  (server: { readonly profile: Profile }, findClient: (id: string) => Promise<Client | undefined>): BearerRule =>
+  async ({ model, payload }) => {
+    const scopes = spaceSeparated(payload.scope);
+    const shown = { scope: scopes.includes('openid') ? scopes.join(' ') : ['openid', ...scopes].join(' ') };
+    const client = await findClient(String(payload.clientId));
+    if (client === undefined || mayReadUserinfo({ model, payload }, client, server)) return shown;
+    const helpful = effectiveProfile(client, server) === 'openid' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
+    const names = `${helpful.slice(0, -1).join(', ')} or ${helpful.at(-1)}`;
+    const description =
+      model === 'AccessToken'
+        ? `the access token needs one of the scopes ${names}`
+        : `the access token belongs to no user; userinfo needs one that a user granted, with the scope ${names}`;
+    throw new errors.InsufficientScope(description, helpful.join(' '));
+  };
+
+/**
+ * @param scope granted to the token
+ * @param names of all claims that the server may return, in the order of the response
+ */
+export async function userinfoResponse(account: Account, scope: unknown, names: readonly string[], claims: ServerClaims): Promise<object> {
+  const values = await claims.forUserinfo(account, userClaims(account), spaceSeparated(scope).join(' '));
+  return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
+}
+
+/** Replaces oidc-provider's response, once it has accepted the token. */
+export async function completeUserinfo(ctx: KoaContextWithOIDC, names: readonly string[], claims: ServerClaims): Promise<void> {
+  const token = ctx.oidc.entities.AccessToken;
+  const account = token === undefined ? undefined : requestStateOf(ctx)?.accounts.get(token.accountId);
+  if (token !== undefined && account !== undefined)
+    ctx.body = await userinfoResponse(account, ctx.oidc.params?.scope ?? token.scope, names, claims);
+}
