@@ -1,4 +1,4 @@
-/** Numbers that hold where nothing else is configured; each is a decision of the README, "Decisions". Seconds. */
+/** Numbers that hold where nothing else is configured; each is a decision (docs/decisions). Seconds. */
 export const LIFETIMES = {
   /** Fixed: RFC 6749 section 4.1.2 recommends at most ten minutes, the service promises 300 seconds. */
   authorizationCode: 300,

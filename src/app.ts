@@ -36,6 +36,7 @@ import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
 import { isUnavailable } from './platform/database/database-failures.ts';
 import type { Services } from './platform/database/dependencies.ts';
+import { documentation } from './platform/http/documentation.ts';
 import { health } from './platform/http/health.ts';
 import { createOutbound } from './platform/http/outbound.ts';
 import { clientAddress, logRefusal, observeRequests, requestId } from './platform/http/requests.ts';
@@ -168,6 +169,7 @@ export function createApp(services: Services): App {
   );
   koa.use(securityHeaders(config));
   koa.use(publicFiles);
+  koa.use(documentation());
   koa.use(generatedStylesheets(writeBrandStylesheet));
   koa.use(managementApi(services, { pages, sessions }));
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));

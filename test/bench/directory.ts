@@ -73,7 +73,7 @@ async function measure({ base, apiToken }: GatehouseProcess, call: string, path:
   return { call, p50: at(0.5), p99: at(0.99), bytes };
 }
 
-/** As a table of Markdown, which the README can take as it is. */
+/** As a table of Markdown, as docs/performance takes it. */
 function table(rows: readonly Row[], loadBefore: number): string {
   const cells = rows.map(({ call, p50, p99, bytes }) => [call, p50.toFixed(1), p99.toFixed(1), (bytes / 1024).toFixed(1)]);
   return [

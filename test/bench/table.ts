@@ -1,4 +1,4 @@
-/** A report as tables of Markdown, which the README can take as they are. */
+/** A report as tables of Markdown, as docs/performance takes them. */
 import { MEMORY, P99_AT_HALF, verdict } from './goals.ts';
 import type { Report, Row } from './report.ts';
 

@@ -1,4 +1,4 @@
-/** The environment as the README documents it: what each variable accepts, what it refuses, and that no mistake hides another. */
+/** The environment as docs/reference/environment.md documents it: what each variable accepts, what it refuses, and that no mistake hides another. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

@@ -78,7 +78,7 @@ async function slowClients(t: TestContext, { baseUrl }: RunningService): Promise
   );
 }
 
-/** Begins a body, and sends nothing more. It is given a minute (README, "When something fails"), where a head is given ten seconds. @returns whether it still is */
+/** Begins a body, and sends nothing more. It is given a minute (docs/reference/failures.md), where a head is given ten seconds. @returns whether it still is */
 async function slowBody(t: TestContext, { baseUrl }: RunningService): Promise<{ isOpen(): boolean; destroy(): void }> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);

@@ -17,7 +17,7 @@ import { openDoor } from './door.ts';
 const CONNECTIONS = 40;
 /** Connections of a process of the service. */
 const POOL_SIZE = 10;
-/** Seconds in which every request is answered (README, "When something fails"), whatever the database does, and where it hangs. */
+/** Seconds in which every request is answered (docs/reference/failures.md), whatever the database does, and where it hangs. */
 const LIMIT = 30;
 const LIMIT_OF_SILENCE = 12;
 /** Seconds that a busy machine adds: at least these, and so many times what it takes in the same run to answer when all is well. */

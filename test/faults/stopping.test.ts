@@ -83,7 +83,7 @@ test('SIGTERM under load: every request that was begun is answered, connections 
       if (outcome.failure !== undefined) return agent.destroy();
     }
   });
-  // Of one that takes longer than the README promises the code would be 1 (src/cli/lifecycle.ts).
+  // Of one that takes longer than docs/reference/failures.md promises the code would be 1 (src/cli/lifecycle.ts).
   assert.equal(await service.ended, 0);
   await Promise.all(callers);
 

@@ -1,4 +1,4 @@
-/** Backup and restore rehearsed (README, "Backup and restore"): of the embedded database beside the running service, and of a PostgreSQL server by its own tools. */
+/** Backup and restore rehearsed (docs/how-to/back-up-and-restore.md): of the embedded database beside the running service, and of a PostgreSQL server by its own tools. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What is delivered (README, "Delivery"): the image's description, the systemd unit, licences, release notes; and nothing of it that is needed for tests alone. */
+/** What is delivered (docs/how-to/deploy.md): the image's description, the systemd unit, licences, release notes; and nothing of it that is needed for tests alone. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

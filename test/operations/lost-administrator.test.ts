@@ -1,4 +1,4 @@
-/** Nobody gets in any more: a command on the machine makes an administrator (README, "Lost administrator"). */
+/** Nobody gets in any more: a command on the machine makes an administrator (docs/how-to/recover-an-administrator.md). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';

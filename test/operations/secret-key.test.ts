@@ -1,4 +1,4 @@
-/** SECRET_KEY is changed while the service lives (README, "Changing SECRET_KEY"): with both keys nothing is lost, after `gatehouse reseal` the new one is enough, and a wrong one is told in plain words. */
+/** SECRET_KEY is changed while the service lives (docs/how-to/rotate-the-secret-key.md): with both keys nothing is lost, after `gatehouse reseal` the new one is enough, and a wrong one is told in plain words. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';

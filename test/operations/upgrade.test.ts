@@ -1,4 +1,4 @@
-/** Upgrade (README, "Upgrade"): from the first schema with data of its time to today's, by the service's own start; and processes of before run on beside it. */
+/** Upgrade (docs/how-to/upgrade.md): from the first schema with data of its time to today's, by the service's own start; and processes of before run on beside it. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';

@@ -80,7 +80,7 @@ const facts: fc.Arbitrary<AccessFacts> = of({
 const SERVER = { accessTokenSeconds: 3600, refreshTokenSeconds: 86_400, refreshTokenWindowSeconds: 7200 };
 const decide = (given: readonly AccessPolicy[], asked: AccessFacts) => decideAccess(given, asked, SERVER);
 
-/** The README's words, told anew: the first policy that names the client, in it the first rule whose every condition holds. */
+/** The rule in other words: the first policy that names the client, in it the first rule whose every condition holds. */
 function allowedBy(given: readonly AccessPolicy[], { clientId: client, user, grantType: type, scopes }: AccessFacts): string | undefined {
   const first = given.find(({ clients }) => clients.some((one) => one === client || one === 'ALL_CLIENTS'));
   return first?.rules.find(({ conditions: { people, grantTypes, scopes: allowed } }) => {

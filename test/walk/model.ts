@@ -1,6 +1,6 @@
 /**
  * What must be active, after whatever happened: a model of sessions, consents, codes and tokens, written from the specification ("States and transitions"),
- * decisions.md, the README's decisions and RFC 6749, 7009, 7662 and 9700, not from the code. Pure; times in seconds.
+ * docs/specification, docs/decisions and RFC 6749, 7009, 7662 and 9700, not from the code. Pure; times in seconds.
  */
 import type { App, AuthorizationRequest, Code, Family, Refusal, Server, Session, Token, User } from './things.ts';
 

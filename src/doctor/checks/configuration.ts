@@ -7,7 +7,7 @@ import { type CheckContext, ownConfig, read } from './check-context.ts';
 export const configurationChecks: readonly Rule<CheckContext>[] = section('Configuration', [
   {
     id: 'configuration.right',
-    sentence: 'The environment is right, in all that the README says of it.',
+    sentence: 'The environment is right, in all that docs/reference/environment.md says.',
     async run({ problems }) {
       must(problems.length === 0, problems.join('; '));
     },

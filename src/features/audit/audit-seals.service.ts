@@ -1,5 +1,5 @@
 /**
- * Seals the audit log in batches, each bound to the one before by its hash and signed (what a verification proves stands in the README), takes the data
+ * Seals the audit log in batches, each bound to the one before by its hash and signed (docs/how-to/operate.md, "Audit log"), takes the data
  * of deleted users out of it and removes what was kept long enough: one at a time among all processes, behind the requests.
  */
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * Who is asked for consent, and for what: the table of the README ("Consent"), as a pure decision that also tells the row that decided.
+ * Who is asked for consent, and for what: the table of docs/specification/identity-service.md, as a pure decision that also tells the row that decided.
  * OpenID Connect Core 1.0 section 3.1.2.4; the settings are those of the application and of each scope.
  */
 export type ConsentMethod = 'TRUSTED' | 'REQUIRED';

@@ -115,7 +115,7 @@ const page: ConsolePage = {
     const state: Part = { kind: 'facts', title: 'How it fares', facts: stateFacts(await readMailState(services)) };
     return detailPage({
       title: 'Mail',
-      lead: 'Where mail to people goes. It is configured by the environment of the service (README, “Configuration”).',
+      lead: 'Where mail to people goes. Set SMTP_URL and MAIL_FROM in the environment of the service.',
       crumbs: CRUMBS.slice(0, 1),
       actions: [
         ...(way === 'inbox' ? [{ label: 'Open the dev inbox', href: INBOX }] : []),

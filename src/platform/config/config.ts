@@ -1,6 +1,6 @@
 /**
  * The environment, parsed once: the only reader of `process.env`. Every mistake is reported together, in plain words,
- * so that an operator corrects them in one go. What each variable means stands in the README, "Configuration".
+ * so that an operator corrects them in one go. What each variable means: docs/reference/environment.md.
  */
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -85,6 +85,9 @@ const environment = z.object({
   MAIL_FROM: z.string().regex(MAIL_FROM, 'must be an e-mail address, or a name and an address: Example <id@example.com>').optional(),
   PLAYGROUND: toggle.optional(),
 });
+
+/** Names of all variables, for the documentation's test. */
+export const ENVIRONMENT_VARIABLES = Object.keys(environment.shape);
 
 /** Everything the service may be told from outside, parsed and frozen. */
 export interface Config {

@@ -74,6 +74,23 @@ const contentSecurityPolicy = ({ formAction = [], images = [] }: PageSources): K
     },
   });
 
+/**
+ * The policy of the documentation pages. VitePress writes small scripts and styles into them and fetches the search index.
+ * @param scripts hashes of the page's own inline scripts, base64 of SHA-256 (CSP level 3, section 2.3.1)
+ */
+export const documentationPolicy = (scripts: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' ${scripts.map((hash) => `'sha256-${hash}'`).join(' ')}`.trim(),
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
 /** For every answer that is not an OAuth endpoint's; a page replaces the content security policy by its own. */
 export function securityHeaders(config: Config): Koa.Middleware {
   const common = commonHeaders(config);

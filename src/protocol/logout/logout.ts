@@ -1,5 +1,5 @@
 /**
- * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in the order of checks that the README lists: it ends the browser session on
+ * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in a fixed order of checks: it ends the browser session on
  * all servers and no token. Without a hint that names the session's user it asks first, so that no foreign page can sign a user out.
  */
 import { createHmac } from 'node:crypto';

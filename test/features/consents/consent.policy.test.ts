@@ -1,4 +1,4 @@
-/** The consent table, row by row (README, "Consent"). */
+/** The consent table, row by row (docs/explanation/consent.md). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConsentMethod, decideConsent, dependsOnRemembered } from '../../../src/features/consents/consent.policy.ts';

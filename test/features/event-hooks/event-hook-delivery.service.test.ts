@@ -1,4 +1,4 @@
-/** What event hooks are told, when, in which order, and what comes of receivers that are slow, broken or away, and of a crash (README, "Decisions"; Standard Webhooks 1.0). */
+/** What event hooks are told, when, in which order, and what comes of receivers that are slow, broken or away, and of a crash (docs/decisions; Standard Webhooks 1.0). */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** `user.session.start` and `lastLogin` tell of sign-ins that were done, whatever door is used (README, "Decisions": sign-in events). */
+/** `user.session.start` and `lastLogin` tell of sign-ins that were done, whatever door is used (docs/decisions). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf, authorizeUrl, createClient, post } from '../../protocol/servers/relying-party.ts';

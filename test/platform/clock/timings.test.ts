@@ -1,4 +1,4 @@
-/** What operators get is what the README promises, and what belongs together fits (tests have other waiting times: support/short-waits.ts). */
+/** What operators get is what docs/reference/failures.md promises, and what belongs together fits (tests have other waiting times: support/short-waits.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PRODUCTION } from '../../../src/platform/clock/timings.ts';
@@ -16,7 +16,7 @@ test('an audit event is sealed within ten seconds, the silence of a sealer that 
   assert.ok(PRODUCTION.sealPause + PRODUCTION.sealerSilence < 10_000);
 });
 
-test('a database that hangs is told of after 5 to 10 seconds, on a page after 12 at most (README, "When something fails")', () => {
+test('a database that hangs is told of after 5 to 10 seconds, on a page after 12 at most (docs/reference/failures.md)', () => {
   const { databaseConnection, databaseTurn, databaseStatement, databaseAnswer, databasePing, optional } = PRODUCTION;
   assert.deepEqual([databaseConnection, databaseTurn, databaseAnswer], [5000, 5000, 10_000]);
   assert.equal(databaseAnswer + 2 * optional, 12_000);

@@ -1,4 +1,4 @@
-/** How the end of a session reaches applications that are slow, broken or away, and across a crash (Back-Channel Logout 1.0 section 2.8; README, "Decisions"). */
+/** How the end of a session reaches applications that are slow, broken or away, and across a crash (Back-Channel Logout 1.0 section 2.8; docs/decisions). */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Sign-in events in the audit log, whatever door is used (README, "Decisions": which events there are, and that tokens have none). */
+/** Sign-in events in the audit log, whatever door is used (docs/decisions: which events there are, and that tokens have none). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serviceWithConsents } from '../../support/consents.ts';
