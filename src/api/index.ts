@@ -34,6 +34,7 @@ import { isUnavailable } from '../platform/database/database-failures.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import {
   ApiError,
+  errorHelp,
   errorObject,
   internal,
   methodNotAllowed,
@@ -180,7 +181,8 @@ function toApiError(error: unknown, ctx: Context, { log }: Services): ApiError {
 
 function answerError(ctx: Context, error: ApiError): void {
   const asProblem = ctx.accepts('application/json', 'application/problem+json') === 'application/problem+json';
-  ctx.set({ ...error.headers });
+  // RFC 8288: where the code is explained. The body's errorLink is the code itself, as Okta's clients expect.
+  ctx.set({ Link: `<${errorHelp(error.errorCode)}>; rel="help"`, ...error.headers });
   ctx.status = error.status;
   ctx.body = asProblem ? problemDetails(error, ctx.state.requestId) : errorObject(error, ctx.state.requestId);
   ctx.type = asProblem ? 'application/problem+json' : 'application/json';

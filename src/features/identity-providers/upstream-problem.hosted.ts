@@ -34,6 +34,9 @@ const STATUS: Readonly<Record<Problem, number>> = {
   over: 410,
 };
 
+/** All problems, for the documentation's test. */
+export const UPSTREAM_PROBLEMS = Object.keys(STATUS);
+
 const WORDS = {
   'sign-in': { title: 'upstream.title', back: 'upstream.another-way' },
   account: { title: 'connected.problem', back: 'connected.back' },

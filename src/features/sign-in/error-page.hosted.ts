@@ -4,6 +4,7 @@
  */
 import type Koa from 'koa';
 import { type ApplicationLink, webAddress } from '../../pages/hosted/page-models.ts';
+import { errorHelp } from '../../platform/errors/errors.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -52,6 +53,7 @@ export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFact
     heading,
     advice: language.text(messageKey('advice', facts)),
     code: facts.code,
+    help: errorHelp(facts.code),
     description: explanation(language, facts),
     application: home === undefined ? undefined : { label: facts.application?.label, home },
     startPage: facts.leadsHome === true || facts.code === 'not_found' || facts.code === 'verification_gone',

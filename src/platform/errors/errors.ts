@@ -85,6 +85,9 @@ export const wrongState = (why: string): ApiError =>
 export const rateLimited = (retryAfter: number): ApiError =>
   new ApiError('E0000047', 429, 'API call exceeded rate limit due to too many requests', [], { 'Retry-After': String(retryAfter) });
 
+/** @returns the page of the documentation that explains an error code and says what to do */
+export const errorHelp = (code: string): string => `/docs/reference/errors#${encodeURIComponent(code)}`;
+
 /** The documented error object. @param errorId the request's id, under which the log tells the rest */
 export const errorObject = (error: ApiError, errorId: string) => ({
   errorCode: error.errorCode,
