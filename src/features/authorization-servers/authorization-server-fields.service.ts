@@ -1,6 +1,6 @@
 /** What the settings of authorization servers and of what belongs to them may be, whoever takes them in: the management API or the console. */
 import { z } from 'zod';
-import { isPrintable, shownText, text } from '../../platform/validation/text.ts';
+import { isPrintable, text } from '../../platform/validation/text.ts';
 import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';
 
 /** Minutes: a day. */
@@ -19,15 +19,6 @@ export const serverFields = {
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
   signingAlg: z.enum(['RS256', 'ES256']),
   rotationMode: z.enum(['AUTO', 'MANUAL']),
-};
-
-export const scopeFields = {
-  /** Judged by the service. */
-  name: z.string(),
-  displayName: shownText(),
-  description: shownText({ most: 1024 }),
-  consent: z.enum(['IMPLICIT', 'REQUIRED', 'FLEXIBLE']),
-  metadataPublish: z.enum(['NO_CLIENTS', 'ALL_CLIENTS']),
 };
 
 const claimText = z.string().max(10_000).refine(isPrintable, 'must not contain control characters');

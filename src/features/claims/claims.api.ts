@@ -1,6 +1,6 @@
 /** `authorizationServers/{id}/claims`, as Okta's Authorization Servers API shows them (its OAuth2Claim), with value types of the service's own. */
 import { z } from 'zod';
-import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { collection } from '../../api/collection.ts';
 import { idParams, links } from '../../api/fields.ts';
 import { claimFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import {
@@ -44,77 +44,40 @@ const claim = z.object({
   _links: links,
 });
 
-const claimParams = idParams.extend({ claimId: z.string().min(1) });
-const path = '/authorizationServers/:id/claims';
-
-export const authorizationServerClaims: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
-    path,
-    access: 'service',
-    summary: 'Create a claim of an authorization server',
-    params: idParams,
-    body: claimBody,
-    response: claim,
-    status: 201,
-    handler: async ({ services, params, body, request }) =>
-      present(await createServerClaim(services, params.id, settingsOf(body), request), params.id, services.config.baseUrl),
-  }),
-  listing({
-    path,
-    access: 'service',
-    summary: 'List the claims of an authorization server, oldest first',
-    params: idParams,
-    item: claim,
-    handler: async ({ services, params, query }) => {
-      const { items, next } = await listServerClaims(services, params.id, query);
-      return { items: items.map((found) => present(found, params.id, services.config.baseUrl)), next };
-    },
-  }),
-  endpoint({
-    method: 'GET',
-    path: `${path}/:claimId`,
-    access: 'service',
-    summary: 'Read a claim of an authorization server',
-    params: claimParams,
-    response: claim,
-    handler: async ({ services, params }) =>
-      present(await getServerClaim(services, params.id, params.claimId), params.id, services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'PUT',
-    path: `${path}/:claimId`,
-    access: 'service',
-    summary: 'Replace a claim of an authorization server',
-    params: claimParams,
-    body: claimBody,
-    response: claim,
-    handler: async ({ services, params, body, request }) =>
-      present(await updateServerClaim(services, params.id, params.claimId, settingsOf(body), request), params.id, services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: `${path}/:claimId`,
-    access: 'service',
-    summary: 'Delete a claim of an authorization server',
-    params: claimParams,
-    handler: async ({ services, params, request }) => {
-      await deleteServerClaim(services, params.id, params.claimId, request);
-      return undefined;
-    },
-  }),
-];
-
-const settingsOf = (body: z.output<typeof claimBody>): ClaimSettings => ({
-  name: body.name,
-  claimType: body.claimType,
-  valueType: body.valueType,
-  ...keptValue(body.value ?? ''),
-  scopes: [...new Set(body.conditions?.scopes)],
-  alwaysIncludeInToken: body.alwaysIncludeInToken ?? true,
-  groupFilterType: body.group_filter_type ?? null,
-  status: body.status ?? 'ACTIVE',
+export const authorizationServerClaims = collection({
+  path: '/authorizationServers/:id/claims',
+  params: idParams,
+  idParam: 'claimId',
+  access: 'service',
+  summaries: {
+    create: 'Create a claim of an authorization server',
+    list: 'List the claims of an authorization server, oldest first',
+    read: 'Read a claim of an authorization server',
+    replace: 'Replace a claim of an authorization server',
+    remove: 'Delete a claim of an authorization server',
+  },
+  body: claimBody,
+  response: claim,
+  create: ({ services, params, request }, body) => createServerClaim(services, params.id, settingsOf(body), request),
+  list: ({ services, params }, window) => listServerClaims(services, params.id, window),
+  read: ({ services, params }, id) => getServerClaim(services, params.id, id),
+  replace: ({ services, params, request }, id, body) => updateServerClaim(services, params.id, id, settingsOf(body), request),
+  remove: ({ services, params, request }, id) => deleteServerClaim(services, params.id, id, request),
+  present: (found, { services, params }) => present(found, params.id, services.config.baseUrl),
 });
+
+function settingsOf(body: z.output<typeof claimBody>): ClaimSettings {
+  return {
+    name: body.name,
+    claimType: body.claimType,
+    valueType: body.valueType,
+    ...keptValue(body.value ?? ''),
+    scopes: [...new Set(body.conditions?.scopes)],
+    alwaysIncludeInToken: body.alwaysIncludeInToken ?? true,
+    groupFilterType: body.group_filter_type ?? null,
+    status: body.status ?? 'ACTIVE',
+  };
+}
 
 const present = (
   { scopes, groupFilterType: filter, valueFormat, ...found }: ServerClaim,

@@ -1,5 +1,6 @@
 /** `groups`, as Okta's Groups API shows the groups that people make: every one is of its type `OKTA_GROUP`, the word that its SDKs read. And `users/{id}/groups`. */
 import { z } from 'zod';
+import { collection } from '../../api/collection.ts';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -34,56 +35,27 @@ const group = z.object({
 const memberParams = idParams.extend({ userId: z.string().min(1) });
 
 export const groupEndpoints: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/groups',
+    idParam: 'id',
     access: 'service',
-    summary: 'Create a group',
-    body: groupBody,
-    response: group,
-    handler: async ({ services, body, request }) => present(await createGroup(services, profileOf(body), request), services.config.baseUrl),
-  }),
-  listing({
-    path: '/groups',
-    access: 'service',
-    summary: 'List the groups, oldest first; q is what the name begins with, search and filter are expressions of RFC 7644',
+    status: 200,
+    summaries: {
+      create: 'Create a group',
+      list: 'List the groups, oldest first; q is what the name begins with, search and filter are expressions of RFC 7644',
+      read: 'Read a group',
+      replace: 'Replace the profile of a group',
+      remove: 'Delete a group, with its memberships and assignments',
+    },
     query: { q: text().optional(), search: z.string().optional(), filter: z.string().optional() },
-    item: group,
-    handler: async ({ services, query: { limit, after, ...search } }) => {
-      const { items, next } = await listGroups(services, search, { limit, after });
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
-    },
-  }),
-  endpoint({
-    method: 'GET',
-    path: '/groups/:id',
-    access: 'service',
-    summary: 'Read a group',
-    params: idParams,
-    response: group,
-    handler: async ({ services, params }) => present(await getGroup(services, params.id), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'PUT',
-    path: '/groups/:id',
-    access: 'service',
-    summary: 'Replace the profile of a group',
-    params: idParams,
     body: groupBody,
     response: group,
-    handler: async ({ services, params, body, request }) =>
-      present(await updateGroup(services, params.id, profileOf(body), request), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/groups/:id',
-    access: 'service',
-    summary: 'Delete a group, with its memberships and assignments',
-    params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteGroup(services, params.id, request);
-      return undefined;
-    },
+    create: ({ services, request }, body) => createGroup(services, profileOf(body), request),
+    list: ({ services }, { limit, after, ...search }) => listGroups(services, search, { limit, after }),
+    read: ({ services }, id) => getGroup(services, id),
+    replace: ({ services, request }, id, body) => updateGroup(services, id, profileOf(body), request),
+    remove: ({ services, request }, id) => deleteGroup(services, id, request),
+    present: (found, { services }) => present(found, services.config.baseUrl),
   }),
   listing({
     path: '/groups/:id/users',

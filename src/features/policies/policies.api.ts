@@ -1,6 +1,7 @@
 /** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in authorization-server-policy-rules.ts. */
 import { z } from 'zod';
-import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { collection } from '../../api/collection.ts';
+import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -76,63 +77,27 @@ const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
   });
 
 export const authorizationServerPolicies: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/authorizationServers/:id/policies',
-    access: 'service',
-    summary: 'Create an access policy; without a priority it is the last',
     params: idParams,
-    bodyLimit: LARGE_BODY,
-    body: policyBody,
-    response: policy,
-    status: 201,
-    handler: async ({ services, params, body, request }) =>
-      present(await createPolicy(services, params.id, inputOf(body), request), services.config.baseUrl),
-  }),
-  listing({
-    path: '/authorizationServers/:id/policies',
+    idParam: 'policyId',
     access: 'service',
-    summary:
-      'List the access policies of an authorization server in the order of their priority: the first that is for the application decides',
-    params: idParams,
-    item: policy,
-    handler: async ({ services, params, query }) =>
-      inPages(
-        (await listPolicies(services, params.id)).map((found) => present(found, services.config.baseUrl)),
-        query,
-      ),
-  }),
-  endpoint({
-    method: 'GET',
-    path: '/authorizationServers/:id/policies/:policyId',
-    access: 'service',
-    summary: 'Read an access policy',
-    params: policyParams,
-    response: policy,
-    handler: async ({ services, params }) => present(await getPolicy(services, params.id, params.policyId), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'PUT',
-    path: '/authorizationServers/:id/policies/:policyId',
-    access: 'service',
-    summary: 'Replace an access policy; its rules stay, and so do priority and status where they are not given',
-    params: policyParams,
-    bodyLimit: LARGE_BODY,
-    body: policyBody,
-    response: policy,
-    handler: async ({ services, params, body, request }) =>
-      present(await replacePolicy(services, params.id, params.policyId, inputOf(body), request), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/authorizationServers/:id/policies/:policyId',
-    access: 'service',
-    summary: 'Delete an access policy with its rules',
-    params: policyParams,
-    handler: async ({ services, params, request }) => {
-      await deletePolicy(services, params.id, params.policyId, request);
-      return undefined;
+    summaries: {
+      create: 'Create an access policy; without a priority it is the last',
+      list: 'List the access policies of an authorization server in the order of their priority: the first that is for the application decides',
+      read: 'Read an access policy',
+      replace: 'Replace an access policy; its rules stay, and so do priority and status where they are not given',
+      remove: 'Delete an access policy with its rules',
     },
+    bodyLimit: LARGE_BODY,
+    body: policyBody,
+    response: policy,
+    create: ({ services, params, request }, body) => createPolicy(services, params.id, inputOf(body), request),
+    list: async ({ services, params }, window) => inPages(await listPolicies(services, params.id), window),
+    read: ({ services, params }, id) => getPolicy(services, params.id, id),
+    replace: ({ services, params, request }, id, body) => replacePolicy(services, params.id, id, inputOf(body), request),
+    remove: ({ services, params, request }, id) => deletePolicy(services, params.id, id, request),
+    present: (found, { services }) => present(found, services.config.baseUrl),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

@@ -1,6 +1,7 @@
 /** `authorizationServers/{id}/policies/{policyId}/rules`, as Okta's Authorization Server Rules API shows them. */
 import { z } from 'zod';
-import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { collection } from '../../api/collection.ts';
+import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -73,63 +74,27 @@ const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
   });
 
 export const authorizationServerPolicyRules: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/authorizationServers/:id/policies/:policyId/rules',
-    access: 'service',
-    summary: 'Create a rule of an access policy; without a priority it is the last. An empty list of a condition fits nobody and nothing',
     params: policyParams,
-    bodyLimit: LARGE_BODY,
-    body: ruleBody,
-    response: rule,
-    status: 201,
-    handler: async ({ services, params, body, request }) =>
-      present(await createRule(services, policyOf(params), inputOf(body), request), params.id, services.config.baseUrl),
-  }),
-  listing({
-    path: '/authorizationServers/:id/policies/:policyId/rules',
+    idParam: 'ruleId',
     access: 'service',
-    summary: 'List the rules of an access policy in the order of their priority: the first that fits decides',
-    params: policyParams,
-    item: rule,
-    handler: async ({ services, params, query }) =>
-      inPages(
-        (await listRules(services, policyOf(params))).map((found) => present(found, params.id, services.config.baseUrl)),
-        query,
-      ),
-  }),
-  endpoint({
-    method: 'GET',
-    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
-    access: 'service',
-    summary: 'Read a rule of an access policy',
-    params: ruleParams,
-    response: rule,
-    handler: async ({ services, params }) =>
-      present(await getRule(services, policyOf(params), params.ruleId), params.id, services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'PUT',
-    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
-    access: 'service',
-    summary: 'Replace a rule of an access policy; priority and status stay where they are not given',
-    params: ruleParams,
-    bodyLimit: LARGE_BODY,
-    body: ruleBody,
-    response: rule,
-    handler: async ({ services, params, body, request }) =>
-      present(await updateRule(services, policyOf(params), params.ruleId, inputOf(body), request), params.id, services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
-    access: 'service',
-    summary: 'Delete a rule of an access policy',
-    params: ruleParams,
-    handler: async ({ services, params, request }) => {
-      await deleteRule(services, policyOf(params), params.ruleId, request);
-      return undefined;
+    summaries: {
+      create: 'Create a rule of an access policy; without a priority it is the last. An empty list of a condition fits nobody and nothing',
+      list: 'List the rules of an access policy in the order of their priority: the first that fits decides',
+      read: 'Read a rule of an access policy',
+      replace: 'Replace a rule of an access policy; priority and status stay where they are not given',
+      remove: 'Delete a rule of an access policy',
     },
+    bodyLimit: LARGE_BODY,
+    body: ruleBody,
+    response: rule,
+    create: ({ services, params, request }, body) => createRule(services, policyOf(params), inputOf(body), request),
+    list: async ({ services, params }, window) => inPages(await listRules(services, policyOf(params)), window),
+    read: ({ services, params }, id) => getRule(services, policyOf(params), id),
+    replace: ({ services, params, request }, id, body) => updateRule(services, policyOf(params), id, inputOf(body), request),
+    remove: ({ services, params, request }, id) => deleteRule(services, policyOf(params), id, request),
+    present: (found, { services, params }) => present(found, params.id, services.config.baseUrl),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

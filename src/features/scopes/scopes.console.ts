@@ -1,13 +1,11 @@
 /** The scopes of an authorization server (RFC 6749 section 3.3): what applications can ask for, and whether the user is asked. */
-import { z } from 'zod';
-import type { Piece, TableRow } from '../../pages/console/detail-page.ts';
-import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
+import type { TableRow } from '../../pages/console/detail-page.ts';
+import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { settingFields, settingsIn } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
-import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { scopeFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import {
   crumbsBelow,
   type ServerSubject,
@@ -15,25 +13,14 @@ import {
   serverSubject,
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
-import type { Scope, ScopeConsent } from './scopes.resource.ts';
-import {
-  createServerScope,
-  deleteServerScope,
-  getServerScope,
-  listServerScopes,
-  type ScopeSettings,
-  updateServerScope,
-} from './scopes.service.ts';
+import { SCOPE_SETTINGS, type Scope, type ScopeSettings } from './scopes.resource.ts';
+import { createServerScope, deleteServerScope, getServerScope, listServerScopes, updateServerScope } from './scopes.service.ts';
 
 const homeOf = ({ home }: ServerSubject): string => `${home}/scopes`;
 const addressOf = (subject: ServerSubject, { id }: Scope): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
 const crumbs = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Scopes', href: homeOf(subject) });
 
-const CONSENTS: Readonly<Record<ScopeConsent, Piece>> = {
-  IMPLICIT: { text: 'Not asked', soft: true },
-  FLEXIBLE: { text: 'Asked where there is a user' },
-  REQUIRED: { text: 'Required' },
-};
+const CONSENT_LABELS = new Map<string, string>(SCOPE_SETTINGS.consent.options.map(({ value, label }) => [value, label]));
 
 const list: ConsolePage = {
   path: '/api/servers/:serverId/scopes',
@@ -71,7 +58,7 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
     cells: [
       { text: name, code: true },
       displayName,
-      CONSENTS[consent],
+      { text: CONSENT_LABELS.get(consent) ?? consent, soft: consent === 'IMPLICIT' },
       { text: isDefault ? 'Yes' : 'No', soft: !isDefault },
       { text: metadataPublish === 'ALL_CLIENTS' ? 'Yes' : 'No', soft: metadataPublish !== 'ALL_CLIENTS' },
     ],
@@ -82,90 +69,18 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
 /** Of the built-in server the consent alone, which openid does not have. */
 const mayEdit = ({ isChangeable, isBuiltIn }: ServerSubject, { name }: Scope): boolean => isChangeable && !(isBuiltIn && name === 'openid');
 
-const CONSENT_OPTIONS: readonly Option[] = [
-  { value: 'IMPLICIT', label: 'Not asked', hint: 'Whoever may have a token gets it. For what is harmless, or for your own applications.' },
-  {
-    value: 'FLEXIBLE',
-    label: 'Asked where there is a user',
-    hint: 'A trusted application is not asked about. Where there is nobody to ask (client credentials, password) it is granted.',
-  },
-  {
-    value: 'REQUIRED',
-    label: 'Required',
-    hint: 'As above, but where there is nobody to ask it is not granted; a trusted application gets it by the password grant.',
-  },
-];
-
-/** @param now undefined: of a scope to be made */
-function fieldsFor({ isBuiltIn }: ServerSubject, now: Scope | undefined): readonly Field[] {
-  const name: Field = {
-    name: 'name',
-    label: 'Name',
-    hint: 'What applications write in their requests, e.g. “orders:read”: printable ASCII characters without spaces.',
-    required: true,
-    value: now?.name,
-  };
-  const consent: Field = {
-    name: 'consent',
-    label: 'Consent of the user',
-    kind: 'radios',
-    value: now?.consent ?? 'IMPLICIT',
-    options: CONSENT_OPTIONS,
-  };
-  if (isBuiltIn) return [consent];
-  return [
-    ...(now?.system === true ? [] : [name]),
-    { name: 'displayName', label: 'Display name', hint: 'How the consent page calls it, e.g. “See your orders”.', value: now?.displayName },
-    {
-      name: 'description',
-      label: 'Description',
-      kind: 'description',
-      hint: 'Stands below it on the consent page.',
-      value: now?.description,
-    },
-    ...(now?.name === 'openid' ? [] : [consent]),
-    {
-      name: 'optional',
-      label: 'The user may leave it out on the consent page',
-      kind: 'check',
-      hint: 'The application must then work without it.',
-      checked: now?.optional,
-    },
-    {
-      name: 'isDefault',
-      label: 'Asked for by default',
-      kind: 'check',
-      hint: 'For requests that name no scope at all.',
-      checked: now?.isDefault,
-      alias: 'default',
-    },
-    {
-      name: 'isPublished',
-      label: 'Named in the discovery documents',
-      kind: 'check',
-      hint: 'Anybody can read them. A scope that they do not name can be asked for all the same.',
-      checked: now === undefined || now.metadataPublish === 'ALL_CLIENTS',
-      alias: 'metadataPublish',
-    },
-  ];
+/** What can be changed of a scope. @param now undefined: of a new scope */
+function namesOf({ isBuiltIn }: ServerSubject, now: Scope | undefined): (keyof ScopeSettings)[] {
+  if (isBuiltIn) return ['consent'];
+  const names: (keyof ScopeSettings)[] = ['name', 'displayName', 'description', 'consent', 'optional', 'isDefault', 'metadataPublish'];
+  return names.filter((name) => !(name === 'name' && now?.system === true) && !(name === 'consent' && now?.name === 'openid'));
 }
 
-const scopeForm = z.object({
-  name: scopeFields.name.trim(),
-  displayName: scopeFields.displayName,
-  description: scopeFields.description,
-  consent: scopeFields.consent,
-  optional: z.boolean(),
-  isDefault: z.boolean(),
-  isPublished: z.boolean(),
-});
+const fieldsFor = (subject: ServerSubject, now: Scope | undefined) => settingFields(SCOPE_SETTINGS, namesOf(subject, now), now);
 
 /** @throws {ApiError} validation */
-function settingsIn(subject: ServerSubject, form: URLSearchParams, now: Scope | undefined): ScopeSettings {
-  const kept = now && { ...now, isPublished: now.metadataPublish === 'ALL_CLIENTS' };
-  const { isPublished, ...settings } = parse(scopeForm, { ...kept, ...typedValues(fieldsFor(subject, now), form) });
-  return { ...settings, metadataPublish: isPublished ? 'ALL_CLIENTS' : 'NO_CLIENTS' };
-}
+const settingsOf = (subject: ServerSubject, form: URLSearchParams, now: Scope | undefined): ScopeSettings =>
+  settingsIn(SCOPE_SETTINGS, namesOf(subject, now), form, now);
 
 const create: ConsolePage = {
   path: '/api/servers/:serverId/scopes/new',
@@ -181,7 +96,7 @@ const create: ConsolePage = {
   },
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
-    await createServerScope(visit.services, subject.server.id, settingsIn(subject, form, undefined), visit.request);
+    await createServerScope(visit.services, subject.server.id, settingsOf(subject, form, undefined), visit.request);
     return { goTo: homeOf(subject), notice: 'scope-created' };
   },
 };
@@ -214,7 +129,7 @@ const edit: ConsolePage = {
     const subject = await serverSubject(visit);
     const scope = await scopeOf(visit, subject);
     requireEditable(subject, scope);
-    await updateServerScope(visit.services, subject.server.id, scope.id, settingsIn(subject, form, scope), visit.request);
+    await updateServerScope(visit.services, subject.server.id, scope.id, settingsOf(subject, form, scope), visit.request);
     return { goTo: homeOf(subject), notice: 'scope-changed' };
   },
 };

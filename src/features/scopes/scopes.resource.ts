@@ -1,16 +1,85 @@
-/** Scopes: the fields of a record. */
+/** Scopes (RFC 6749 section 3.3): the record, and its settings as the API, the console and the table have them. */
+import { z } from 'zod';
+import type { ValuesOf } from '../../platform/validation/resource.ts';
+import { shownText } from '../../platform/validation/text.ts';
 
-export type ScopeConsent = 'IMPLICIT' | 'REQUIRED' | 'FLEXIBLE';
+export const SCOPE_SETTINGS = {
+  name: {
+    // The service judges it.
+    schema: z.string(),
+    column: 'name',
+    label: 'Name',
+    hint: 'What applications write in their requests, e.g. “orders:read”: printable ASCII characters without spaces.',
+    input: 'line',
+  },
+  displayName: {
+    schema: shownText(),
+    column: 'display_name',
+    initial: '',
+    label: 'Display name',
+    hint: 'How the consent page calls it, e.g. “See your orders”.',
+    input: 'line',
+  },
+  description: {
+    schema: shownText({ most: 1024 }),
+    column: 'description',
+    initial: '',
+    label: 'Description',
+    hint: 'Shown below the name on the consent page.',
+    input: 'description',
+  },
+  consent: {
+    schema: z.enum(['IMPLICIT', 'REQUIRED', 'FLEXIBLE']),
+    column: 'consent',
+    initial: 'IMPLICIT',
+    label: 'Consent of the user',
+    input: 'radios',
+    options: [
+      { value: 'IMPLICIT', label: 'Never ask', hint: 'For harmless scopes, or for your own applications.' },
+      {
+        value: 'FLEXIBLE',
+        label: 'Ask when a user is present',
+        hint: 'Trusted applications get it without asking. Without a user (client credentials, password) it is granted.',
+      },
+      {
+        value: 'REQUIRED',
+        label: 'Always require',
+        hint: 'Without a user it is not granted. Trusted applications get it by the password grant.',
+      },
+    ],
+  },
+  isDefault: {
+    schema: z.boolean(),
+    column: 'is_default',
+    apiName: 'default',
+    initial: false,
+    label: 'Requested by default',
+    hint: 'For requests that name no scope.',
+    input: 'check',
+  },
+  optional: {
+    schema: z.boolean(),
+    column: 'optional',
+    initial: false,
+    label: 'Users can decline it on the consent page',
+    hint: 'The application must work without it.',
+    input: 'check',
+  },
+  metadataPublish: {
+    schema: z.enum(['NO_CLIENTS', 'ALL_CLIENTS']),
+    column: 'metadata_publish',
+    initial: 'ALL_CLIENTS',
+    label: 'Published in discovery',
+    hint: 'Anyone can read discovery. Applications can request a scope that is not published.',
+    input: 'check',
+    checkedAs: ['ALL_CLIENTS', 'NO_CLIENTS'],
+  },
+} as const;
 
-export interface Scope {
+export type ScopeSettings = ValuesOf<typeof SCOPE_SETTINGS>;
+
+export interface Scope extends ScopeSettings {
   readonly id: string;
-  readonly name: string;
-  readonly displayName: string;
-  readonly description: string;
-  readonly consent: ScopeConsent;
-  readonly isDefault: boolean;
-  readonly optional: boolean;
-  /** A standard one: neither deleted nor renamed. */
+  /** A standard scope: neither renamed nor deleted. */
   readonly system: boolean;
-  readonly metadataPublish: 'ALL_CLIENTS' | 'NO_CLIENTS';
 }

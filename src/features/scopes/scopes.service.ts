@@ -12,7 +12,7 @@ import { getAuthorizationServer } from '../authorization-servers/authorization-s
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
 import { scopeNameProblem } from '../claims/claim-settings.policy.ts';
 import { forgetScope } from '../consents/consents.store.ts';
-import type { Scope } from './scopes.resource.ts';
+import type { Scope, ScopeSettings } from './scopes.resource.ts';
 import {
   deleteScope as deleteRow,
   findScope,
@@ -22,8 +22,6 @@ import {
   readScopes,
   updateScope as updateRow,
 } from './scopes.store.ts';
-
-export type ScopeSettings = Omit<Scope, 'id' | 'system'>;
 
 /** Oldest first. @param q what the name begins with @throws {ApiError} not found */
 export async function listServerScopes(services: Services, serverId: string, q: string | undefined, window: Window): Promise<Page<Scope>> {

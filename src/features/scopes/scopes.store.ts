@@ -3,19 +3,10 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { Scope } from './scopes.resource.ts';
+import { columnsOf } from '../../platform/validation/resource.ts';
+import { SCOPE_SETTINGS, type Scope } from './scopes.resource.ts';
 
-const SCOPE: Columns<Scope> = {
-  id: 'id',
-  name: 'name',
-  displayName: 'display_name',
-  description: 'description',
-  consent: 'consent',
-  isDefault: 'is_default',
-  optional: 'optional',
-  system: 'system',
-  metadataPublish: 'metadata_publish',
-};
+const SCOPE: Columns<Scope> = { id: 'id', system: 'system', ...columnsOf(SCOPE_SETTINGS) };
 
 /** @returns false when the server has a scope of this name */
 export async function insertScope(trx: Executor, serverId: string, scope: Scope): Promise<boolean> {

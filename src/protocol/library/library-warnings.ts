@@ -6,7 +6,7 @@
 const UNWANTED: readonly string[] = [
   // Node 20 works. The log recommends a later one, once and in our words (main.ts).
   'oidc-provider WARNING: Unsupported runtime.',
-  // We read forms before the library does, on purpose (deviations.ts).
+  // We read forms before the library does, on purpose (docs/explanation/library.md).
   'oidc-provider WARNING: already parsed request body detected',
 ];
 

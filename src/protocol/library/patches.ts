@@ -1,6 +1,6 @@
 /**
- * The few touches of oidc-provider that are not documented API, all in this file. Each has a self-test at start-up (self-test.ts) that
- * fails loudly after an upgrade, and a line in deviations.ts.
+ * Touches of oidc-provider that are not documented API. Each has its reason in docs/explanation/library.md and a self-test at every start
+ * (self-test.ts), which fails when an upgrade moves what is touched.
  */
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Middleware } from 'koa';
@@ -94,19 +94,26 @@ async function findByMetadata(this: ClientClass, id: string): Promise<object | u
   return client;
 }
 
-/** In place of the library's `ensureOIDC`. */
+/** Does a middleware give the request its context, as the first of each of the library's routes does? It is recognized by what it does. */
+function givesContext(middleware: Middleware | undefined): boolean {
+  const ctx = {};
+  Promise.resolve(middleware?.(ctx as KoaContextWithOIDC, async () => {})).catch(() => {});
+  return Object.hasOwn(ctx, 'oidc');
+}
+
 const ensureContext: Middleware = (ctx, next) => {
   const { OIDCContext } = ctx.app as unknown as Internals;
   Object.defineProperty(ctx, 'oidc', { value: new OIDCContext(ctx) });
   return current.run(ctx, () => next());
 };
 
-// `ctx.oidc` is a value, in each provider that is made from now on. The library defines a getter on each request; V8 counts the accessors of a single object
-// as old from the first, and keeps with them the request and all that belongs to it until the next full collection: a fifth of what a token request cost.
+// `ctx.oidc` becomes a value. The library defines a getter on each request. V8 treats the accessors of a single object as old from the start, and
+// keeps them with the whole request until the next full collection, which costs a fifth of a token request.
 for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
   const register = Router.prototype[method];
-  Router.prototype[method] = function withValue(name, path, ...middleware) {
-    return register.call(this, name, path, ...middleware.map((each) => (each.name === 'ensureOIDC' ? ensureContext : each)));
+  Router.prototype[method] = function withValue(name, path, first, ...others) {
+    if (!givesContext(first)) throw new Error('oidc-provider: routes no longer begin with the context of the request');
+    return register.call(this, name, path, ensureContext, ...others);
   };
 }
 

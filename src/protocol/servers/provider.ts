@@ -1,5 +1,5 @@
 /**
- * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. Every setting unlike the library's default stands in deviations.ts with its reason.
+ * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. docs/explanation/library.md has the reason for every setting that differs from the library's default.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';

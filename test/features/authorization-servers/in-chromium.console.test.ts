@@ -49,7 +49,7 @@ test(
     await page.keyboard.press('ArrowDown');
     await press('#submit');
     assert.match((await page.textContent('#notice')) ?? '', /The scope is created/);
-    assert.match((await page.textContent('tr:has-text("orders:read")')) ?? '', /Asked where there is a user/);
+    assert.match((await page.textContent('tr:has-text("orders:read")')) ?? '', /Ask when a user is present/);
 
     await press('.tabs a[href$="/policies"]');
     await press('a[href$="/policies/new"]');

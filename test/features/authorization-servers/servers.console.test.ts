@@ -172,7 +172,7 @@ test('a scope is created, changed and deleted; a standard one keeps its name; on
   assert.equal(typedIn(bad, 'displayName'), 'See &lt;them&gt;');
   assert.match(
     wordsOf(await agent.submit(bad, 'console-form', { name: 'orders:read', isDefault: 'true' })),
-    /The scope is created.*orders:read See &lt;them&gt; Not asked Yes Yes/,
+    /The scope is created.*orders:read See &lt;them&gt; Never ask Yes Yes/,
   );
   assert.equal((await tokenOf(service, client)).scope, 'orders:read', 'asked for by default');
   const discovered = async () =>
@@ -186,7 +186,7 @@ test('a scope is created, changed and deleted; a standard one keeps its name; on
     ...without,
     text: without.text
       .replace(/name="isDefault"[^>]*checked/, 'name="isDefault"')
-      .replace(/(name="isPublished"[^>]*) checked/, '$1')
+      .replace(/(name="metadataPublish"[^>]*) checked/, '$1')
       .replace(/(name="isDefault"[^>]*) checked/, '$1'),
   };
   assert.match(wordsOf(await agent.submit(unticked, 'console-form', { consent: 'REQUIRED' })), /The scope is changed/);
@@ -198,7 +198,7 @@ test('a scope is created, changed and deleted; a standard one keeps its name; on
   const standard = await partOf(service, 'scopes', 'openid');
   const form = await agent.visit(`${home}/${standard.id}`);
   assert.doesNotMatch(form.text, /name="(name|consent)"/);
-  assert.match(wordsOf(await agent.submit(form, 'console-form', { displayName: 'Sign in' })), /openid Sign in Not asked/);
+  assert.match(wordsOf(await agent.submit(form, 'console-form', { displayName: 'Sign in' })), /openid Sign in Never ask/);
   assert.equal((await fill(agent, `${home}/${standard.id}/delete`)).status, 400);
 
   await service.api('POST', '/authorizationServers/orders/claims', {

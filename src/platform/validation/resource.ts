@@ -1,0 +1,69 @@
+/**
+ * The settings of a resource, declared once: `<noun>.resource.ts` says what a value may be, where it is stored, and what the API and the console
+ * call it. From that come the column map, the API's body and response, and the console's form.
+ */
+import { z } from 'zod';
+import type { Columns } from '../database/columns.ts';
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+export interface Setting<T extends z.ZodType = z.ZodType> {
+  readonly schema: T;
+  readonly column: string;
+  /** The name in the API, if it differs. */
+  readonly apiName?: string;
+  /** The value when a body leaves the setting out. A setting without one is required. */
+  readonly initial?: z.output<T>;
+  /** In the console. */
+  readonly label: string;
+  readonly hint?: string;
+  readonly input: 'line' | 'description' | 'check' | 'radios';
+  readonly options?: readonly Choice[];
+  /** A choice of two values that the console shows as a check box: the checked value first. */
+  readonly checkedAs?: readonly [string, string];
+}
+
+export type Settings = Readonly<Record<string, Setting>>;
+export type ValuesOf<S extends Settings> = { readonly [Name in keyof S]: z.output<S[Name]['schema']> };
+
+const entriesOf = (settings: Settings) =>
+  Object.entries(settings).map(([name, setting]) => ({ ...setting, name, apiName: setting.apiName ?? name }));
+
+/** @returns the columns, for `toRow` and for reading */
+export const columnsOf = <S extends Settings>(settings: S): Columns<ValuesOf<S>> =>
+  Object.fromEntries(entriesOf(settings).map(({ name, column }) => [name, column])) as Columns<ValuesOf<S>>;
+
+/** @returns the fields of an API body; null stands for an empty text */
+export const bodyShape = (settings: Settings): z.ZodRawShape =>
+  Object.fromEntries(
+    entriesOf(settings).map(({ apiName, schema, initial }) => [
+      apiName,
+      initial === undefined ? schema : initial === '' ? schema.nullish() : schema.exactOptional(),
+    ]),
+  );
+
+/** @returns the settings that a checked body asks for */
+export const valuesIn = <S extends Settings>(settings: S, body: Readonly<Record<string, unknown>>): ValuesOf<S> =>
+  Object.fromEntries(entriesOf(settings).map(({ name, apiName, initial }) => [name, body[apiName] ?? initial])) as ValuesOf<S>;
+
+/** @returns the fields of an API response; an empty description is left out, because Okta's SDKs refuse it */
+export const responseShape = (settings: Settings): z.ZodRawShape =>
+  Object.fromEntries(
+    entriesOf(settings).map(({ apiName, input, schema }) => {
+      const shown = schema instanceof z.ZodString ? z.string() : schema;
+      return [apiName, input === 'description' ? shown.optional() : shown];
+    }),
+  );
+
+/** @returns the settings as the API shows them */
+export const presentValues = (settings: Settings, values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    entriesOf(settings).map(({ name, apiName, input }) => [
+      apiName,
+      input === 'description' && values[name] === '' ? undefined : values[name],
+    ]),
+  );
