@@ -52,7 +52,7 @@ const list: ConsolePage = {
       name: 'Roles',
       columns: ['Role', 'For', 'What it allows', 'Since'],
       rows: await Promise.all(rows),
-      empty: 'The user is no administrator.',
+      empty: 'The user is not an administrator.',
       pager: pagerOf(home, query, next),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Give role', href: `${home}/new`, main: true }] : []);

@@ -35,7 +35,7 @@ const list: ConsolePage = {
     const create = { label: 'Create token', href: `${HOME}/new`, main: true };
     return listPage({
       title: 'Token',
-      lead: 'A token signs calls of the management API. It may do what its owner may do, and dies with his roles.',
+      lead: "API tokens authenticate calls to the management API. A token has its owner's permissions and stops working when the owner loses them.",
       crumbs: [{ label: 'API' }],
       actions: [create],
       list: {
@@ -78,7 +78,7 @@ const FIELDS: readonly Field[] = [
   {
     name: 'name',
     label: 'Name',
-    hint: 'What it is for, e.g. “Nightly import”. You will know it by its name when you revoke it.',
+    hint: 'What the token is for, e.g. “Nightly import”.',
     required: true,
   },
   { name: 'expires', label: 'Expires', options: EXPIRIES, value: '90', alias: 'expiresAt' },
@@ -125,7 +125,7 @@ function tokenCreated({ services: { config } }: ConsoleRequest, { name, value, e
   return {
     view: 'token-created',
     title: 'Token created',
-    lead: 'Copy it now: it is shown only this once, and stored in a form from which nobody can read it.',
+    lead: 'Copy it now. It is shown only once and cannot be read later.',
     crumbs: CRUMBS,
     scripts: ['copy.js'],
     locals: {

@@ -32,7 +32,7 @@ export const APPLICATION_KINDS: readonly (Option & { readonly value: Application
   {
     value: 'service',
     label: 'Service (machine to machine)',
-    hint: 'A program without people, e.g. a nightly job. It signs in as itself (client credentials) and gets tokens for your API.',
+    hint: 'A program without users, e.g. a nightly job. It gets tokens for your API with client credentials.',
   },
 ];
 

@@ -34,8 +34,8 @@ interface Kind {
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  users: { kind: 'user', title: 'Users', one: 'user', column: 'Login', empty: 'It is assigned to no single user.' },
-  groups: { kind: 'group', title: 'Groups', one: 'group', column: 'Group', empty: 'It is assigned to no group.' },
+  users: { kind: 'user', title: 'Users', one: 'user', column: 'Login', empty: 'No users assigned.' },
+  groups: { kind: 'group', title: 'Groups', one: 'group', column: 'Group', empty: 'No groups assigned.' },
 };
 
 /** @throws {ApiError} not found */
@@ -73,7 +73,7 @@ function meaningOf({ settings }: Application): WordsPart {
     : {
         kind: 'words',
         paragraphs: [
-          'Everyone with an account can sign in to the application. What stands here counts when its settings say “Only those whom it is assigned to”.',
+          'Everyone with an account can sign in to the application. Assignments apply only if “Only assigned users and groups” is selected in Settings.',
         ],
         tone: 'warning',
       };
@@ -116,7 +116,7 @@ async function assigneeNamed({ services, request }: ConsoleRequest, kind: Assign
   if (kind === 'user') {
     const user = await getUser(services, name, request).catch(unlessMissing);
     if (user !== undefined) return user.id;
-    throw validation([{ field: 'name', message: 'is not that of an account here' }]);
+    throw validation([{ field: 'name', message: 'does not exist' }]);
   }
   const { items } = await listGroups(services, { filter: `profile.name eq ${JSON.stringify(name)}` }, { limit: 1, after: undefined });
   const [group] = items;

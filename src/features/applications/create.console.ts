@@ -30,7 +30,7 @@ const choose: ConsolePage = {
   },
 };
 
-const NAME: Field = { name: 'label', label: 'Name', hint: 'People read it when they sign in.', required: true };
+const NAME: Field = { name: 'label', label: 'Name', hint: 'Shown to users when they sign in.', required: true };
 
 const RETURNS: Readonly<Record<Exclude<ApplicationType, 'service'>, string>> = {
   web: 'Where the browser comes back to after the sign-in, one a line: exactly as the application sends it. https, or http on localhost.',
@@ -43,8 +43,8 @@ const RETURNS: Readonly<Record<Exclude<ApplicationType, 'service'>, string>> = {
 const INTROSPECTS: Field = setting({
   kind: 'check',
   name: 'introspect_any',
-  label: 'It may look into the tokens of other applications',
-  hint: 'For an API that has the access tokens of its callers checked at the introspection endpoint. Others do not need it.',
+  label: 'Can introspect other applications’ tokens',
+  hint: 'For APIs that check their callers’ access tokens at the introspection endpoint. Leave it off otherwise.',
 });
 
 const PKCE: Field = setting({
@@ -64,7 +64,7 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
     setting({
       kind: 'lines',
       name: 'post_logout_redirect_uris',
-      label: 'Redirect URIs after the sign-out',
+      label: 'Post-logout redirect URIs',
       hint: 'Where the browser may go when people have signed out, one a line. May be empty.',
       rows: 2,
     }),
@@ -75,14 +75,14 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       value: 'EVERYONE',
       options: [
         { value: 'EVERYONE', label: 'Everyone with an account' },
-        { value: 'ASSIGNED', label: 'Only those whom it is assigned to', hint: 'Users and groups, under Assignments.' },
+        { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Assignments.' },
       ],
     }),
     {
       kind: 'check',
       name: 'refresh',
-      label: 'It may stay connected (refresh tokens)',
-      hint: 'It gets new access tokens while people are away, when it asks for the scope offline_access. Each refresh token is good for one use.',
+      label: 'Allow refresh tokens',
+      hint: 'The application gets new access tokens without the user, when it requests the scope offline_access. Each refresh token works once.',
     },
     // Without a secret PKCE is required anyway, and there is nobody to introspect.
     ...(kind === 'web' ? [PKCE, INTROSPECTS] : []),

@@ -15,9 +15,9 @@ interface Told {
 export const secretTold = ({ title, application, secret, next, crumbs }: Told): Drawn =>
   detailPage({
     title,
-    lead: 'Copy the secret now: it is shown only this once.',
+    lead: 'Copy the secret now. It is shown only once.',
     crumbs,
-    actions: [{ label: 'I have copied it: go on', href: next, main: true }],
+    actions: [{ label: 'Done, I have copied it', href: next, main: true }],
     parts: [
       {
         kind: 'facts',

@@ -33,7 +33,7 @@ const list: ConsolePage = {
         {
           kind: 'table',
           title: 'Assigned',
-          lead: 'An application that asks for an assignment lets in only whom it is assigned to. One that is open to everyone needs none.',
+          lead: 'Assignments apply only if “Only assigned users and groups” is selected in Settings.',
           name: 'Assigned applications',
           columns: ['Application', 'Assigned to', 'Status'],
           rows: assigned.items.map(({ applicationId, label, status, isDirect, groups }) => ({
@@ -44,7 +44,7 @@ const list: ConsolePage = {
             ],
             actions: isChangeable && isDirect ? [{ label: 'Take away', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
           })),
-          empty: 'No application is assigned to this user or to one of his groups.',
+          empty: 'No applications are assigned to this user or their groups.',
           pager: pagerOf(home, query, assigned.next),
         },
         {

@@ -36,11 +36,11 @@ function factsOf(event: StoredEvent): readonly Fact[] {
     { label: 'When', value: { moment: momentOf(published) } },
     { label: 'Event', value: { text: eventType, code: true } },
     { label: 'Outcome', value: outcomePieces(event) },
-    { label: 'Who', value: actor.id === 'unknown' ? none('Somebody who had not proved who he is') : withKind(actor, parties) },
+    { label: 'Who', value: actor.id === 'unknown' ? none('Unknown user') : withKind(actor, parties) },
     ...target.map((one, at) => ({ label: at === 0 ? 'To what' : 'And', value: withKind(one, parties) })),
     { label: 'From', value: client.ipAddress ?? none('Not known') },
     { label: 'Browser or tool', value: client.userAgent || none('Not known') },
-    { label: 'Request', value: transactionId ?? none('None: the service acted by itself') },
+    { label: 'Request', value: transactionId ?? none('None: the service itself') },
     { label: 'Id', value: uuid, copy: true },
   ];
 }

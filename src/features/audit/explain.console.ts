@@ -38,7 +38,7 @@ const steps = (told: readonly ToldStep[]): Part => ({
   title: 'What was looked at',
   lead: 'In this order, with the names of that moment.',
   name: 'What was looked at',
-  columns: ['What', 'What came of it'],
+  columns: ['What', 'Result'],
   rows: told.map(({ what, outcome }) => ({ cells: [what, outcome] })),
   empty: '',
 });

@@ -12,7 +12,7 @@ const fieldFor = (retentionDays: number | null): Field => ({
   label: 'Days',
   kind: 'number',
   value: retentionDays === null ? '' : String(retentionDays),
-  hint: 'Older events are deleted, in whole batches; the seals that prove the rest stay. Empty: they are kept for ever.',
+  hint: 'Older events are deleted in batches. Empty: events are kept forever.',
 });
 
 export const retention: ConsolePage = {

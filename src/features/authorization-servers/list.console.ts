@@ -58,7 +58,7 @@ const ID: Field = {
 const FIELDS: readonly Field[] = [
   NAME,
   ID,
-  { name: 'description', label: 'Description', kind: 'description', hint: 'For administrators; nobody else sees it.' },
+  { name: 'description', label: 'Description', kind: 'description', hint: 'Shown to administrators only.' },
   ...fieldsOfTokens(undefined),
   ...fieldsOfLifetimes(undefined),
   ...fieldsOfKeys(undefined),

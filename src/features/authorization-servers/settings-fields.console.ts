@@ -6,7 +6,7 @@ import type { AuthorizationServer } from './authorization-servers.resource.ts';
 /** undefined: of a server to be made. */
 type Now = AuthorizationServer | undefined;
 
-export const NAME: Field = { name: 'name', label: 'Name', hint: 'Administrators know it by this name.', required: true };
+export const NAME: Field = { name: 'name', label: 'Name', hint: 'Shown to administrators.', required: true };
 
 export const PROFILES: readonly Option[] = [
   {
@@ -91,7 +91,7 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
     label: 'Refresh tokens live for (minutes)',
     group: 'Lifetimes',
     kind: 'number',
-    hint: 'From the sign-in on, however often it is used; then the user signs in again. 129600 are 90 days; at most ten years.',
+    hint: 'Counted from the sign-in, however often it is used. Then the user signs in again. 129,600 minutes are 90 days; the maximum is ten years.',
     required: true,
     value: String((now?.refreshTokenSeconds ?? LIFETIMES.refreshToken) / 60),
   },

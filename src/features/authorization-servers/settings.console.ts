@@ -91,7 +91,7 @@ const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
           name: 'description',
           label: 'Description',
           kind: 'description' as const,
-          hint: 'For administrators; nobody else sees it.',
+          hint: 'Shown to administrators only.',
           value: server.description,
         },
         ...fieldsOfTokens(server),

@@ -156,7 +156,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
   {
     name: 'scopes',
     label: 'Only where one of these scopes is granted',
-    hint: 'None ticked: always.',
+    hint: 'If none is selected: always.',
     kind: 'checks',
     values: now?.scopes,
     alias: 'conditions.scopes',
@@ -164,7 +164,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
   },
   {
     name: 'isActive',
-    label: 'In force',
+    label: 'Enabled',
     kind: 'check',
     hint: 'Otherwise it is kept, and told nowhere.',
     checked: now === undefined || now.status === 'ACTIVE',

@@ -29,7 +29,7 @@ const list: ConsolePage = {
     const { items, next } = await listServerClaims(services, subject.server.id, { limit: LIMIT, after: afterIn(query) });
     const create = { label: 'Create claim', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
-      lead: 'A claim is a statement in a token, e.g. the department of the user. The claims of the standard scopes are there without being listed here.',
+      lead: 'A claim is a statement in a token, e.g. the user’s department. Claims of the standard scopes are not listed here.',
       actions: subject.hasOwnParts ? [create] : [],
       parts: [
         {

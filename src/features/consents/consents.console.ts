@@ -37,7 +37,7 @@ const list: ConsolePage = {
         ],
         actions: subject.isChangeable ? [{ label: 'Revoke', href: `${home}/${encodeURIComponent(id)}/revoke` }] : [],
       })),
-      empty: 'The user was asked for no consent yet. Applications that ask for none are not listed.',
+      empty: 'No consents yet. Applications that do not ask for consent are not listed.',
       pager: pagerOf(home, query, next),
     };
     const isSome = subject.isChangeable && items.length > 0;

@@ -73,7 +73,7 @@ const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: 
     href: '/admin/api/tokens/new',
     why: 'Scripts and tools call the management API with one, in your name.',
   },
-  branding: { label: 'Set the branding', href: '/admin/settings/branding', why: 'So that people know whose sign-in page it is.' },
+  branding: { label: 'Set the branding', href: '/admin/settings/branding', why: 'Tells users whose sign-in page it is.' },
   mail: {
     label: 'Set up mail',
     href: '/admin/settings/mail',
@@ -101,8 +101,8 @@ const LONG_SILENCE_MS = 5 * 60_000;
 
 const MAIL: Readonly<Record<Health['mail'], Omit<Told, 'label'>>> = {
   server: { text: 'A mail server is configured' },
-  inbox: { text: 'Is kept in the dev inbox: no mail server is configured', tone: 'warning' },
-  nowhere: { text: 'None is sent: no mail server is configured', tone: 'warning' },
+  inbox: { text: 'Dev inbox: no mail server is configured', tone: 'warning' },
+  nowhere: { text: 'Not sent: no mail server is configured', tone: 'warning' },
 };
 
 const toldFailed = (count: number): Omit<Told, 'label'> =>
@@ -117,13 +117,13 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): 
   return [
     { label: 'Database', text: `Answers, in ${Math.max(1, Math.round(databaseMs))} ms`, tone: 'good' },
     {
-      label: 'Still to be delivered',
+      label: 'Delivery queue',
       text: outbox.count === 0 ? 'Nothing' : `${waiting}${since}`,
       tone: isLate ? 'warning' : 'good',
     },
     { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : momentOf(sealed).text },
     { label: 'Mail', ...MAIL[mail] },
-    { label: 'Mails that could not be delivered', ...toldFailed(mailsFailed) },
+    { label: 'Undelivered e-mails', ...toldFailed(mailsFailed) },
     { label: 'Version', text: version },
   ];
 }

@@ -51,14 +51,14 @@ export const eventHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/event-hooks/:id/activate',
     label: 'Activate',
-    facts: ['It is told of what happens from now on.'],
+    facts: ['It receives events from now on.'],
     notice: 'hook-activated',
     carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'ACTIVE', request),
   }),
   step({
     path: '/api/event-hooks/:id/deactivate',
     label: 'Deactivate',
-    facts: ['What it was still to be told, and what happens until it is activated again, it is never told.'],
+    facts: ['Events that wait, and events until it is activated again, are never delivered.'],
     danger: true,
     notice: 'hook-deactivated',
     carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'INACTIVE', request),
@@ -66,7 +66,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/event-hooks/:id/delete',
     label: 'Delete',
-    facts: ['Its settings and secrets are deleted, with all that it was still to be told.', 'This cannot be undone.'],
+    facts: ['Its settings, secrets and undelivered events are deleted.', 'This cannot be undone.'],
     danger: true,
     notice: 'hook-deleted',
     goTo: EVENT_HOOKS_PATH,

@@ -33,7 +33,7 @@ const list: ConsolePage = {
     const { items, next } = await listEventHooks(visit.services, { limit: LIMIT, after: afterIn(visit.query) });
     return listPage({
       title: 'Event hooks',
-      lead: 'Another system is told by HTTPS of what happens here, a moment after it happened.',
+      lead: 'Event hooks notify another system of events by HTTPS, moments after they happen.',
       crumbs: [{ label: 'API' }],
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
@@ -59,7 +59,7 @@ const list: ConsolePage = {
 function secretPage(hook: Pick<EventHook, 'id' | 'name'>, signingSecret: string, title: string, next: readonly Part[]): Drawn {
   return detailPage({
     title,
-    lead: 'Copy the signing secret now: it is shown only this once, and stored encrypted.',
+    lead: 'Copy the signing secret now. It is shown only once.',
     crumbs: eventHookCrumbs(hook),
     actions: [{ label: 'Done, I have copied it', href: eventHookPath(hook.id), main: true }],
     parts: [
@@ -84,7 +84,7 @@ const create: ConsolePage = {
       {
         title: 'Create event hook',
         crumbs: EVENT_HOOK_CRUMBS,
-        facts: ['It is told of events once its address has answered a verification, which is the next step.'],
+        facts: ['It receives events after its endpoint is verified, which is the next step.'],
         fields: hookFields(),
         hidden: formKey(),
         submit: 'Create event hook',
@@ -129,7 +129,7 @@ async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<reado
     {
       kind: 'facts',
       title: 'Deliveries',
-      lead: 'Each event is sent at least once. One that fails is sent again, with growing pauses, for three days.',
+      lead: 'Each event is delivered at least once. Failed deliveries are retried with growing pauses for three days.',
       facts: [
         { label: 'Waiting', value: waiting.count.toLocaleString('en') },
         ...(waiting.count === 0
@@ -143,7 +143,7 @@ async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<reado
     },
     {
       kind: 'table',
-      title: 'Given up in the last seven days',
+      title: 'Failed in the last seven days',
       name: 'deliveries given up',
       columns: ['When', 'Why', 'Event'],
       rows: (lost ?? []).map(({ published, outcome, target }) => ({
@@ -173,9 +173,7 @@ const one: ConsolePage = {
     const unverified: Part = {
       kind: 'words',
       tone: 'warning',
-      paragraphs: [
-        'Its address has not yet said that it wants to be told. Until it is verified, it is told of nothing that happens; what was on its way before its address changed waits.',
-      ],
+      paragraphs: ['The endpoint has not been verified yet; no events are sent. Events that were queued before the address changed wait.'],
     };
     return detailPage({
       title: name,
@@ -192,7 +190,7 @@ const one: ConsolePage = {
             { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
             { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
             { label: 'Events', value: { text: eventTypes.join(' '), code: true } },
-            { label: 'Secret before valid until', value: { moment: momentOrNull(previousSecretUntil) } },
+            { label: 'Previous secret valid until', value: { moment: momentOrNull(previousSecretUntil) } },
             { label: 'Id', value: id, copy: true },
             { label: 'Created', value: { moment: momentOf(hook.created) } },
             { label: 'Changed', value: { moment: momentOf(hook.lastUpdated) } },

@@ -24,7 +24,7 @@ const list: ConsolePage = {
     const mayCreate = mayCall(request.roles, 'service', 'write');
     return listPage({
       title: 'Groups',
-      lead: 'A group gathers users: applications can be assigned to it, and tokens can tell it.',
+      lead: 'Groups collect users. Assign applications to a group, and include groups in tokens.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
       list: {
@@ -35,7 +35,7 @@ const list: ConsolePage = {
         })),
         empty: q === '' ? 'There is no group yet. Create one, add users, and assign applications to it.' : 'No name begins so.',
         emptyAction: mayCreate && q === '' ? create : undefined,
-        search: { label: 'Search', q, hint: 'What the name begins with', isNarrowed: q !== '' },
+        search: { label: 'Search', q, hint: 'Start of the name', isNarrowed: q !== '' },
         pager: pagerOf(GROUPS_HOME, query, next),
       },
     });

@@ -30,7 +30,7 @@ const list: ConsolePage = {
         cells: [{ text: name, href: addressOfGroup(id) }, description],
         actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(id)}/remove` }] : [],
       })),
-      empty: 'This user is in no group. Groups open applications, and tokens can tell them.',
+      empty: 'This user is in no group. Groups give access to applications and can be included in tokens.',
       pager: pagerOf(home, query, next),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Add to group', href: `${home}/new`, main: true }] : []);

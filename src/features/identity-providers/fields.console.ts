@@ -46,7 +46,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     ...(hint !== undefined && { hint }),
   });
   return [
-    { name: 'name', label: 'Name', required: true, value: held.name, hint: 'People read it on the button: “Sign in with …”.' },
+    { name: 'name', label: 'Name', required: true, value: held.name, hint: 'Shown on the button: “Sign in with …”.' },
     ...(isOidc ? [issuer] : []),
     {
       name: 'clientId',
@@ -153,7 +153,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       value: policy.provisioning.action,
       alias: 'policy.provisioning.action',
       options: [
-        { value: 'DISABLED', label: 'Is told to ask for one' },
+        { value: 'DISABLED', label: 'Is refused and must be invited' },
         { value: 'AUTO', label: 'Gets an account at the first sign-in', hint: 'Everybody whom the provider lets in then has one.' },
       ],
     },
@@ -201,7 +201,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'profileMaster',
-      label: 'Write the profile anew at each sign-in',
+      label: 'Update the profile at each sign-in',
       kind: 'check',
       group: PROVISIONING,
       checked: policy.provisioning.profileMaster,
@@ -223,12 +223,12 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'clockSkew',
-      label: 'Difference of clocks',
+      label: 'Clock skew (seconds)',
       kind: 'number',
       group: DETAILS,
       value: String(policy.maxClockSkew / 1000),
       alias: 'policy.maxClockSkew',
-      hint: 'Seconds by which its clock may be wrong, at most 300.',
+      hint: 'How far its clock may be off, at most 300.',
     },
   ];
 }

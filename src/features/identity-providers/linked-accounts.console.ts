@@ -35,7 +35,7 @@ const list: ConsolePage = {
           ],
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(idpId)}/remove` }] : [],
         })),
-        empty: 'The user signs in by no identity provider. A link begins with the first sign-in by one, as its settings say.',
+        empty: 'No linked accounts. An account is linked at the first sign-in with an identity provider, as its settings say.',
         pager: pagerOf(home, query, next),
       },
     ]);

@@ -88,9 +88,7 @@ const link: ConsolePage = {
     const { login, externalId } = readFields(newLink, form);
     await linkUser(visit.services, id, login, externalId, visit.request).catch((error: unknown) => {
       // The provider is there: it is the user who is not.
-      throw error instanceof ApiError && error.status === 404
-        ? validation([{ field: 'login', message: 'is not that of an account here' }])
-        : error;
+      throw error instanceof ApiError && error.status === 404 ? validation([{ field: 'login', message: 'does not exist' }]) : error;
     });
     return { goTo: `${identityProviderPath(id)}/users`, notice: 'idp-user-linked' };
   },

@@ -55,7 +55,7 @@ const list: ConsolePage = {
     const add = { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new`, main: true };
     return listPage({
       title: 'Identity providers',
-      lead: 'People sign in with an account that they have elsewhere. Each active provider is a button on the sign-in pages.',
+      lead: 'Users sign in with an account at another service. Each active provider is a button on the sign-in pages.',
       crumbs: [{ label: 'Security' }],
       actions: mayWrite(visit) ? [add] : [],
       list: {

@@ -84,10 +84,10 @@ function stateFacts(state: MailState): readonly Fact[] {
   const { waiting, failed } = state;
   const { last } = failed;
   return [
-    { label: 'Waiting to be sent', value: toldWaiting(state) },
+    { label: 'Queued', value: toldWaiting(state) },
     ...(waiting.lastError === null ? [] : [{ label: 'Why the last attempt failed', value: waiting.lastError }]),
     {
-      label: 'Not delivered in the last 7 days',
+      label: 'Failed in the last 7 days',
       value: failed.count === 0 ? { text: 'None', tone: 'good' } : [{ text: failed.count.toLocaleString('en'), href: FAILURES }],
     },
     ...(last === undefined
@@ -120,7 +120,7 @@ const page: ConsolePage = {
       actions: [
         ...(way === 'inbox' ? [{ label: 'Open the dev inbox', href: INBOX }] : []),
         ...(isPossible && mayCall(request.roles, 'service', 'write')
-          ? [{ label: 'Send a test mail', href: `${HOME}/test`, main: true }]
+          ? [{ label: 'Send test e-mail', href: `${HOME}/test`, main: true }]
           : []),
       ],
       parts: [
@@ -153,13 +153,13 @@ const NOT_SENT: Readonly<Record<Exclude<TestMail['outcome'], 'taken' | 'failed'>
 function testForm(address: string, typed: Typed): Drawn {
   return formPage(
     {
-      title: 'Send a test mail',
+      title: 'Send test e-mail',
       crumbs: CRUMBS,
       facts: [
         `It goes to ${address}, the address of your own account, and nowhere else.`,
         'It is sent at once, and you are told what the mail server answers. That may take up to 20 seconds.',
       ],
-      submit: 'Send a test mail',
+      submit: 'Send test e-mail',
       cancel: HOME,
     },
     typed,
@@ -182,7 +182,7 @@ const test: ConsolePage = {
     const isPossible = way === 'server' || way === 'inbox';
     if (isPossible && address !== undefined) return testForm(address, typed);
     return detailPage({
-      title: 'Send a test mail',
+      title: 'Send test e-mail',
       crumbs: CRUMBS,
       parts: [
         {

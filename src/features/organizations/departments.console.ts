@@ -23,7 +23,7 @@ const fieldsFor = async (
   typed: Typed,
 ): Promise<Field[]> => [
   { name: 'name', label: 'Name', required: true, value: now.name ?? '' },
-  { name: 'originId', label: 'External id', hint: 'Its id in another system, if it has one', value: now.originId ?? '' },
+  { name: 'originId', label: 'External id', hint: 'ID in another system', value: now.originId ?? '' },
   await pickField(
     departmentsOf(departments),
     { name: 'parentId', label: 'Below', value: now.parentId ?? '', none: 'Nothing: at the top level' },

@@ -75,7 +75,7 @@ const list: ConsolePage = {
               ? 'No name has these words. Look for others, or show all again.'
               : 'There is no organization yet.',
         emptyAction: mayCreate && count === 0 && !isNarrowed ? create : undefined,
-        search: { label: 'Search', q, hint: 'What the name has somewhere', isNarrowed },
+        search: { label: 'Search', q, hint: 'Part of the name', isNarrowed },
         pager: pagesOf(HOME, query, page, Math.ceil(count / LIMIT)),
       },
     });
@@ -90,7 +90,7 @@ const create: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(_visit, typed) {
-    const originId = { name: 'originId', label: 'External id', hint: 'Its id in another system, if it has one' };
+    const originId = { name: 'originId', label: 'External id', hint: 'ID in another system' };
     const submit = 'Create organization';
     return formPage({ title: submit, crumbs: ORGANIZATIONS, fields: [NAME, originId], submit, cancel: HOME }, typed);
   },

@@ -49,7 +49,7 @@ const list: ConsolePage = {
             ]
           : [],
       })),
-      empty: 'This user belongs to no organization. What needs none works all the same.',
+      empty: 'This user belongs to no organization.',
       pager: pagerOf(home, query, next),
     };
     return userPage(visit, subject, [part], mayAdd(visit) ? [add] : []);

@@ -14,7 +14,7 @@ const HOME = '/admin/security/passwords';
 const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): readonly Field[] => [
   {
     name: 'minLength',
-    label: 'Characters at least',
+    label: 'Minimum length',
     kind: 'number',
     required: true,
     value: String(minLength),
@@ -22,7 +22,7 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): read
   },
   {
     name: 'historyCount',
-    label: 'Not one of the last',
+    label: 'Password history',
     kind: 'number',
     required: true,
     value: String(historyCount),
@@ -44,15 +44,15 @@ const policy: ConsolePage = {
     const { minLength, historyCount, maxAgeDays } = await readSettings(services, 'password');
     return detailPage({
       title: 'Passwords',
-      lead: 'What is asked of every new password, whoever sets it and wherever.',
+      lead: 'Rules for every new password.',
       crumbs: [{ label: 'Security' }],
       actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
       parts: [
         {
           kind: 'facts',
           facts: [
-            { label: 'Characters at least', value: String(minLength) },
-            { label: 'Not one of the last', value: historyCount === 0 ? 'Any can be chosen again' : `${historyCount}` },
+            { label: 'Minimum length', value: String(minLength) },
+            { label: 'Password history', value: historyCount === 0 ? 'Any can be chosen again' : `${historyCount}` },
             { label: 'Expires', value: maxAgeDays === null ? 'Never' : `After ${maxAgeDays === 1 ? '1 day' : `${maxAgeDays} days`}` },
           ],
         },
@@ -60,7 +60,7 @@ const policy: ConsolePage = {
           kind: 'words',
           title: 'Always so',
           paragraphs: [
-            'None of some 49,000 passwords that everybody tries first is taken, nor one of them with digits or marks behind it, nor one made of the user’s names or of the name of this service.',
+            'The 49,000 most common passwords are rejected, also with digits or symbols added, and so are passwords made of the user’s names or of the name of this service.',
             'There are no rules about capitals, digits and marks: they make passwords harder to remember, and no harder to guess (NIST SP 800-63B).',
             'Passwords that people have already stay as they are. What is new here is asked of the next one.',
           ],

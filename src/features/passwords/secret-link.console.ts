@@ -82,7 +82,7 @@ export async function linkOnce(
 function linkPage({ userId, login }: Made, url: string): Drawn {
   return detailPage({
     title: 'Link to choose a password',
-    lead: 'Copy it now, and give it to the user yourself: it is shown only this once, works once, and only for some time.',
+    lead: 'Copy it now and give it to the user. It is shown only once, and works once for a limited time.',
     crumbs: [...USERS, { label: login, href: addressOfUser(userId) }],
     parts: [
       {

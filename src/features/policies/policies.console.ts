@@ -68,7 +68,7 @@ const list: ConsolePage = {
           name: 'Access policies',
           columns: ['Name', 'Priority', 'For', 'Rules', 'Status'],
           rows,
-          empty: 'There is no access policy, so no application gets a token here. Create one.',
+          empty: 'No access policies, so no application gets tokens here. Create one.',
           ...(subject.hasOwnParts && { emptyAction: create }),
           pager: pagerOf(homeOf(subject), visit.query, next),
         },
@@ -223,7 +223,7 @@ const move: ConsolePage = {
     const fields = [placeField(await listPolicies(visit.services, subject.server.id), policy)];
     const page = { title: `Move “${policy.name}”`, crumbs: crumbsBelowPolicy(subject, policy), fields };
     return formPage(
-      { ...page, facts: ['The first policy that is for the application decides.'], submit: 'Move', cancel: homeOf(subject) },
+      { ...page, facts: ['The first policy that applies to the application decides.'], submit: 'Move', cancel: homeOf(subject) },
       typed,
     );
   },

@@ -33,11 +33,11 @@ export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, 
   return {
     kind: 'table',
     title: 'Rules',
-    lead: 'Looked at in this order. The first active rule that fits allows; where none fits, access is denied.',
+    lead: 'Evaluated top to bottom. The first matching active rule grants access; if none matches, access is denied.',
     name: 'Rules',
     columns: ['Name', 'Priority', 'For', 'Lifetimes', 'Status'],
     rows,
-    empty: 'It has no rules, so the applications that it is for get no tokens. Create one.',
+    empty: 'No rules, so its applications get no tokens. Create one.',
     ...(subject.hasOwnParts && { emptyAction: { label: 'Create rule', href: `${address}/rules/new` } }),
     pager: pagerOf(address, visit.query, next),
   };

@@ -70,7 +70,7 @@ async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule
     { name: 'name', label: 'Name', required: true, value: now?.name },
     {
       name: 'people',
-      label: 'Whom it is for',
+      label: 'Applies to',
       group: 'People',
       kind: 'radios',
       value: isOpen ? 'all' : 'some',
@@ -79,7 +79,7 @@ async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule
         {
           value: 'some',
           label: 'These users and the members of these groups',
-          hint: 'Never an application by itself. Nobody named: the rule never fits.',
+          hint: 'Never a client without a user. If empty, the rule never matches.',
         },
       ],
     },
@@ -111,7 +111,7 @@ async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule
       value: chosen(conditions.grantTypes?.include),
       options: [
         { value: 'all', label: 'All grants' },
-        { value: 'some', label: 'Only the grants ticked below', hint: 'None ticked: the rule never fits.' },
+        { value: 'some', label: 'Only the grants ticked below', hint: 'If none is selected, the rule never matches.' },
       ],
     },
     checks({
@@ -131,7 +131,11 @@ async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule
       value: chosen(conditions.scopes?.include),
       options: [
         { value: 'all', label: 'All scopes' },
-        { value: 'some', label: 'Requests for scopes ticked below, and for no others', hint: 'None ticked: the rule never fits.' },
+        {
+          value: 'some',
+          label: 'Requests for scopes ticked below, and for no others',
+          hint: 'If none is selected, the rule never matches.',
+        },
       ],
     },
     checks({
@@ -245,7 +249,7 @@ const move: ConsolePage = {
     const place = await placeOf(visit);
     const rule = await ruleOf(visit, place);
     const fields = [placeField(await listRules(visit.services, place.path), rule)];
-    const page = { title: `Move “${rule.name}”`, crumbs: place.crumbs, facts: ['The first rule that fits decides.'], fields };
+    const page = { title: `Move “${rule.name}”`, crumbs: place.crumbs, facts: ['The first matching rule decides.'], fields };
     return formPage({ ...page, submit: 'Move', cancel: place.address }, typed);
   },
   async receive(visit, form) {

@@ -98,7 +98,7 @@ const simulator: ConsolePage = {
     const typed: Typed = { values: visit.query, problems };
     const query: QueryPart = { kind: 'query', fields, typed, submit: 'Simulate' };
     return serverPage(subject, {
-      lead: 'What would a request for tokens come to here, and why? The same functions decide as for a real request; nothing is issued or changed. The address of the answer can be passed on to another administrator.',
+      lead: 'Preview the result of a token request, and why. The same functions decide as for a real request; nothing is issued or changed. The address of the answer can be passed on to another administrator.',
       parts: [query, ...parts],
     });
   },
@@ -142,7 +142,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       kind: 'table',
       title: 'Policies and rules that were looked at',
       name: 'Policies and rules that were looked at',
-      columns: ['Policy', 'Rule', 'What came of it'],
+      columns: ['Policy', 'Rule', 'Result'],
       rows: access.reasons.map((step) => ({
         cells: [step.policy ?? '', step.rule === undefined ? { text: '–', soft: true } : step.rule, stepInWords(step)],
       })),
@@ -152,18 +152,18 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       kind: 'table',
       title: 'Scopes',
       name: 'Scopes',
-      columns: ['Scope', 'What became of it', 'Consent'],
+      columns: ['Scope', 'Result', 'Consent'],
       rows: scopes.requested.map((scope) => {
         const decision = consent?.find((one) => one.scope === scope);
         return {
           cells: [
             { text: scope, code: true },
             scopeInWords(scope, decided),
-            decision === undefined ? { text: 'Nobody is asked', soft: true } : consentRowInWords(decision),
+            decision === undefined ? { text: 'Never required', soft: true } : consentRowInWords(decision),
           ],
         };
       }),
-      empty: 'No scope was asked for, and none is asked for by default.',
+      empty: 'No scope was requested, and the server has no default scopes.',
     },
     ...(tokens === undefined ? [] : [lifetimesOf(found), ...claimsOf(found), ...textsOf(found)]),
   ];
@@ -192,7 +192,7 @@ function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
     cells: [{ text: step.claim, code: true }, step.claimType === 'RESOURCE' ? 'Access token' : 'ID token', claimInWords(step)],
   }));
   const title = 'Claims of the authorization server';
-  return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'What became of it'], rows, empty: '' }];
+  return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'Result'], rows, empty: '' }];
 }
 
 function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[] {

@@ -34,7 +34,7 @@ const list: ConsolePage = {
     const { items, next } = await listServerScopes(services, subject.server.id, isNarrowed ? q : undefined, window);
     const create = { label: 'Create scope', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
-      lead: 'A scope is a right that an application asks for, e.g. to read orders. The API looks for it in the access token.',
+      lead: 'A scope is a permission that an application requests, e.g. to read orders. The API checks it in the access token.',
       actions: subject.hasOwnParts ? [create] : [],
       parts: [
         {

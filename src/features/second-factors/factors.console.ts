@@ -34,7 +34,7 @@ const list: ConsolePage = {
         ],
         actions: subject.isChangeable ? [{ label: 'Reset', href: `${home}/${encodeURIComponent(factor.id)}/reset` }] : [],
       })),
-      empty: 'The user has no second factor. He sets one up himself, on his page about security.',
+      empty: 'No second factor. Users set one up on their own security page.',
       pager: pagerOf(home, query, next),
     };
     const isSome = subject.isChangeable && factors.length > 0;

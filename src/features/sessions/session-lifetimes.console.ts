@@ -29,7 +29,7 @@ const show: ConsolePage = {
     const edit = { label: 'Change', href: `${HOME}/edit`, main: true };
     return detailPage({
       title: 'Sessions',
-      lead: 'A session is one browser in which somebody is signed in. While it lasts, applications sign him in without asking.',
+      lead: 'A session is one browser in which a user is signed in. While it lasts, applications sign the user in without asking.',
       crumbs: CRUMBS.slice(0, 1),
       actions: mayCall(request.roles, 'service', 'write') ? [edit] : [],
       parts: [
@@ -55,7 +55,7 @@ const show: ConsolePage = {
 const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings): readonly Field[] => [
   {
     name: 'sessionIdleMinutes',
-    label: 'Minutes without use',
+    label: 'Idle timeout (minutes)',
     kind: 'number',
     required: true,
     value: String(sessionIdleMinutes),
@@ -63,7 +63,7 @@ const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings):
   },
   {
     name: 'sessionLifetimeDays',
-    label: 'Days from the sign-in',
+    label: 'Maximum session age (days)',
     kind: 'number',
     required: true,
     value: String(sessionLifetimeDays),

@@ -50,7 +50,7 @@ const list: ConsolePage = {
         ],
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],
       })),
-      empty: 'The user is signed in nowhere.',
+      empty: 'No sessions.',
       pager: pagerOf(home, query, next),
     };
     return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);

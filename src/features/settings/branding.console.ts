@@ -28,7 +28,7 @@ const fieldsOf = (held: Branding): readonly Field[] => [
     label: 'Name',
     required: true,
     value: held.name,
-    hint: 'Stands on every page, in its title, and in people’s authenticator apps.',
+    hint: 'Shown on every page, in its title, and in authenticator apps.',
   },
   {
     name: 'logoUrl',
@@ -81,14 +81,14 @@ const show: ConsolePage = {
     const preview: Action = { label: 'Preview', href: `${HOME}/preview` };
     const made =
       primaryColorHex === null
-        ? 'That of this product'
+        ? 'Default'
         : [
             { text: coloursOf({ branding }).dark, code: true },
             { text: 'made from the other one', soft: true },
           ];
     return detailPage({
       title: 'Branding',
-      lead: 'How this service presents itself to people on the pages where they sign in.',
+      lead: 'Name, logo and colours of the sign-in pages.',
       crumbs: SETTINGS,
       tabs: TABS,
       actions: mayWrite(visit) ? [preview, { label: 'Change', href: `${HOME}/edit`, main: true }] : [preview],
@@ -97,8 +97,8 @@ const show: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Name', value: branding.name },
-            { label: 'Logo', value: branding.logoUrl === null ? 'That of this product' : code(branding.logoUrl) },
-            { label: 'Colour', value: primaryColorHex === null ? 'That of this product' : code(primaryColorHex) },
+            { label: 'Logo', value: branding.logoUrl === null ? 'Default' : code(branding.logoUrl) },
+            { label: 'Colour', value: primaryColorHex === null ? 'Default' : code(primaryColorHex) },
             { label: 'Colour on dark pages', value: primaryColorDarkHex === null ? made : code(primaryColorDarkHex) },
             { label: 'Help', value: code(branding.supportUrl) },
             { label: 'Privacy policy', value: code(branding.privacyUrl) },
@@ -166,7 +166,7 @@ const applications: ConsolePage = {
     const { items, next } = isPrintable(q) ? await listApplications(services, search, window) : { items: [], next: undefined };
     return listPage({
       title: 'Branding',
-      lead: 'An application may show a logo and a colour of its own where people sign in to it.',
+      lead: 'An application can show its own logo and colour on its sign-in pages.',
       crumbs: SETTINGS,
       tabs: TABS,
       list: {
@@ -176,7 +176,7 @@ const applications: ConsolePage = {
           cells: [
             { text: label, href: `/admin/applications/${encodeURIComponent(id)}/branding` },
             logo_uri === undefined ? '' : 'Its own',
-            brand_color === undefined ? { text: 'That of the service', soft: true } : { text: brand_color, code: true },
+            brand_color === undefined ? { text: 'Default of the service', soft: true } : { text: brand_color, code: true },
           ],
           actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
         })),

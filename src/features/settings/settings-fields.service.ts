@@ -49,7 +49,7 @@ export const settingsBodies: { readonly [N in SettingsName]: z.ZodType<Partial<S
       .meta({ description: '`mfa` applies from this moment on, until then as OPTIONAL; null: at once' }),
   }),
   password: z.strictObject({
-    minLength: z.int().min(SHORTEST_PASSWORD).max(128).exactOptional().meta({ description: 'Characters at least' }),
+    minLength: z.int().min(SHORTEST_PASSWORD).max(128).exactOptional().meta({ description: 'Minimum length' }),
     historyCount: z
       .int()
       .min(0)

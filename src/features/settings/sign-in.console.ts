@@ -14,7 +14,7 @@ import { settingsBodies } from './settings-fields.service.ts';
 const HOME = '/admin/security/sign-in-policy';
 
 const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> = {
-  OPTIONAL: ['Whoever has one', 'People who have set up a second factor are asked for it at every sign-in; nobody else needs one.'],
+  OPTIONAL: ['Users who have set one up', 'They need it at every sign-in; nobody else needs one.'],
   ADMINISTRATORS: [
     'Administrators',
     'As above, and whoever has a role in this console must have one. Those without one set it up at their next sign-in.',
@@ -35,7 +35,7 @@ const fieldsOf = ({ identifierFirst, mfa, mfaFrom }: SignInSettings): readonly F
       {
         value: 'true',
         label: 'The user name first',
-        hint: 'The password is asked for on the next page, whether there is such an account or not: nobody learns which names exist.',
+        hint: 'The password is on the next page, whether the account exists or not, so nobody learns which names exist.',
       },
     ],
   },
@@ -79,7 +79,7 @@ const policy: ConsolePage = {
           paragraphs: [
             meaning,
             'An application may ask more of its users: by its own setting, or with acr_values in its request. None may ask less.',
-            'Whoever lost his second factor gets in again with a recovery code, or after an administrator has reset his factors on the page of the user.',
+            'Users who lose their second factor can use a recovery code, or ask an administrator to reset their factors.',
           ],
         },
       ],

@@ -35,7 +35,7 @@ export const activity: ConsolePage = {
             outcomeOf(event),
           ],
         })),
-        empty: 'Nothing happened yet.',
+        empty: 'No activity yet.',
         pager: pagerOf(`${addressOfUser(subject.user.id)}/activity`, query, next),
       },
     ]);

@@ -53,7 +53,7 @@ export const userList: ConsolePage = {
     const create = { label: 'Create user', href: `${USERS_HOME}/new`, main: true };
     const head = {
       title: 'Users',
-      lead: 'People who can sign in. Deactivated ones are listed only when you ask for them.',
+      lead: 'Users who can sign in. Filter by status to see deactivated users.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
     };
@@ -73,7 +73,7 @@ export const userList: ConsolePage = {
         problems.length > 0
           ? NOT_SEARCHED
           : isNarrowed
-            ? 'Nobody fits. Search for the beginning of a name, or show all again.'
+            ? 'No users match. Search for the start of a name, or show all.'
             : 'There is no user yet.',
       emptyAction: mayCreate && !isNarrowed ? create : undefined,
       search: {

@@ -16,8 +16,8 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
   {
     group: 'Account',
     attributes: [
-      { name: 'login', label: 'User name', hint: 'Signs in with it, whatever the case of its letters. Nobody else may have it' },
-      { name: 'email', label: 'Email', hint: 'Signs in with it, too, if nobody else has it' },
+      { name: 'login', label: 'User name', hint: 'Used to sign in. Not case-sensitive; must be unique' },
+      { name: 'email', label: 'Email', hint: 'Can be used to sign in, if it is unique' },
       { name: 'secondEmail', label: 'Second email' },
     ],
   },
@@ -29,8 +29,8 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
       { name: 'displayName', label: 'Display name', hint: 'Shown in place of first and last name' },
       { name: 'middleName', label: 'Middle name' },
       { name: 'nickName', label: 'Nickname' },
-      { name: 'honorificPrefix', label: 'Honorific before the name', hint: 'e.g. Dr.' },
-      { name: 'honorificSuffix', label: 'Honorific after the name', hint: 'e.g. MD' },
+      { name: 'honorificPrefix', label: 'Title before the name', hint: 'e.g. Dr.' },
+      { name: 'honorificSuffix', label: 'Title after the name', hint: 'e.g. MD' },
       { name: 'gender', label: 'Gender' },
       { name: 'birthdate', label: 'Birthdate', hint: 'e.g. 1815-12-10; 0000-12-10 without the year, or the year alone' },
     ],
@@ -60,13 +60,13 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
       { name: 'costCenter', label: 'Cost centre' },
       {
         name: 'organization',
-        label: 'Organization, as a word',
-        hint: 'A word of the profile; where the user belongs is said under Organizations',
+        label: 'Organization (profile text)',
+        hint: 'Text in the profile only. Memberships are under Organizations',
       },
       { name: 'division', label: 'Division' },
-      { name: 'department', label: 'Department, as a word', hint: 'As above' },
+      { name: 'department', label: 'Department (profile text)', hint: 'As above' },
       { name: 'manager', label: 'Manager' },
-      { name: 'managerId', label: 'Id of the manager' },
+      { name: 'managerId', label: 'Manager ID' },
     ],
   },
   {
@@ -75,7 +75,7 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
       { name: 'preferredLanguage', label: 'Preferred language', hint: 'e.g. de' },
       { name: 'locale', label: 'Locale', hint: 'e.g. de_AT' },
       { name: 'timezone', label: 'Time zone', hint: 'e.g. Europe/Vienna' },
-      { name: 'zoneinfo', label: 'Time zone as the claim zoneinfo', hint: 'Told to applications with the scope profile' },
+      { name: 'zoneinfo', label: 'Time zone, sent as the claim zoneinfo', hint: 'Included in the scope profile' },
     ],
   },
 ];

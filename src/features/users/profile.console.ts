@@ -45,7 +45,8 @@ const show: ConsolePage = {
       return { kind: 'facts', title: group, facts: group === 'Account' ? [...facts, ...account] : facts };
     });
     const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
-    const verify = mayMail(visit) && isToVerify(user) ? [{ label: 'Send mail to confirm the address', href: `${home}/verify-email` }] : [];
+    const verify =
+      mayMail(visit) && isToVerify(user) ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }] : [];
     const actions = [...verify, { label: 'Edit profile', href: `${home}/edit`, main: true }];
     return userPage(visit, subject, told, subject.isChangeable ? actions : []);
   },
@@ -57,7 +58,7 @@ const verify: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, home, crumbs } = await subjectToChange(visit);
-    const title = 'Send mail to confirm the address';
+    const title = 'Send e-mail to confirm the address';
     const address = user.email ?? 'the user';
     const facts = [
       `A link goes to ${address}. Whoever opens it and says yes has shown that the address is his; applications are told so then.`,

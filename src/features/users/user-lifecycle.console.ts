@@ -30,8 +30,8 @@ const STEPS: Readonly<Record<LifecycleStep, Step>> = {
     does: 'Lets the user sign in. Whoever has no password chooses one by a link.',
     notice: 'user-activated',
   },
-  unlock: { label: 'Unlock', does: 'Lets the user sign in again who typed a wrong password or code too often.', notice: 'user-unlocked' },
-  unsuspend: { label: 'Unsuspend', does: 'Lets the user sign in again. The password is as before.', notice: 'user-unsuspended' },
+  unlock: { label: 'Unlock', does: 'Lets a user sign in again after too many wrong passwords or codes.', notice: 'user-unlocked' },
+  unsuspend: { label: 'Unsuspend', does: 'Lets the user sign in again. The password stays the same.', notice: 'user-unsuspended' },
   expire_password: {
     label: 'Expire the password',
     does: 'At the next sign-in the user types the present password and chooses another one. Sessions end.',
@@ -40,7 +40,7 @@ const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   },
   reset_password: {
     label: 'Reset the password',
-    does: 'The present password is worth nothing any more. The user chooses a new one by a link. Sessions end.',
+    does: 'The current password stops working. The user chooses a new one with a link. Sessions end.',
     notice: 'password-reset-by-mail',
     danger: true,
   },
@@ -155,7 +155,7 @@ const passwordFields = (rules: string): readonly Field[] => [
     label: 'The user chooses another one at the next sign-in',
     kind: 'check',
     checked: true,
-    hint: 'Safe: then you do not know it any more.',
+    hint: 'You then no longer know it.',
   },
 ];
 const newPassword = z.object({ password: z.string().min(1).max(1024), expire: z.boolean() });

@@ -56,7 +56,7 @@ const NOTICES = {
   'user-created': 'The user is created.',
   'user-invited': 'The user is created. The link to choose a password is on its way by mail.',
   'user-activated-by-mail': 'The user is active. The link to choose a password is on its way by mail.',
-  'password-reset-by-mail': 'The present password is worth nothing any more. The link to choose a new one is on its way by mail.',
+  'password-reset-by-mail': 'The current password has stopped working. A link to choose a new one was sent by e-mail.',
   'verification-sent': 'The mail to confirm the address is on its way. Its link works once, for one day.',
   'test-mail-taken':
     'The mail server has taken the test mail. See whether it arrives: if it does not, look among the spam, and in the log of the mail server.',

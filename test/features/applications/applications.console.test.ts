@@ -328,7 +328,7 @@ test('it is assigned to users by login and to groups by name, in pages, and take
   assert.equal(await signsIn(user), false);
   const form = () => agent.visit(`${tab}/users/new`);
   const unknown = await agent.submit(await form(), 'console-form', { name: 'nobody-of-that-name' });
-  assert.match(problemAt(unknown, 'name') ?? '', /Is not that of an account here/);
+  assert.match(problemAt(unknown, 'name') ?? '', /Does not exist/);
   assert.equal(typedIn(unknown, 'name'), 'nobody-of-that-name');
   const assigned = await agent.submit(unknown, 'console-form', { name: user.login });
   assert.match(wordsOf(assigned), new RegExp(`The application is assigned.*${user.login}`));

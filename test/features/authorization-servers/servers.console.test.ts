@@ -284,7 +284,7 @@ test('policies and rules are created, moved, put out of force and deleted, and d
   const ambiguous = await agent.submit(unknown, 'console-form', { clients: 'Test application' });
   assert.match(problemOf(ambiguous, 'clients') ?? '', /several applications are called “Test application”/i);
   const created = await agent.submit(ambiguous, 'console-form', { clients: `${client.clientId}\r\n` });
-  assert.match(wordsOf(created), /The access policy is created.*For Test application.*It has no rules/);
+  assert.match(wordsOf(created), /The access policy is created.*For Test application.*No rules, so its applications/);
   const address = created.url.pathname;
   assert.match(
     wordsOf(await fill(agent, `${HOME}/orders/policies/new`, { name: 'Ours' })),

@@ -40,7 +40,7 @@ test('a hook is created, its secret told once, verified, and told of events that
     'events-organizations': ['group.lifecycle.create'],
   };
   const created = await agent.submit(form, 'console-form', typed);
-  assert.match(wordsOf(created), /Copy the signing secret now: it is shown only this once/);
+  assert.match(wordsOf(created), /Copy the signing secret now. It is shown only once/);
   const [id, secret] = [idIn(created), secretIn(created)];
   const again = await agent.submit(form, 'console-form', typed);
   assert.equal(secretIn(again), secret, 'sent again, it tells the same');
@@ -48,7 +48,7 @@ test('a hook is created, its secret told once, verified, and told of events that
   const other = await agent.submit(form, 'console-form', { ...typed, name: 'Other' });
   assert.match(wordsOf(other), /This form was sent before with other values/);
   const page = await agent.visit(`${HOME}/${id}`);
-  assert.match(wordsOf(page), /it is told of nothing that happens.*To be verified/);
+  assert.match(wordsOf(page), /no events are sent.*To be verified/);
   for (const hidden of [secret, 'here: and there', 'of-the-receiver']) assert.ok(!page.text.includes(hidden), hidden);
   const { body } = await service.api('GET', `/eventHooks/${id}`);
   assert.deepEqual(body.events.items, ['user.lifecycle.create', 'group.lifecycle.create']);

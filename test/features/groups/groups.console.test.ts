@@ -46,9 +46,9 @@ test('members are added by user name and removed; the list has pages; the applic
   const user = await service.createUser({ login: 'aaron' });
   const home = `/admin/groups/${group.id}/members`;
   const { agent } = await enter(service);
-  assert.match(wordsOf(await agent.visit(home)), /Nobody is in this group yet/);
+  assert.match(wordsOf(await agent.visit(home)), /No members yet/);
   const unknown = await agent.submit(await agent.visit(`${home}/new`), 'console-form', { login: 'nobody-of-that-name' });
-  assert.match(unknown.text, /id="login-problem">Is not that of an account here/);
+  assert.match(unknown.text, /id="login-problem">Does not exist/);
   assert.equal(typedIn(unknown, 'login'), 'nobody-of-that-name');
   const added = await agent.submit(unknown, 'console-form', { login: 'AARON' });
   assert.match(wordsOf(added), /The user is in the group.*aaron/);
@@ -61,7 +61,7 @@ test('members are added by user name and removed; the list has pages; the applic
 
   const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'] });
   const applications = `/admin/groups/${group.id}/applications`;
-  assert.match(wordsOf(await agent.visit(applications)), /No application is assigned/);
+  assert.match(wordsOf(await agent.visit(applications)), /No applications assigned/);
   await service.api('PUT', `/apps/${clientId}/groups/${group.id}`, {});
   assert.match(wordsOf(await agent.visit(applications)), /Test application Active/);
 });
@@ -88,7 +88,7 @@ test('roles are given and taken; a new administrator comes in, and is out at the
   assert.match(wordsOf(page), /Organization administrator/);
   const roles = await agent.visit(`/admin/users/${user.id}/roles`);
   const take = /href="([^"]+\/take)"/.exec(roles.text)?.[1] ?? assert.fail(roles.text);
-  assert.match(wordsOf(await agent.submit(await agent.visit(take), 'console-form')), /The role is taken.*is no administrator/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(take), 'console-form')), /The role is taken.*is not an administrator/);
   assert.equal((await his.visit('/admin')).status, 403);
   const [event] = await eventsOf(service, 'user.account.privilege.revoke', user.id);
   assert.equal(event?.actor.displayName, 'admin');

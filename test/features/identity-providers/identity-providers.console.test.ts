@@ -194,7 +194,7 @@ test('users are linked by hand and unlinked; the list has pages', async (t) => {
   const [ada, bob] = [await service.createUser(), await service.createUser()];
   const form = await agent.visit(`${at}/new`);
   const unknown = await agent.submit(form, 'console-form', { login: 'nobody', externalId: '42' });
-  assert.match(unknown.text, /id="login-problem">Is not that of an account here</);
+  assert.match(unknown.text, /id="login-problem">Does not exist</);
   assert.equal(typedIn(unknown, 'externalId'), '42');
   const linked = await agent.submit(unknown, 'console-form', { login: ada.login });
   assert.match(wordsOf(linked), new RegExp(`The user is linked.*${ada.login} 42`));

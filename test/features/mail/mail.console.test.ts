@@ -46,7 +46,7 @@ test('the page of mail tells the server without its password, and what follows f
   const page = await agent.visit(MAIL);
   assert.match(
     wordsOf(page),
-    /smtp\.example:465, TLS from the beginning.*user name and password are not shown.*Waiting to be sent None.*New people are invited by a link/,
+    /smtp\.example:465, TLS from the beginning.*user name and password are not shown.*Queued None.*New people are invited by a link/,
   );
   for (const secret of ['top-secret', 'mailer']) assert.ok(!page.text.includes(secret), secret);
 });
@@ -90,7 +90,7 @@ test('a test mail goes to the administrator’s own address and to no other, in 
 test('what the mail server answers stands beside the form, and in the log and on the first page', async (t) => {
   const { service, agent, sendTest } = await begin(t, (address) => (address === ADDRESS ? 550 : undefined));
   await onServer(service.database.url, (sql) => sql.query("UPDATE users SET email = $1 WHERE login = 'admin'", [ADDRESS]));
-  assert.match(wordsOf(await agent.visit('/admin')), /Mail A mail server is configured Mails that could not be delivered None/);
+  assert.match(wordsOf(await agent.visit('/admin')), /Mail A mail server is configured Undelivered e-mails None/);
   const refused = await sendTest();
   assert.match(refused.text, /role="alert"[\s\S]*The mail server takes no mail for your address\. It says: 550 not this one</);
   assert.equal(refused.url.pathname, TEST);
@@ -99,7 +99,7 @@ test('what the mail server answers stands beside the form, and in the log and on
   const page = await agent.visit(MAIL);
   assert.match(
     wordsOf(page),
-    /Not delivered in the last 7 days 1 The last of them \S+ \S+ UTC 550 not this one|Not delivered in the last 7 days 1 The last of them .*550 not this one/,
+    /Failed in the last 7 days 1 The last of them \S+ \S+ UTC 550 not this one|Failed in the last 7 days 1 The last of them .*550 not this one/,
   );
   assert.match((await agent.visit(`/admin/reports/log/${event.uuid}`)).text, /system\.email\.delivery/);
   assert.ok(page.text.includes(`/admin/reports/log/${event.uuid}"`));
@@ -118,7 +118,7 @@ test('a mail server that is not there is told as such, and what waits with the r
   await service.api('POST', `/users/${user.id}/lifecycle/reset_password`);
   await eventually(async () => /Why the last attempt failed/.test((await agent.visit(MAIL)).text), 'the first attempt has failed');
   const page = await agent.visit(MAIL);
-  assert.match(wordsOf(page), /Waiting to be sent 1, the oldest since .* Why the last attempt failed .*ECONNREFUSED/);
+  assert.match(wordsOf(page), /Queued 1, the oldest since .* Why the last attempt failed .*ECONNREFUSED/);
   for (const secret of ['top-secret', 'ada@example.com']) assert.ok(!`${page.text}${refused.text}`.includes(secret), secret);
 });
 
@@ -148,7 +148,7 @@ test('without a mail server, the test mail lies in the dev inbox; through a prox
   const sent = await agent.submit(await agent.visit(TEST), 'console-form');
   assert.match(wordsOf(sent), /The test mail lies in the dev inbox/);
   assert.match((await agent.visit('/dev/inbox')).text, /A test message from Gatehouse/);
-  assert.match(wordsOf(await agent.visit('/admin')), /Set up mail.*Mail Is kept in the dev inbox/);
+  assert.match(wordsOf(await agent.visit('/admin')), /Set up mail.*Mail Dev inbox/);
 
   const proxied = new ViaProxy(service.baseUrl);
   await proxied.signIn(await proxied.visit('/admin'), SUPER);

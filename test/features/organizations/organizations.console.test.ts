@@ -110,7 +110,7 @@ test('members are added by user name, moved and removed; an unknown name stands 
   const list = await agent.visit(`/admin/organizations/${orgId}/members`);
   assert.match(wordsOf(list), /0 members.*no members yet/);
   const unknown = await fill(agent, list, 'Add member', { login: 'nobody-of-that-name', depId });
-  assert.match(unknown.text, /id="login-problem">Is not that of an account here/);
+  assert.match(unknown.text, /id="login-problem">Does not exist/);
   assert.equal(typedIn(unknown, 'login'), 'nobody-of-that-name');
   assert.match(unknown.text, new RegExp(`value="${depId}" selected`));
   const added = await agent.submit(unknown, 'console-form', { login: user.login, depId });

@@ -20,7 +20,7 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
   const service = await startService(t);
   await service.api('PUT', '/settings/sign-in', { sessionIdleMinutes: 77 });
   const { agent } = await enter(service);
-  assert.match(wordsOf(await agent.visit(SIGN_IN)), /Second factor Whoever has one/);
+  assert.match(wordsOf(await agent.visit(SIGN_IN)), /Second factor Users who have set one up/);
   const form = await agent.visit(`${SIGN_IN}/edit`);
   assert.match(form.text, /value="OPTIONAL" checked/);
   const user = await service.createUser();
@@ -70,7 +70,7 @@ test('two administrators who change different things at once lose neither', asyn
 test('what passwords must be is changed, and asked of the next one; what is wrong stands beside its field', async (t) => {
   const service = await startService(t);
   const { agent } = await enter(service);
-  assert.match(wordsOf(await agent.visit(PASSWORDS)), /Characters at least 8 Not one of the last 4 Expires Never/);
+  assert.match(wordsOf(await agent.visit(PASSWORDS)), /Minimum length 8 Password history 4 Expires Never/);
   const form = await agent.visit(`${PASSWORDS}/edit`);
   const wrong = await agent.submit(form, 'console-form', { minLength: '7', historyCount: '', maxAgeDays: 'soon' });
   assert.equal(wrong.status, 400);

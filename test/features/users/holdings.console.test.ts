@@ -96,7 +96,7 @@ test('sessions: one ended, then all with the tokens', async (t) => {
   assert.equal((await agent.submit(form, 'console-form')).status, 404, 'it has ended already');
   assert.equal(await active(), true);
   const all = await agent.submit(await agent.visit(`${home}/end`), 'console-form');
-  assert.match(wordsOf(all), /signed in nowhere/);
+  assert.match(wordsOf(all), /No sessions\./);
   assert.deepEqual([await isIn(here), await isIn(there), await active()], [false, false, false]);
   const events = await eventsOf(service, 'user.session.clear', user.id);
   assert.deepEqual(
@@ -119,7 +119,7 @@ test('consents are revoked, one or all: the application asks again', async (t) =
   assert.match(asked.text, /id="consent"/);
   await browser.submit(asked, 'consent', { decision: 'allow' });
   const all = await agent.submit(await agent.visit(`${home}/revoke`), 'console-form');
-  assert.match(wordsOf(all), /The consents are revoked.*asked for no consent yet/);
+  assert.match(wordsOf(all), /The consents are revoked.*No consents yet/);
   assert.match((await browser.visit(url)).text, /id="consent"/);
 });
 
@@ -133,7 +133,7 @@ test('factors are reset, and a linked account is removed', async (t) => {
   const reset = /href="([^"]+\/factors\/fac_\w+\/reset)"/.exec(list.text)?.[1] ?? assert.fail(list.text);
   const browser = new UserAgent(service.baseUrl);
   assert.match((await browser.signIn(await browser.visit('/signin'), user)).text, /id="factor-form"/);
-  assert.match(wordsOf(await agent.submit(await agent.visit(reset), 'console-form')), /The factor is reset.*has no second factor/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(reset), 'console-form')), /The factor is reset.*No second factor/);
   assert.ok(await canSignIn(service, user));
   assert.match(wordsOf(await agent.submit(await agent.visit(`${home}/factors/reset`), 'console-form')), /The factors are reset/);
   assert.match(wordsOf(await agent.visit(`${home}/linked-accounts`)), new RegExp(`Acme None subject-of-${user.id}`));

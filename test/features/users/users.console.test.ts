@@ -86,8 +86,8 @@ test('the list is searched by names, by status and by an expression, and has pag
   assert.match(wrong.text, /id="expression-problem">[^<]+</);
   assert.match(wrong.text, /id="expression"[^>]*value="city"[^>]*aria-invalid="true"/);
   assert.match(wrong.text, /id="error-summary"[\s\S]*<a href="#expression">Expression: /);
-  assert.match(wordsOf(await agent.visit('/admin/users?q=%00')), /Nobody fits/);
-  assert.match(wordsOf(await agent.visit('/admin/users?q=%25')), /Nobody fits/);
+  assert.match(wordsOf(await agent.visit('/admin/users?q=%00')), /No users match/);
+  assert.match(wordsOf(await agent.visit('/admin/users?q=%25')), /No users match/);
 });
 
 test('the profile is changed; a problem stands beside its field, and an attribute left empty goes', async (t) => {

@@ -18,7 +18,7 @@ const FACTS = {
   title: 'T',
   text: (key: string) => key,
   advice: '',
-  code: 'c',
+  help: '/docs/reference/errors#teapot', code: 'c',
   description: { text: 'd', lang: 'en' },
   lang: 'en',
 };

@@ -13,19 +13,19 @@ const METHODS: readonly Option[] = [
     label: 'A JWT signed with its key (private_key_jwt)',
     hint: 'The safest: there is no secret. Give its public keys below.',
   },
-  { value: 'none', label: 'By nothing (none)', hint: 'For applications that cannot keep a secret; PKCE is then required.' },
+  { value: 'none', label: 'None (public client)', hint: 'For applications that cannot keep a secret; PKCE is then required.' },
 ];
 
 export const authenticationSettings: SettingGroup = {
   id: 'authentication',
   title: 'Authentication',
-  lead: 'By what the application proves at the token endpoint that it is itself.',
+  lead: 'How the application authenticates to the token endpoint.',
   tab: 'credentials',
   fields: ({ settings }) => [
     setting({
       kind: 'radios',
       name: 'token_endpoint_auth_method',
-      label: 'The application proves itself by',
+      label: 'Client authentication',
       options: METHODS,
       value: settings.token_endpoint_auth_method,
       hint: 'A method that uses no secret takes the secrets away, at once and for good. One that needs the first secret makes it and shows it once.',
@@ -47,7 +47,7 @@ export const authenticationSettings: SettingGroup = {
     }),
   ],
   facts: ({ settings }) => [
-    { label: 'Proves itself by', value: labelled(METHODS, settings.token_endpoint_auth_method) },
+    { label: 'Client authentication', value: labelled(METHODS, settings.token_endpoint_auth_method) },
     { label: 'Address of its public keys', value: code(settings.jwks_uri) },
     {
       label: 'Public keys',

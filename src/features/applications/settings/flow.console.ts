@@ -6,17 +6,17 @@ const GRANTS: readonly Option[] = [
   {
     value: 'authorization_code',
     label: 'Authorization code',
-    hint: 'People sign in. The right one for web, single-page and native applications.',
+    hint: 'Users sign in. Right for web, single-page and native applications.',
   },
   {
     value: 'refresh_token',
     label: 'Refresh token',
-    hint: 'New access tokens while people are away, when the scope offline_access is asked for.',
+    hint: 'New access tokens without the user, when the scope offline_access is requested.',
   },
   {
     value: 'client_credentials',
     label: 'Client credentials',
-    hint: 'The application signs in as itself, without people. It needs a secret or a key.',
+    hint: 'The application authenticates as itself, without a user. It needs a secret or a key.',
   },
   {
     value: 'implicit',

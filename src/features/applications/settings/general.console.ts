@@ -7,7 +7,7 @@ export const general: SettingGroup = {
   title: 'Name and addresses',
   tab: 'settings',
   fields: ({ label, settings }) => [
-    { name: 'label', label: 'Name', hint: 'People read it when they sign in.', required: true, value: label },
+    { name: 'label', label: 'Name', hint: 'Shown to users when they sign in.', required: true, value: label },
     setting({
       name: 'application_type',
       label: 'Kind',
@@ -25,7 +25,7 @@ export const general: SettingGroup = {
     setting({
       kind: 'lines',
       name: 'post_logout_redirect_uris',
-      label: 'Redirect URIs after the sign-out',
+      label: 'Post-logout redirect URIs',
       value: lines(settings.post_logout_redirect_uris),
       hint: 'Where the browser may go when people have signed out, one a line.',
     }),
@@ -40,7 +40,7 @@ export const general: SettingGroup = {
     setting({
       kind: 'url',
       name: 'initiate_login_uri',
-      label: 'Address that begins a sign-in',
+      label: 'Initiate-login URI',
       value: settings.initiate_login_uri,
       hint: 'Where the application’s own sign-in starts; people are led there when a sign-in has taken too long. https.',
     }),
@@ -49,8 +49,8 @@ export const general: SettingGroup = {
     { label: 'Name', value: label },
     { label: 'Kind', value: applicationKindOf(settings.application_type) },
     { label: 'Redirect URIs', value: codes(settings.redirect_uris) },
-    { label: 'Redirect URIs after the sign-out', value: codes(settings.post_logout_redirect_uris) },
+    { label: 'Post-logout redirect URIs', value: codes(settings.post_logout_redirect_uris) },
     { label: 'Allowed origins (CORS)', value: codes(settings.allowed_origins) },
-    { label: 'Address that begins a sign-in', value: code(settings.initiate_login_uri) },
+    { label: 'Initiate-login URI', value: code(settings.initiate_login_uri) },
   ],
 };

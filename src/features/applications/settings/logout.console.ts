@@ -4,26 +4,26 @@ import { code, type SettingGroup, setting, yes } from '../setting-group.console.
 export const logoutSettings: SettingGroup = {
   id: 'logout',
   title: 'Back-channel logout',
-  lead: 'The application is told, from server to server, when somebody has signed out.',
+  lead: 'Notifies the application, server to server, when a user signs out.',
   tab: 'settings',
   fields: ({ settings }) => [
     setting({
       kind: 'url',
       name: 'backchannel_logout_uri',
-      label: 'Address that is told',
+      label: 'Back-channel logout URI',
       value: settings.backchannel_logout_uri,
       hint: 'https, or http on localhost. Empty: it is not told.',
     }),
     setting({
       kind: 'check',
       name: 'backchannel_logout_session_required',
-      label: 'Name the session (sid)',
+      label: 'Include session ID (sid)',
       checked: settings.backchannel_logout_session_required,
-      hint: 'For applications in which somebody can have several sessions, of which one ends.',
+      hint: 'For applications in which a user can have several sessions.',
     }),
   ],
   facts: ({ settings }) => [
-    { label: 'Address that is told', value: code(settings.backchannel_logout_uri) },
-    { label: 'The session is named', value: yes(settings.backchannel_logout_session_required) },
+    { label: 'Back-channel logout URI', value: code(settings.backchannel_logout_uri) },
+    { label: 'Include session ID (sid)', value: yes(settings.backchannel_logout_session_required) },
   ],
 };

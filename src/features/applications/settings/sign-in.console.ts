@@ -6,14 +6,14 @@ import { labelled, type SettingGroup, type Surroundings, setting } from '../sett
 
 const ASSIGNMENTS: readonly Option[] = [
   { value: 'EVERYONE', label: 'Everyone with an account' },
-  { value: 'ASSIGNED', label: 'Only those whom it is assigned to', hint: 'Users and groups, under Assignments.' },
+  { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Assignments.' },
 ];
 const CONSENTS: readonly Option[] = [
   { value: 'TRUSTED', label: 'Not asked', hint: 'For applications of your own.' },
   {
     value: 'REQUIRED',
     label: 'Asked what the application may see',
-    hint: 'For applications of others. Scopes can ask for consent of their own accord, too.',
+    hint: 'For third-party applications. Scopes decide when consent is asked for.',
   },
 ];
 const FACTORS: readonly Option[] = [
@@ -35,7 +35,7 @@ function providerOptions({ identity_providers: named = [] }: ApplicationSettings
   const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
   return [
     ...providers.map(({ id, name }) => ({ value: id, label: name })),
-    ...gone.map((id) => ({ value: id, label: id, hint: 'It is not there any more.' })),
+    ...gone.map((id) => ({ value: id, label: id, hint: 'It no longer exists.' })),
   ];
 }
 
@@ -50,7 +50,7 @@ export const signInSettings: SettingGroup = {
       setting({
         kind: 'radios',
         name: 'consent_method',
-        label: 'Are people asked for their consent?',
+        label: 'Ask users for consent',
         options: CONSENTS,
         value: settings.consent_method,
       }),
@@ -88,7 +88,7 @@ export const signInSettings: SettingGroup = {
         label: 'Identity providers',
         options: providers,
         values: settings.identity_providers ?? [],
-        hint: 'None ticked: people sign in with their password here only.',
+        hint: 'If none is selected, users sign in with their password only.',
       }),
     ];
   },

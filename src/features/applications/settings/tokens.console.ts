@@ -12,8 +12,8 @@ const CLAIMS: readonly Option[] = [
   { value: 'some', label: 'Only those listed below' },
 ];
 const ROTATIONS: readonly Option[] = [
-  { value: 'ROTATE', label: 'Each is good for one use', hint: 'A stolen one is noticed: when it is used a second time, all are revoked.' },
-  { value: 'STATIC', label: 'The same one is used again and again', hint: 'For libraries that cannot keep a new one.' },
+  { value: 'ROTATE', label: 'Rotate at each use', hint: 'Detects stolen tokens: a second use revokes all of them.' },
+  { value: 'STATIC', label: 'Keep the same token', hint: 'For libraries that cannot keep a new one.' },
 ];
 
 export const tokenSettings: SettingGroup = {
@@ -59,15 +59,15 @@ export const tokenSettings: SettingGroup = {
       label: 'Leeway in seconds',
       value: String(settings.refresh_token.leeway),
       alias: 'refresh_token.leeway',
-      hint: 'So long a used one still yields a successor, for an answer that got lost on its way: 0 to 60. 30 is safe.',
+      hint: 'How long a used token can be repeated after a lost response, 0 to 60. 30 is safe.',
       group: 'Refresh token',
     },
     setting({
       kind: 'check',
       name: 'introspect_any',
-      label: 'It may look into the tokens of other applications',
+      label: 'Can introspect other applications’ tokens',
       checked: settings.introspect_any,
-      hint: 'For APIs that have the access tokens of their callers checked at the introspection endpoint. Others need it not.',
+      hint: 'For APIs that check their callers’ access tokens at the introspection endpoint. Leave it off otherwise.',
       group: 'Introspection',
     }),
   ],
@@ -79,6 +79,6 @@ export const tokenSettings: SettingGroup = {
     },
     { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
     { label: 'Leeway', value: `${settings.refresh_token.leeway} seconds` },
-    { label: 'May look into others’ tokens', value: yes(settings.introspect_any) },
+    { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
   ],
 };
