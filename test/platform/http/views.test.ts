@@ -18,7 +18,8 @@ const FACTS = {
   title: 'T',
   text: (key: string) => key,
   advice: '',
-  help: '/docs/reference/errors#teapot', code: 'c',
+  help: '/docs/reference/errors#teapot',
+  code: 'c',
   description: { text: 'd', lang: 'en' },
   lang: 'en',
 };
