@@ -13,7 +13,11 @@ function section(text: string, folder: string, collapsed = true) {
     const [, title = name] = /^# (.*)$/m.exec(readFileSync(new URL(`${folder}/${name}`, root), 'utf8')) ?? [];
     return { text: title, link: `/${folder}/${name.replace('.md', '')}` };
   });
-  return { text, collapsed, items };
+  // The pages about frameworks are many, and have an index of their own.
+  const isConnect = ({ link }: { link: string }) => /\/connect-(?!a-framework)/.test(link);
+  const connect = items.filter(isConnect);
+  const rest = items.filter((item) => !isConnect(item));
+  return { text, collapsed, items: connect.length === 0 ? rest : [...rest, { text: 'Connect', collapsed: true, items: connect }] };
 }
 
 export default defineConfig({

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
+import { codeBlocks } from '../support/docs.ts';
 import { dataDirectory, eventually, freePort, type RunningService, runService } from '../support/process.ts';
 import { API_TOKEN } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -13,12 +14,6 @@ import { signInBy } from './foreign/setting.ts';
 
 const MAIN = path.resolve('dist/src/main.js');
 const PASSWORD = 'correct horse battery';
-
-/** The blocks of a page in one language, in their order. */
-const blocks = (page: string, language: 'sh' | 'js'): string[] =>
-  [...readFileSync(`docs/${page}.md`, 'utf8').matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\``, 'gm'))].map(
-    ([, text = '']) => text,
-  );
 
 interface Place {
   /** Where somebody who reads the page stands: data/ is below. */
@@ -94,10 +89,10 @@ const isUp = async (origin: string): Promise<boolean> =>
 
 test('tutorial: your first application, with openid-client and with curl', async (t) => {
   const at = await place(t);
-  const [, create = '', begin = '', exchange = ''] = blocks('tutorials/first-application', 'sh');
+  const [, create = '', begin = '', exchange = ''] = codeBlocks('tutorials/first-application', 'sh');
   assert.match(await shell(t, at, create), /"client_id":"my-app"/);
 
-  const [application = ''] = blocks('tutorials/first-application', 'js');
+  const [application = ''] = codeBlocks('tutorials/first-application', 'js');
   const running = program(t, at, 'my-app.mjs', application);
   await eventually(() => isUp(at.application), `the application: ${running.output()}`);
   const browser = new UserAgent(at.application);
@@ -115,8 +110,8 @@ test('tutorial: your first application, with openid-client and with curl', async
 
 test('tutorial: protect an API', async (t) => {
   const at = await place(t);
-  for (const block of blocks('tutorials/protect-an-api', 'sh')) await shell(t, at, block);
-  const [machine = '', check = ''] = blocks('tutorials/protect-an-api', 'js');
+  for (const block of codeBlocks('tutorials/protect-an-api', 'sh')) await shell(t, at, block);
+  const [machine = '', check = ''] = codeBlocks('tutorials/protect-an-api', 'js');
   const first = program(t, at, 'machine.mjs', machine);
   await first.ended;
   const [, token = ''] = /access_token: '([^']+)'/.exec(first.output()) ?? [];
@@ -127,14 +122,14 @@ test('tutorial: protect an API', async (t) => {
 
 test('how to: move users in, and configuration as code', async (t) => {
   const at = await place(t);
-  const [users = ''] = blocks('how-to/move-users-in', 'sh');
+  const [users = ''] = codeBlocks('how-to/move-users-in', 'sh');
   // One line of three is refused, as the page says.
   assert.match(await shell(t, at, `${users.trimEnd()} || true\n`), /1 /);
   assert.match(readFileSync(path.join(at.folder, 'refused.ndjson'), 'utf8'), /^\{"line":3,/);
   const grace = new UserAgent(at.service.baseUrl);
   assert.equal((await grace.signIn(await grace.visit('/account'), { login: 'grace', password: PASSWORD })).url.pathname, '/account');
 
-  const [configuration = ''] = blocks('how-to/configuration-as-code', 'sh');
+  const [configuration = ''] = codeBlocks('how-to/configuration-as-code', 'sh');
   await shell(
     t,
     at,
@@ -145,10 +140,10 @@ test('how to: move users in, and configuration as code', async (t) => {
 
 test('how to: recover an administrator, back up and restore', async (t) => {
   const at = await place(t);
-  const [administrator = ''] = blocks('how-to/recover-an-administrator', 'sh');
+  const [administrator = ''] = codeBlocks('how-to/recover-an-administrator', 'sh');
   assert.match(await shell(t, at, administrator), /\/choose-password\//);
 
-  const [backup = '', restore = ''] = blocks('how-to/back-up-and-restore', 'sh');
+  const [backup = '', restore = ''] = codeBlocks('how-to/back-up-and-restore', 'sh');
   await shell(t, at, backup);
   assert.equal(await at.service.stop(), 0);
   await shell(t, at, restore);

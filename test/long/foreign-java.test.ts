@@ -3,93 +3,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { codeBlocks } from '../support/docs.ts';
 import { eventually, freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { carryOut, folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
 
-const SPRING = `package app;
+const dependency = (group: string, artifact: string, version: string): string =>
+  `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`;
 
-import org.springframework.boot.SpringApplication;
-import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.web.context.WebServerInitializedEvent;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.event.EventListener;
-import org.springframework.core.annotation.Order;
-import org.springframework.security.config.Customizer;
-import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.Authentication;
-import org.springframework.security.core.annotation.AuthenticationPrincipal;
-import org.springframework.security.oauth2.client.oidc.web.logout.OidcClientInitiatedLogoutSuccessHandler;
-import org.springframework.security.oauth2.client.registration.ClientRegistrationRepository;
-import org.springframework.security.oauth2.core.oidc.user.OidcUser;
-import org.springframework.security.web.SecurityFilterChain;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
-
-@SpringBootApplication
-@RestController
-public class Application {
-    public static void main(String[] args) {
-        SpringApplication.run(Application.class, args);
-    }
-
-    @EventListener
-    void ready(WebServerInitializedEvent event) {
-        System.out.println("listening");
-    }
-
-    @Bean
-    @Order(1)
-    SecurityFilterChain jwt(HttpSecurity http) throws Exception {
-        return http.securityMatcher("/jwt").authorizeHttpRequests(all -> all.anyRequest().authenticated())
-            .oauth2ResourceServer(server -> server.jwt(Customizer.withDefaults())).build();
-    }
-
-    @Bean
-    @Order(2)
-    SecurityFilterChain opaque(HttpSecurity http) throws Exception {
-        return http.securityMatcher("/opaque").authorizeHttpRequests(all -> all.anyRequest().authenticated())
-            .oauth2ResourceServer(server -> server.opaqueToken(Customizer.withDefaults())).build();
-    }
-
-    @Bean
-    SecurityFilterChain login(HttpSecurity http, ClientRegistrationRepository registrations) throws Exception {
-        var atProvider = new OidcClientInitiatedLogoutSuccessHandler(registrations);
-        atProvider.setPostLogoutRedirectUri("{baseUrl}/bye");
-        return http
-            .authorizeHttpRequests(all -> all.requestMatchers("/bye").permitAll().anyRequest().authenticated())
-            .oauth2Login(Customizer.withDefaults())
-            .logout(logout -> logout.logoutSuccessHandler(atProvider))
-            .oidcLogout(logout -> logout.backChannel(Customizer.withDefaults()))
-            .csrf(csrf -> csrf.ignoringRequestMatchers("/logout"))
-            .build();
-    }
-
-    @GetMapping("/me")
-    String me(@AuthenticationPrincipal OidcUser user) {
-        return user.getSubject() + " " + user.getEmail();
-    }
-
-    @GetMapping("/bye")
-    String bye() {
-        return "bye";
-    }
-
-    @GetMapping({ "/jwt", "/opaque" })
-    String api(Authentication caller) {
-        return caller.getName();
-    }
-}
-`;
-
-const dependency = (group: string, artifact: string, version?: string): string =>
-  `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId>${version === undefined ? '' : `<version>${version}</version>`}</dependency>`;
-
-const pom = (parent: string, dependencies: readonly string[], build = ''): string => `<?xml version="1.0" encoding="UTF-8"?>
+const pom = (dependencies: readonly string[], build: string): string => `<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
-  ${parent}
   <groupId>app</groupId><artifactId>app</artifactId><version>1</version>
   <properties>
     <maven.compiler.source>17</maven.compiler.source><maven.compiler.target>17</maven.compiler.target><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
@@ -117,17 +42,13 @@ function project(t: Parameters<typeof folderWith>[0], pomText: string, source: s
   return cwd;
 }
 
-test('Spring Boot 3.5: login, RP-initiated and back-channel logout, resource servers by JWT and by introspection', async (t) => {
-  const boot = 'org.springframework.boot';
-  const cwd = project(
-    t,
-    pom(
-      `<parent><groupId>${boot}</groupId><artifactId>spring-boot-starter-parent</artifactId><version>3.5.7</version><relativePath/></parent>`,
-      ['web', 'oauth2-client', 'oauth2-resource-server'].map((name) => dependency(boot, `spring-boot-starter-${name}`)),
-      `<build><plugins><plugin><groupId>${boot}</groupId><artifactId>spring-boot-maven-plugin</artifactId></plugin></plugins></build>`,
-    ),
-    SPRING,
-  );
+test('how to: Spring Boot 3.5: login, RP-initiated and back-channel logout, resource servers by JWT and by introspection', async (t) => {
+  const [pomText = ''] = codeBlocks('how-to/connect-spring', 'xml');
+  const [configuration = ''] = codeBlocks('how-to/connect-spring', 'yaml');
+  const [source = ''] = codeBlocks('how-to/connect-spring', 'java');
+  const cwd = project(t, pomText, source);
+  mkdirSync(path.join(cwd, 'src/main/resources'), { recursive: true });
+  writeFileSync(path.join(cwd, 'src/main/resources/application.yml'), configuration);
   const missing = await build(cwd, 'package');
   if (missing !== undefined) return t.skip(missing);
 
@@ -153,22 +74,10 @@ test('Spring Boot 3.5: login, RP-initiated and back-channel logout, resource ser
     label: 'Machine',
     settings: { oauthClient: { application_type: 'service', grant_types: ['client_credentials'] } },
   });
-  const registration = 'SPRING_SECURITY_OAUTH2_CLIENT_REGISTRATION_GATEHOUSE';
-  const server = 'SPRING_SECURITY_OAUTH2_RESOURCESERVER';
   await startApplication(
     t,
     cwd,
-    {
-      SERVER_PORT: port,
-      [`${registration}_CLIENT_ID`]: clientId,
-      [`${registration}_CLIENT_SECRET`]: clientSecret,
-      [`${registration}_SCOPE`]: 'openid,email',
-      SPRING_SECURITY_OAUTH2_CLIENT_PROVIDER_GATEHOUSE_ISSUER_URI: issuer,
-      [`${server}_JWT_ISSUER_URI`]: issuer,
-      [`${server}_OPAQUETOKEN_INTROSPECTION_URI`]: `${service.issuer('opaque')}/introspect`,
-      [`${server}_OPAQUETOKEN_CLIENT_ID`]: clientId,
-      [`${server}_OPAQUETOKEN_CLIENT_SECRET`]: clientSecret,
-    },
+    { SERVER_PORT: port, ISSUER: issuer, OPAQUE_ISSUER: service.issuer('opaque'), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
     'java',
     '-jar',
     'target/app-1.jar',
@@ -221,7 +130,6 @@ test('Okta’s SDK for Java manages users, groups and applications, and reads th
   const cwd = project(
     t,
     pom(
-      '',
       [dependency('com.okta.sdk', 'okta-sdk-api', '24.0.0'), dependency('com.okta.sdk', 'okta-sdk-impl', '24.0.0')],
       '<build><plugins><plugin><groupId>org.codehaus.mojo</groupId><artifactId>exec-maven-plugin</artifactId><version>3.5.0</version></plugin></plugins></build>',
     ),

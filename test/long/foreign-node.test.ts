@@ -1,57 +1,45 @@
-/** Clients from npm, each as its own documentation begins. `oidc-client-ts`, `oauth4webapi` and Okta's SDK for Node.js are tested in `npm test`. */
+/**
+ * Clients from npm, each as our how-tos or its own documentation begin. `npm test` tests more of `oidc-client-ts`, `oauth4webapi` and Okta's SDK
+ * for Node.js.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { inBrowser } from '../support/browser.ts';
+import { codeBlocks, program } from '../support/docs.ts';
 import { listen } from '../support/listen.ts';
 import { freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { folderWith, mustCarryOut, npmInstall, signInBy, startApplication, useProfileOpenid } from './foreign/setting.ts';
 
-/** A web application of these packages, at an address of its own, registered with this callback. */
-async function startNodeApplication(t: TestContext, packages: readonly string[], callback: string, main: string) {
-  const cwd = folderWith(t, { 'main.mjs': main, 'package.json': '{"private":true,"type":"module"}' });
+/** A web application of these packages, registered with this callback. @param main its program, for a port */
+async function startNodeApplication(t: TestContext, packages: readonly string[], callback: string, main: (port: string) => string) {
+  const port = await freePort();
+  const cwd = folderWith(t, { 'main.mjs': main(port), 'package.json': '{"private":true,"type":"module"}' });
   const missing = await npmInstall(cwd, ...packages);
   if (missing !== undefined) return void t.skip(missing);
   const service = await startService(t);
-  await useProfileOpenid(service);
-  const port = await freePort();
   const origin = `http://localhost:${port}`;
   const { clientId, clientSecret = '' } = await service.createApp({
     redirect_uris: [origin + callback],
+    post_logout_redirect_uris: [`${origin}/`],
     grant_types: ['authorization_code', 'refresh_token'],
   });
-  const env = { PORT: String(port), ORIGIN: origin, ISSUER: service.issuer('default'), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
-  const output = await startApplication(t, cwd, env, process.execPath, 'main.mjs');
+  const env = { PORT: port, ORIGIN: origin, ISSUER: service.issuer('default'), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+  const start = () => startApplication(t, cwd, env, process.execPath, 'main.mjs');
   const user = await service.createUser({ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' });
-  return { service, origin, user, output, application: new UserAgent(origin) };
+  return { service, origin, user, start, application: new UserAgent(origin) };
 }
 
-test('Auth.js (@auth/express) signs in', async (t) => {
-  const started = await startNodeApplication(
-    t,
-    ['@auth/express@0.12', 'express@4'],
-    '/auth/callback/gatehouse',
-    `import express from 'express';
-import { ExpressAuth, getSession } from '@auth/express';
-const { ISSUER, CLIENT_ID, CLIENT_SECRET, PORT } = process.env;
-const config = {
-  secret: 'a secret of the application',
-  trustHost: true,
-  providers: [{ id: 'gatehouse', name: 'Gatehouse', type: 'oidc', issuer: ISSUER, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET }],
-};
-const app = express();
-app.set('trust proxy', true);
-app.use('/auth/*', ExpressAuth(config));
-app.get('/me', async (req, res) => res.json(await getSession(req, config)));
-app.listen(PORT, () => console.log('listening'));
-`,
-  );
+test('how to: Auth.js signs in', async (t) => {
+  const packages = ['@auth/express@0.12', 'express@4'];
+  const started = await startNodeApplication(t, packages, '/auth/callback/gatehouse', (port) => program('connect-authjs', 'js', port));
   if (started === undefined) return;
-  const { service, user, output, application } = started;
+  const { service, user, application } = started;
+  const output = await started.start();
   const { csrfToken } = JSON.parse((await application.visit('/auth/csrf')).text);
   const form = new URLSearchParams({ csrfToken, callbackUrl: '/me' });
   const page = await signInBy(
@@ -63,12 +51,26 @@ app.listen(PORT, () => console.log('listening'));
   assert.match(page.text, /ada@example\.com/, output());
 });
 
-test('openid-client signs in, as its quick start has it', async (t) => {
+test('how to: Express with openid-client signs in and out', async (t) => {
+  const packages = ['express@5', 'express-session@1', 'openid-client@6'];
+  const started = await startNodeApplication(t, packages, '/callback', (port) => program('connect-express', 'js', port));
+  if (started === undefined) return;
+  const { service, user, application } = started;
+  await started.start();
+  const page = await signInBy(service, application, '/', user);
+  assert.equal(JSON.parse(page.text).email, 'ada@example.com', page.text);
+  const left = await application.visit('/logout');
+  assert.equal(left.url.pathname, '/oauth/v1/default/logout');
+  assert.ok(left.url.searchParams.has('id_token_hint'));
+  assert.notEqual((await application.visit('/')).url.origin, application.origin, 'signed out of the application');
+});
+
+test('openid-client signs in as its quick start has it, with the profile openid', async (t) => {
   const started = await startNodeApplication(
     t,
     ['openid-client@6'],
     '/callback',
-    `import { createServer } from 'node:http';
+    () => `import { createServer } from 'node:http';
 import * as client from 'openid-client';
 const { ISSUER, CLIENT_ID, CLIENT_SECRET, PORT, ORIGIN } = process.env;
 const config = await client.discovery(new URL(ISSUER), CLIENT_ID, CLIENT_SECRET, undefined, { execute: [client.allowInsecureRequests] });
@@ -93,6 +95,8 @@ createServer(async (req, res) => {
   );
   if (started === undefined) return;
   const { service, user, application } = started;
+  await useProfileOpenid(service);
+  await started.start();
   const page = await signInBy(service, application, '/', user);
   assert.equal(JSON.parse(page.text).email, 'ada@example.com', page.text);
 });
@@ -102,7 +106,7 @@ test('passport-openidconnect signs in, each time', async (t) => {
     t,
     ['passport@0.7', 'passport-openidconnect@0.1', 'express@4', 'express-session@1'],
     '/callback',
-    `import express from 'express';
+    () => `import express from 'express';
 import session from 'express-session';
 import passport from 'passport';
 import Strategy from 'passport-openidconnect';
@@ -124,12 +128,56 @@ app.listen(PORT, () => console.log('listening'));
   );
   if (started === undefined) return;
   const { service, user, origin } = started;
+  await useProfileOpenid(service);
+  await started.start();
   // Its state is random, and every other one has a character that profile "service" refuses.
   for (let turn = 0; turn < 8; turn += 1) {
     const page = await signInBy(service, new UserAgent(origin), '/login', user);
     assert.match(page.text, /ada@example\.com/);
   }
 });
+
+const MODULES = ['oidc-client-ts/dist/esm/oidc-client-ts.js', 'jwt-decode/build/esm/index.js'];
+
+test(
+  'how to: oidc-client-ts signs in and out in the browser',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser({ email: 'ada@example.com' });
+    const files: Record<string, string> = Object.fromEntries(
+      MODULES.map((file) => [`/${file.split('/')[0]}.js`, readFileSync(path.join('node_modules', file), 'utf8')]),
+    );
+    // An import map does what a bundler would.
+    const imports = { 'oidc-client-ts': '/oidc-client-ts.js', 'jwt-decode': '/jwt-decode.js' };
+    const page = `<!doctype html><html lang="en"><title>App</title><link rel="icon" href="data:,">
+<script type="importmap">${JSON.stringify({ imports })}</script><body><script type="module" src="/app.js"></script></body></html>`;
+    const origin = await listen(t, 'localhost', (req, res) => {
+      const { pathname } = new URL(req.url ?? '/', 'http://localhost');
+      res.setHeader('content-type', pathname.endsWith('.js') ? 'text/javascript' : 'text/html');
+      res.end(files[pathname] ?? page);
+    });
+    const { clientId } = await service.createApp(
+      {
+        ...{ application_type: 'browser', redirect_uris: [`${origin}/`], post_logout_redirect_uris: [`${origin}/`] },
+        ...{ grant_types: ['authorization_code', 'refresh_token'], allowed_origins: [origin] },
+      },
+      { token_endpoint_auth_method: 'none' },
+    );
+    const [sample = ''] = codeBlocks('how-to/connect-single-page-apps', 'js');
+    files['/app.js'] = sample.replace('http://localhost:3000/oauth/v1/default', service.issuer('default')).replace('my-app', clientId);
+
+    const tab = await (await browser.newContext()).newPage();
+    await tab.goto(`${origin}/`);
+    await tab.click('text=Sign in');
+    await tab.fill('[name=username]', user.login);
+    await tab.fill('[name=password]', user.password);
+    await tab.click('#sign-in');
+    await tab.waitForSelector('text=Signed in as ada@example.com');
+    await tab.click('text=Sign out');
+    await tab.waitForSelector('button:has-text("Sign in")');
+    assert.equal(new URL(tab.url()).origin, origin);
+  }),
+);
 
 test(
   'okta-auth-js signs in, renews and signs out with its issuer alone',

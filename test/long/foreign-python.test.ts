@@ -1,43 +1,32 @@
 /** Clients from PyPI: Authlib as its Flask guide begins, and Okta's SDK. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { program } from '../support/docs.ts';
 import { freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { folderWith, mustCarryOut, pipInstall, signInBy, startApplication } from './foreign/setting.ts';
 
-test('Authlib signs in by Flask, on the default server as it is made', async (t) => {
-  const cwd = folderWith(t, {
-    'main.py': `import os
-from flask import Flask, jsonify, url_for
-from authlib.integrations.flask_client import OAuth
-app = Flask(__name__)
-app.secret_key = 'x'
-oauth = OAuth(app)
-oauth.register('gatehouse', client_id=os.environ['CLIENT_ID'], client_secret=os.environ['CLIENT_SECRET'],
-    server_metadata_url=os.environ['ISSUER'] + '/.well-known/openid-configuration', client_kwargs={'scope': 'openid email'})
-@app.route('/login')
-def login():
-    return oauth.gatehouse.authorize_redirect(os.environ['ORIGIN'] + '/callback')
-@app.route('/callback')
-def callback():
-    token = oauth.gatehouse.authorize_access_token()
-    return jsonify(token['userinfo'])
-app.run(host='localhost', port=int(os.environ['PORT']))
-`,
+const FRAMEWORKS = [
+  { title: 'Flask', index: 0, packages: ['authlib', 'flask', 'requests'] },
+  { title: 'Django', index: 1, packages: ['authlib', 'django', 'requests'] },
+];
+for (const { title, index, packages } of FRAMEWORKS) {
+  test(`how to: Authlib signs in by ${title}, on the default server as it is made`, async (t) => {
+    const port = await freePort();
+    const cwd = folderWith(t, { 'web.py': program('connect-flask-django', 'python', port, index) });
+    const { python, missing } = await pipInstall(cwd, ...packages);
+    if (missing !== undefined) return t.skip(missing);
+    const service = await startService(t);
+    const origin = `http://localhost:${port}`;
+    const { clientId, clientSecret = '' } = await service.createApp({ redirect_uris: [`${origin}/callback`] });
+    const user = await service.createUser({ email: 'ada@example.com' });
+    const env = { ISSUER: service.issuer('default'), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+    const output = await startApplication(t, cwd, env, python, '-u', 'web.py');
+    const page = await signInBy(service, new UserAgent(origin), '/login', user);
+    assert.match(page.text, /ada@example\.com/, output());
   });
-  const { python, missing } = await pipInstall(cwd, 'authlib', 'flask', 'requests');
-  if (missing !== undefined) return t.skip(missing);
-  const service = await startService(t);
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
-  const { clientId, clientSecret = '' } = await service.createApp({ redirect_uris: [`${origin}/callback`] });
-  const user = await service.createUser({ email: 'ada@example.com' });
-  const env = { PORT: String(port), ORIGIN: origin, ISSUER: service.issuer('default'), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
-  const output = await startApplication(t, cwd, env, python, '-u', 'main.py');
-  const page = await signInBy(service, new UserAgent(origin), '/login', user);
-  assert.match(page.text, /ada@example\.com/, output());
-});
+}
 
 test('Okta’s SDK for Python manages users, groups, applications, servers, policies and reads the log', async (t) => {
   const cwd = folderWith(t, {
