@@ -6,17 +6,11 @@ import { validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { appAssignments } from './application-assignments.api.ts';
+import { listApplications } from './application-lists.service.ts';
 import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus } from './applications.resource.ts';
-import {
-  createApplication,
-  deleteApplication,
-  getApplication,
-  listApplications,
-  setApplicationStatus,
-  updateApplication,
-} from './applications.service.ts';
+import { createApplication, deleteApplication, getApplication, setApplicationStatus, updateApplication } from './applications.service.ts';
 
 /** What Okta's SDKs send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
 const oktaDefault = <T extends boolean>(value: T) =>
@@ -140,7 +134,7 @@ export const apps: readonly Endpoint[] = [
     path: '/apps',
     access: 'service',
     summary:
-      'List the applications, oldest first; q is what the label begins with, filter an expression of RFC 7644 on id, label, status, settings.oauthClient.application_type',
+      'List the applications, oldest first; each word of q begins a word of the label, or q is the client ID; filter an expression of RFC 7644 on id, label, status, settings.oauthClient.application_type',
     query: { q: text().optional(), filter: z.string().optional() },
     item: app,
     handler: async ({ services, query: { limit, after, ...search }, request }) => {

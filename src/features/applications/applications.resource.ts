@@ -30,3 +30,6 @@ export interface Assignment {
   readonly name: string;
   readonly created: Date;
 }
+
+/** What applications can be sorted by. */
+export type ApplicationOrder = 'label' | 'kind' | 'status' | 'created' | 'changed';

@@ -3,8 +3,6 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { attributeTypes, type Filter } from '../../platform/database/filter.ts';
-import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -25,7 +23,6 @@ import {
 import { credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus, SecretFacts } from './applications.resource.ts';
 import {
-  APPLICATION_ATTRIBUTES,
   deleteApplicationRow as deleteRow,
   deleteSecrets,
   findApplicationById,
@@ -33,7 +30,6 @@ import {
   insertApplication,
   insertSecret,
   listApplicationsOpenTo,
-  selectApplications as listRows,
   lockApplication,
   updateApplicationRow as updateRow,
   whoRegistered,
@@ -97,21 +93,6 @@ export async function createApplication(
   });
   services.notifications.announce({ kind: 'application', id });
   return { application, secret };
-}
-
-/** Which applications; all that is given must fit. */
-export interface ApplicationSearch {
-  /** What the label begins with. */
-  readonly q?: string | undefined;
-  readonly filter?: string | undefined;
-}
-
-/** Oldest first. @throws {ApiError} validation of the filter */
-export async function listApplications(services: Services, { q, filter }: ApplicationSearch, window: Window): Promise<Page<Application>> {
-  const filters: Filter[] = [];
-  if (q !== undefined) filters.push({ op: 'sw', attribute: 'label', value: q });
-  if (filter !== undefined) filters.push(parseFilter(filter, attributeTypes(APPLICATION_ATTRIBUTES), 'filter'));
-  return listRows(services.database.knex, filters, window);
 }
 
 /** @throws {ApiError} not found */

@@ -3,8 +3,16 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
-import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { Application, SecretFacts } from './applications.resource.ts';
+import {
+  type NumberedPage,
+  type NumberedWindow,
+  type Page,
+  readNumberedPage,
+  readPage,
+  type Window,
+} from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
+import type { Application, ApplicationOrder, SecretFacts } from './applications.resource.ts';
 
 /** A client secret at rest; opens in the context `application_secret:<id>`. */
 export interface SealedSecret {
@@ -79,12 +87,42 @@ export async function lockApplicationsOffering(trx: Executor, idpId: string): Pr
     .select<Application[]>(APPLICATION);
 }
 
-/** Those that fit every filter, oldest first. */
-export function selectApplications(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Application>> {
-  const query = executor('applications');
-  for (const filter of filters) applyFilter(query, filter, APPLICATION_ATTRIBUTES);
-  return readPage(query, APPLICATION, window);
+export interface ApplicationSelection {
+  /** Each word begins a word of the label; or the whole is the client ID. */
+  readonly words?: string | undefined;
+  readonly filters: readonly Filter[];
 }
+
+function selected(executor: Executor, { words, filters }: ApplicationSelection) {
+  const query = executor('applications');
+  if (words !== undefined) {
+    query.where((either) => {
+      applyWords(either, ['label'], words);
+      either.orWhere('id', words.trim());
+    });
+  }
+  for (const filter of filters) applyFilter(query, filter, APPLICATION_ATTRIBUTES);
+  return query;
+}
+
+/** The oldest first. */
+export const selectApplications = (executor: Executor, selection: ApplicationSelection, window: Window): Promise<Page<Application>> =>
+  readPage(selected(executor, selection), APPLICATION, window);
+
+const ORDERS: Readonly<Record<ApplicationOrder, string>> = {
+  label: 'lower(label)',
+  kind: "settings->>'application_type'",
+  status: 'status',
+  created: 'seq',
+  changed: 'last_updated',
+};
+
+/** A page by its number, in any order. */
+export const selectApplicationsInOrder = (
+  executor: Executor,
+  selection: ApplicationSelection,
+  window: NumberedWindow,
+): Promise<NumberedPage<Application>> => readNumberedPage<Application>(selected(executor, selection), APPLICATION, window, ORDERS);
 
 /** Those that are assigned to the group, oldest first. */
 export function listApplicationsOfGroup(executor: Executor, groupId: string, window: Window): Promise<Page<Application>> {

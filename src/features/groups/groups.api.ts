@@ -7,7 +7,7 @@ import { text } from '../../platform/validation/text.ts';
 import { presentUser, user } from '../users/users.api.ts';
 import type { Group } from './groups.resource.ts';
 import {
-  addGroupMember,
+  addGroupMembers,
   createGroup,
   deleteGroup,
   type GroupProfile,
@@ -42,7 +42,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     status: 200,
     summaries: {
       create: 'Create a group',
-      list: 'List the groups, oldest first; q is what the name begins with, search and filter are expressions of RFC 7644',
+      list: 'List the groups, oldest first; each word of q begins a word of the name, search and filter are expressions of RFC 7644',
       read: 'Read a group',
       replace: 'Replace the profile of a group',
       remove: 'Delete a group, with its memberships and assignments',
@@ -75,7 +75,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     summary: 'Add a user to a group',
     params: memberParams,
     handler: async ({ services, params, request }) => {
-      await addGroupMember(services, params.id, params.userId, request);
+      await addGroupMembers(services, params.id, [params.userId], request);
       return undefined;
     },
   }),

@@ -8,3 +8,6 @@ export interface Group {
   readonly created: Date;
   readonly lastUpdated: Date;
 }
+
+/** What groups can be sorted by. */
+export type GroupOrder = 'name' | 'created' | 'members';

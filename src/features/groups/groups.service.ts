@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { attributeTypes, type Filter } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
-import type { Page, Window } from '../../platform/database/paging.ts';
+import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -15,16 +15,19 @@ import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Group } from './groups.resource.ts';
 import {
+  type CountedGroup,
   deleteGroupMember,
   deleteGroupRow as deleteRow,
   findGroup,
   GROUP_ATTRIBUTES,
   insertGroup,
   insertGroupMember,
+  listGroupMemberIdsAmong,
   listGroupsOf,
   selectGroupMembers as listMemberRows,
   selectGroups as listRows,
   lockGroup,
+  selectGroupsInOrder,
   updateGroupRow as updateRow,
 } from './groups.store.ts';
 
@@ -60,11 +63,14 @@ export async function createGroup(services: Services, profile: GroupProfile, req
 /** Oldest first. @throws {ApiError} validation of the filters */
 export async function listGroups(services: Services, { q, search, filter }: GroupSearch, window: Window): Promise<Page<Group>> {
   const filters: Filter[] = [];
-  if (q !== undefined) filters.push({ op: 'sw', attribute: 'profile.name', value: q });
   if (search !== undefined) filters.push(parseFilter(search, FILTERABLE, 'search'));
   if (filter !== undefined) filters.push(parseFilter(filter, FILTERABLE, 'filter'));
-  return listRows(services.database.knex, filters, window);
+  return listRows(services.database.knex, { words: q, filters }, window);
 }
+
+/** One numbered page in any order, with how many there are in all. @param q words of the name */
+export const searchGroups = (services: Services, q: string | undefined, window: NumberedWindow): Promise<NumberedPage<CountedGroup>> =>
+  selectGroupsInOrder(services.database.knex, { words: q, filters: [] }, window);
 
 /** @throws {ApiError} not found */
 export const getGroup = (services: Services, id: string): Promise<Group> => requireGroup(services.database.knex, id);
@@ -129,14 +135,25 @@ export async function joinGroups(trx: Executor, user: User, groupIds: readonly s
 }
 
 /** A user who is a member already stays one. @throws {ApiError} not found: the group or the user */
-export async function addGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<void> {
+export async function addGroupMembers(
+  services: Services,
+  groupId: string,
+  userIds: readonly string[],
+  request: RequestContext,
+): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const [group, user] = await findBoth(trx, groupId, userId);
-    const outcome = await insertGroupMember(trx, groupId, userId, present());
-    if (outcome === 'missing') throw notFound(userId, 'User');
-    if (outcome === 'added') await recordMembership(trx, 'add', group, user, request);
+    for (const userId of userIds) {
+      const [group, user] = await findBoth(trx, groupId, userId);
+      const outcome = await insertGroupMember(trx, groupId, userId, present());
+      if (outcome === 'missing') throw notFound(userId, 'User');
+      if (outcome === 'added') await recordMembership(trx, 'add', group, user, request);
+    }
   });
 }
+
+/** Which of these users are members. */
+export const findGroupMembers = async (services: Services, groupId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> =>
+  new Set(await listGroupMemberIdsAmong(services.database.knex, groupId, userIds));
 
 /** A user who is no member stays none. @throws {ApiError} not found: the group or the user */
 export async function removeGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<void> {

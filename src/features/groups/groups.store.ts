@@ -3,10 +3,18 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
-import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import {
+  type NumberedPage,
+  type NumberedWindow,
+  type Page,
+  readNumberedPage,
+  readPage,
+  type Window,
+} from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { User } from '../users/users.resource.ts';
 import { USER_AMONG_OTHERS } from '../users/users.store.ts';
-import type { Group } from './groups.resource.ts';
+import type { Group, GroupOrder } from './groups.resource.ts';
 
 const GROUP: Columns<Group> = {
   id: 'id',
@@ -57,12 +65,39 @@ export async function lockGroup(trx: Executor, id: string): Promise<Group | unde
   return trx('groups').where({ id }).forUpdate().first<Group | undefined>(GROUP);
 }
 
-/** Those that fit every filter, oldest first. */
-export function selectGroups(executor: Executor, filters: readonly Filter[], window: Window): Promise<Page<Group>> {
-  const query = executor('groups');
-  for (const filter of filters) applyFilter(query, filter, GROUP_ATTRIBUTES);
-  return readPage(query, GROUP, window);
+export interface GroupSelection {
+  /** Each word begins a word of the name. */
+  readonly words?: string | undefined;
+  readonly filters: readonly Filter[];
 }
+
+function selected(executor: Executor, { words, filters }: GroupSelection) {
+  const query = executor('groups');
+  if (words !== undefined) applyWords(query, ['name'], words);
+  for (const filter of filters) applyFilter(query, filter, GROUP_ATTRIBUTES);
+  return query;
+}
+
+/** The oldest first. */
+export const selectGroups = (executor: Executor, selection: GroupSelection, window: Window): Promise<Page<Group>> =>
+  readPage(selected(executor, selection), GROUP, window);
+
+const ORDERS: Readonly<Record<GroupOrder, string>> = {
+  name: 'lower(name)',
+  created: 'seq',
+  members: '(SELECT count(*) FROM group_members WHERE group_id = groups.id)',
+};
+
+/** With how many members it has. */
+export type CountedGroup = Group & { readonly members: number };
+
+/** A page by its number, in any order. */
+export const selectGroupsInOrder = (
+  executor: Executor,
+  selection: GroupSelection,
+  window: NumberedWindow,
+): Promise<NumberedPage<CountedGroup>> =>
+  readNumberedPage(selected(executor, selection), { ...GROUP, members: executor.raw(ORDERS.members) }, window, ORDERS);
 
 /** @returns `missing` when the group or the user was deleted meanwhile; the transaction is then good for nothing more */
 export async function insertGroupMember(
@@ -80,6 +115,12 @@ export async function insertGroupMember(
     throw error;
   }
 }
+
+export const listGroupMemberIdsAmong = (executor: Executor, groupId: string, userIds: readonly string[]): Promise<string[]> =>
+  executor('group_members')
+    .where({ group_id: groupId })
+    .whereIn('user_id', [...userIds])
+    .pluck('user_id');
 
 /** @returns false when the user was no member */
 export async function deleteGroupMember(trx: Executor, groupId: string, userId: string): Promise<boolean> {

@@ -1,21 +1,22 @@
 /** The members of an organization: who they are, in which department; adding, moving, removing. Accounts themselves are not made or changed here. */
-import { z } from 'zod';
+
 import { departmentsIn } from '../../pages/console/candidates.ts';
+import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
-import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
-import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
+import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
 import { addressOfUser, USERS_HOME } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
-import { getMember, listMembers, putMember, removeMember } from './members.service.ts';
+import { findMembersAmong, getMember, listMembers, putMember, putMembers, removeMember } from './members.service.ts';
 import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
 import type { Department } from './organizations.resource.ts';
 import { getOrganization } from './organizations.service.ts';
@@ -46,7 +47,7 @@ const list: ConsolePage = {
     const { departments } = await departmentTree(services, organization.id, request);
     const names = new Map(departments.map(({ id, name }) => [id, name]));
     const isChangeable = mayChangeOrganization(visit, organization.id);
-    const add = { label: 'Add member', href: `${home}/new`, main: true };
+    const add = { label: 'Add members', href: `${home}/new`, main: true };
     const create = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(organization.id)}` };
     return listPage({
       title: 'Members',
@@ -74,9 +75,15 @@ const list: ConsolePage = {
               ]
             : [],
         })),
-        empty: isNarrowed ? 'No member fits.' : 'This organization has no members yet.',
+        empty: isNarrowed ? 'No members match. Try fewer or shorter words, or show all.' : 'This organization has no members yet.',
         emptyAction: isChangeable && !isNarrowed ? add : undefined,
-        search: { label: 'Search', q, hint: 'What the user name begins with', fields: departmentsToLookIn(departments, depId), isNarrowed },
+        search: {
+          label: 'Search',
+          q,
+          hint: 'Words of the name, user name or e-mail address',
+          fields: departmentsToLookIn(departments, depId),
+          isNarrowed,
+        },
         pager: pagerOf(home, query, next),
       },
     });
@@ -108,25 +115,23 @@ const add: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
-    const fields = [LOGIN_FIELD, await departmentField(visit, organization.id, undefined, typed)];
-    return formPage(
-      {
-        title: 'Add member',
-        crumbs: crumbsTo(organization),
-        facts: SECOND_ORGANIZATION,
-        fields,
-        submit: 'Add member',
-        cancel: homeOf(organization.id),
-      },
-      typed,
-    );
+    const taken = async (userIds: readonly string[]) => findMembersAmong(visit.services, organization.id, userIds, visit.request);
+    const page = {
+      title: 'Add members',
+      lead: SECOND_ORGANIZATION.join(' '),
+      crumbs: crumbsTo(organization),
+      path: `${homeOf(organization.id)}/new`,
+      submit: 'Add selected users',
+      fields: [await departmentField(visit, organization.id, undefined, typed)],
+      taken,
+    };
+    return chooseUsers(visit, page, typed);
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
-    const user = await accountNamed(visit, login);
-    await putMember(visit.services, orgId, user.id, await departmentIn(visit, form), visit.request);
-    return { goTo: homeOf(orgId), notice: 'member-added' };
+    const depId = await departmentIn(visit, form);
+    await putMembers(visit.services, orgId, chosenIn(form), depId, visit.request);
+    return { goTo: homeOf(orgId), notice: 'members-added' };
   },
 };
 

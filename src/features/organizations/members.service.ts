@@ -20,6 +20,7 @@ import {
   findOrgIds,
   insertMembership,
   listAffiliations,
+  listMemberIdsAmong,
   listMemberships,
   type Member,
   type MemberSearch,
@@ -75,39 +76,72 @@ export async function getMember(
  * @param depId absent, null or empty: directly in the organization
  * @throws {ApiError} not found: organization or user; forbidden; validation: there is no such department
  */
-export async function putMember(
+export const putMember = (
   services: Services,
   orgId: string,
   userId: string,
   depId: string | null | undefined,
   request: RequestContext,
+): Promise<void> => putMembers(services, orgId, [userId], depId, request);
+
+/** `putMember` for several users: for all of them or, when one is refused, for none. */
+export async function putMembers(
+  services: Services,
+  orgId: string,
+  userIds: readonly string[],
+  depId: string | null | undefined,
+  request: RequestContext,
 ): Promise<void> {
-  const rises = await services.database.transaction(async (trx) => {
+  const raised = await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request);
-    const user = await personInReach(trx, userId, request);
-    const after = { orgId, userId, depId: depId || undefined };
-    const before = await findMembership(trx, orgId, userId);
-    if (before !== undefined && before.depId === after.depId) return false;
-    // Administrators of the organizations so far must not get into this one by what they know of the user.
-    const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
-    if (rises) await revokeCredentials(trx, userId, request);
-    const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
-    if (missing === 'userId') throw notFound(userId, 'User');
-    if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
-    // Who administered the user before may hold a link to his password.
-    if (before === undefined) await deleteLinksOf(trx, userId);
-    await recordEvent(trx, {
-      eventType: before === undefined ? 'org.membership.add' : 'org.membership.update',
-      displayMessage: before === undefined ? 'Add member to organization' : 'Move member to another department',
-      request,
-      targets: targets(user, organization),
-      ...(before !== undefined && { before: described(before) }),
-      after: described(after),
-    });
-    return rises;
+    const risen: string[] = [];
+    for (const userId of userIds) if (await putWithin(trx, organization, userId, depId, request)) risen.push(userId);
+    return risen;
   });
-  // What was being written meanwhile.
-  if (rises) await endHeld(services.database.knex, userId);
+  // Sessions and tokens that were being written while the credentials were revoked.
+  for (const userId of raised) await endHeld(services.database.knex, userId);
+}
+
+/** @returns whether the user's credentials were revoked, because the membership gives rights that former administrators must not get */
+async function putWithin(
+  trx: Executor,
+  organization: Organization,
+  userId: string,
+  depId: string | null | undefined,
+  request: RequestContext,
+): Promise<boolean> {
+  const orgId = organization.id;
+  const user = await personInReach(trx, userId, request);
+  const after = { orgId, userId, depId: depId || undefined };
+  const before = await findMembership(trx, orgId, userId);
+  if (before !== undefined && before.depId === after.depId) return false;
+  const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
+  if (rises) await revokeCredentials(trx, userId, request);
+  const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
+  if (missing === 'userId') throw notFound(userId, 'User');
+  if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
+  // Former administrators may hold a link to choose the password.
+  if (before === undefined) await deleteLinksOf(trx, userId);
+  await recordEvent(trx, {
+    eventType: before === undefined ? 'org.membership.add' : 'org.membership.update',
+    displayMessage: before === undefined ? 'Add member to organization' : 'Move member to another department',
+    request,
+    targets: targets(user, organization),
+    ...(before !== undefined && { before: described(before) }),
+    after: described(after),
+  });
+  return rises;
+}
+
+/** Which of these users are members. @throws {ApiError} not found: the organization is out of the caller's sight */
+export async function findMembersAmong(
+  { database: { knex } }: Services,
+  orgId: string,
+  userIds: readonly string[],
+  request: RequestContext,
+): Promise<ReadonlySet<string>> {
+  checkReadable(orgId, request);
+  return new Set(await listMemberIdsAmong(knex, orgId, userIds));
 }
 
 /** @throws {ApiError} not found: organization, user or membership; forbidden */

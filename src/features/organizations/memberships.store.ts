@@ -3,10 +3,10 @@
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import { beginningWith } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
+import { applyUserWords } from '../users/users.store.ts';
 
 export interface Membership {
   readonly orgId: string;
@@ -100,17 +100,24 @@ const MEMBER: Columns<Member> = {
 
 /** Which members; all that is given must fit. */
 export interface MemberSearch {
-  /** What the login begins with, whatever the case of the letters. */
+  /** Words: each begins a word of the login, the e-mail address or a name. */
   readonly q?: string | undefined;
   /** Of this department alone. */
   readonly depId?: string | undefined;
 }
 
+/** @returns those of these users who are members */
+export const listMemberIdsAmong = (executor: Executor, orgId: string, userIds: readonly string[]): Promise<string[]> =>
+  executor('memberships')
+    .where({ org_id: orgId })
+    .whereIn('user_id', [...userIds])
+    .pluck('user_id');
+
 /** The members of an organization, the oldest memberships first. */
 export function listMemberships(executor: Executor, orgId: string, { q, depId }: MemberSearch, window: Window): Promise<Page<Member>> {
   const members = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
   if (depId !== undefined) members.where('memberships.dep_id', depId);
-  if (q !== undefined) members.whereRaw('lower(users.login) LIKE lower(?)', [beginningWith(q)]);
+  if (q !== undefined) applyUserWords(members, q);
   return readPage(members, MEMBER, window, { by: 'memberships.seq' });
 }
 

@@ -6,9 +6,10 @@ import { present } from '../../platform/clock/clock.ts';
 import { text } from '../../platform/validation/text.ts';
 import { type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
 import { deleteUser } from './user-lifecycle.service.ts';
+import { listUsers } from './user-lists.service.ts';
 import { ATTRIBUTES, givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
 import type { User } from './users.resource.ts';
-import { changeUser, createUser, getUser, listUsers, profileFields } from './users.service.ts';
+import { changeUser, createUser, getUser, profileFields } from './users.service.ts';
 
 const link = z.object({ href: z.url(), method: z.literal('POST') });
 
@@ -72,8 +73,9 @@ export const userEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'List the users, oldest first; deactivated ones only with search or filter',
     query: {
-      /** What login, email, firstName or lastName begins with. */
-      q: text({ least: 1 }).optional(),
+      q: text({ least: 1 })
+        .optional()
+        .meta({ description: 'Words; each begins a word of login, email or a name. Case and accents do not count.' }),
       search: z.string().optional(),
       filter: z.string().optional(),
     },

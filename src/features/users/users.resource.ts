@@ -22,3 +22,6 @@ export interface User {
   readonly lastLogin: Date | null;
   readonly lastUpdated: Date;
 }
+
+/** What users can be sorted by. */
+export type UserOrder = 'login' | 'name' | 'email' | 'status' | 'created' | 'lastLogin';

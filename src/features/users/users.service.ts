@@ -3,9 +3,6 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { attributeTypes } from '../../platform/database/filter.ts';
-import { parseFilter } from '../../platform/database/filter-syntax.ts';
-import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, forbidden, validation } from '../../platform/errors/errors.ts';
 import { isWithin, type Role, reachOf } from '../administrators/administration.policy.ts';
 import { insertRole } from '../administrators/roles.store.ts';
@@ -24,10 +21,10 @@ import { endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { mailVerification } from './email-verification.service.ts';
 import { applyStep } from './user-lifecycle.service.ts';
 import { refuseNames } from './user-names.service.ts';
-import { ATTRIBUTES, type GivenPassword, type ProfileChanges, type UserProfile } from './user-profile.service.ts';
+import type { GivenPassword, ProfileChanges, UserProfile } from './user-profile.service.ts';
 import { findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
-import { composedName, findUserById, insertUser, readUsers, updateUser, userAttributes } from './users.store.ts';
+import { composedName, findUserById, insertUser, updateUser } from './users.store.ts';
 
 /** Without a password the user cannot sign in by one. */
 export interface NewUser extends GivenPassword {
@@ -86,35 +83,6 @@ export const getUser = (services: Services, idOrLogin: string, request: RequestC
 /** May whoever asks change this user, whom he can see? What he does then is decided anew. */
 export const isUserChangeable = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
   mayChangeUser(services.database.knex, id, request);
-
-const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
-
-export interface UserQuery {
-  /** What login, e-mail address, first or last name begins with. */
-  readonly q?: string | undefined;
-  /** Filters of RFC 7644 section 3.4.2.2; a user fits both. */
-  readonly search?: string | undefined;
-  readonly filter?: string | undefined;
-}
-
-/**
- * Those within the caller's sight, in the order of their creation. As in Okta, DEPROVISIONED users appear only where `search` or `filter` is given.
- * @throws {ApiError} validation of search or filter
- */
-export async function listUsers(services: Services, query: UserQuery & Window, request: RequestContext): Promise<Page<User>> {
-  const { q, search, filter, ...window } = query;
-  const filters = Object.entries({ search, filter }).flatMap(([field, expression]) =>
-    expression === undefined ? [] : [parseFilter(expression, TYPES, field)],
-  );
-  const reach = reachOf(request.roles ?? [], 'read');
-  const selection = {
-    beginning: q,
-    filters,
-    withoutStatus: filters.length === 0 ? ('DEPROVISIONED' as const) : undefined,
-    orgIds: reach === 'everything' ? undefined : reach,
-  };
-  return readUsers(services.database.knex, selection, userAttributes(ATTRIBUTES, present()), window);
-}
 
 /** What of a user changes. */
 export interface UserChange extends GivenPassword {

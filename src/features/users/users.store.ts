@@ -3,13 +3,22 @@
  * (failed-sign-ins.ts, sign-ins.ts).
  */
 
+import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
-import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import {
+  type NumberedPage,
+  type NumberedWindow,
+  type Page,
+  readNumberedPage,
+  readPage,
+  type Window,
+} from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
-import type { User } from './users.resource.ts';
+import type { User, UserOrder } from './users.resource.ts';
 
 const USER: Columns<User> = {
   id: 'id',
@@ -133,15 +142,33 @@ export async function deleteUserRow(executor: Executor, id: string): Promise<voi
 
 /** Which users a list holds; each that is given narrows it. */
 export interface UserSelection {
-  /** What login, e-mail address, first or last name begins with, whatever the case of the letters. */
-  readonly beginning?: string | undefined;
+  /** Each word begins a word of a name or of the e-mail address. */
+  readonly words?: string | undefined;
   readonly filters: readonly Filter[];
   readonly withoutStatus?: UserStatus | undefined;
   /** Members of any of these. */
   readonly orgIds?: ReadonlySet<string> | undefined;
 }
 
-const NAMES = ['login', 'email', "profile->>'firstName'", "profile->>'lastName'"];
+/** As in the index users_by_words; qualified, for statements that join other tables. */
+const NAMES = [
+  'users.login',
+  'users.email',
+  ...['firstName', 'middleName', 'lastName', 'displayName', 'nickName'].map((name) => `users.profile->>'${name}'`),
+];
+
+/** Keeps users of whose names every typed word begins a word. @param query with the table users in it */
+export const applyUserWords = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, NAMES, typed);
+
+/** What users can be sorted by. */
+const ORDERS: Readonly<Record<UserOrder, string>> = {
+  login: 'lower(login)',
+  name: "lower(coalesce(profile->>'lastName', profile->>'displayName', login))",
+  email: 'lower(email)',
+  status: 'status',
+  created: 'seq',
+  lastLogin: 'last_login',
+};
 
 /**
  * Where the attributes of a user are found that a filter may name.
@@ -167,27 +194,29 @@ export const userAttributes = (attributes: readonly string[], now: Date): Attrib
 });
 
 /** @param columns what the filters were read with */
-export async function readUsers(
-  executor: Executor,
-  { beginning, filters, withoutStatus, orgIds }: UserSelection,
-  columns: AttributeColumns,
-  window: Window,
-): Promise<Page<User>> {
+function selected(executor: Executor, { words, filters, withoutStatus, orgIds }: UserSelection, columns: AttributeColumns) {
   const query = executor('users');
-  if (beginning !== undefined) {
-    const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`;
-    // A union, each part by its own index: as alternatives of one condition PostgreSQL would go through all users.
-    const ids = NAMES.map((name) => `SELECT id FROM users WHERE lower(${name}) LIKE lower(?)`).join(' UNION ');
-    query.whereRaw(`id IN (${ids})`, Array(NAMES.length).fill(pattern));
-  }
+  if (words !== undefined) applyUserWords(query, words);
   for (const filter of filters) applyFilter(query, filter, columns);
   if (withoutStatus !== undefined) query.whereNot({ status: withoutStatus });
   if (orgIds !== undefined) {
     const members = executor('memberships').whereIn('org_id', [...orgIds]);
     query.whereExists(members.whereRaw('memberships.user_id = users.id').select(executor.raw('1')));
   }
-  return readPage<User>(query, USER, window);
+  return query;
 }
+
+/** The oldest first. @param columns what the filters were read with */
+export const readUsers = (executor: Executor, selection: UserSelection, columns: AttributeColumns, window: Window): Promise<Page<User>> =>
+  readPage<User>(selected(executor, selection, columns), USER, window);
+
+/** A page by its number, in any order. @param columns what the filters were read with */
+export const readUsersInOrder = (
+  executor: Executor,
+  selection: UserSelection,
+  columns: AttributeColumns,
+  window: NumberedWindow,
+): Promise<NumberedPage<User>> => readNumberedPage<User>(selected(executor, selection, columns), USER, window, ORDERS);
 
 /** As they are listed where nothing else is asked for: without those who are deactivated. */
 export async function countUsers(executor: Executor): Promise<number> {

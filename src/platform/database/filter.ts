@@ -31,7 +31,7 @@ export const attributeTypes = (columns: AttributeColumns): Record<string, Attrib
   Object.fromEntries(Object.entries(columns).map(([attribute, { type }]) => [attribute, type]));
 
 /** @returns the pattern of LIKE for what begins with the text */
-export const beginningWith = (text: string): string => `${literal(text)}%`;
+const beginningWith = (text: string): string => `${literal(text)}%`;
 
 /** @returns the pattern of LIKE for what has the text in it */
 export const containing = (text: string): string => `%${literal(text)}%`;

@@ -42,6 +42,52 @@ export async function readPage<T>(
   return { items, next: rows.length > limit ? kept.at(-1)?.place : undefined };
 }
 
+/** A page by its number, of a list in any order. Rows that come or go move the others; `readPage` is for what must not miss one. */
+export interface NumberedWindow {
+  /** From 1. */
+  readonly page: number;
+  /** Rows of a page. */
+  readonly size: number;
+  readonly sort: Sort;
+}
+
+export interface Sort {
+  readonly by: string;
+  readonly descending: boolean;
+}
+
+export interface NumberedPage<T> {
+  readonly items: readonly T[];
+  /** Rows on all pages together. */
+  readonly total: number;
+}
+
+/**
+ * Reads one page by its number, and counts the rows.
+ * @param query which rows, without columns, order or limit
+ * @param orders the SQL expression behind each name that a list can be sorted by
+ */
+export async function readNumberedPage<T>(
+  query: Knex.QueryBuilder,
+  columns: Readonly<Record<string, string | Knex.Raw>>,
+  { page, size, sort }: NumberedWindow,
+  orders: Readonly<Record<string, string>>,
+): Promise<NumberedPage<T>> {
+  const order = orders[sort.by];
+  if (order === undefined) throw new Error(`there is no order by ${sort.by}`);
+  const direction = sort.descending ? 'DESC' : 'ASC';
+  const counted = await query.clone().count<{ count: number }[]>({ count: '*' }).first();
+  const total = counted?.count ?? 0;
+  const offset = (page - 1) * size;
+  if (offset >= total) return { items: [], total };
+  const items: T[] = await query
+    .select(columns)
+    .orderByRaw(`${order} ${direction} NULLS LAST, seq ${direction}`)
+    .limit(size)
+    .offset(offset);
+  return { items, total };
+}
+
 /**
  * A piece of a list that was read whole: of one that is short, or whose order others decide. What is moved or taken away between two pieces moves those
  * behind it by one.

@@ -1,0 +1,30 @@
+/** Lists of applications, searched and filtered. */
+import type { Services } from '../../platform/database/dependencies.ts';
+import { attributeTypes } from '../../platform/database/filter.ts';
+import { parseFilter } from '../../platform/database/filter-syntax.ts';
+import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
+import type { Application } from './applications.resource.ts';
+import { APPLICATION_ATTRIBUTES, type ApplicationSelection, selectApplications, selectApplicationsInOrder } from './applications.store.ts';
+
+/** An application must match all that is given. */
+export interface ApplicationSearch {
+  /** Words: each begins a word of the label or of the client ID. */
+  readonly q?: string | undefined;
+  readonly filter?: string | undefined;
+}
+
+const selectionOf = ({ q, filter }: ApplicationSearch): ApplicationSelection => ({
+  words: q,
+  filters: filter === undefined ? [] : [parseFilter(filter, attributeTypes(APPLICATION_ATTRIBUTES), 'filter')],
+});
+
+/** The oldest first. @throws {ApiError} validation of the filter */
+export const listApplications = async (services: Services, search: ApplicationSearch, window: Window): Promise<Page<Application>> =>
+  selectApplications(services.database.knex, selectionOf(search), window);
+
+/** One numbered page in any order, with how many there are in all. @throws {ApiError} validation of the filter */
+export const searchApplications = async (
+  services: Services,
+  search: ApplicationSearch,
+  window: NumberedWindow,
+): Promise<NumberedPage<Application>> => selectApplicationsInOrder(services.database.knex, selectionOf(search), window);

@@ -1,0 +1,13 @@
+/**
+ * Search by words: each typed word must begin some word of a row's names. Case, accents and punctuation do not count. The rule itself is two functions in
+ * the database (migrations/025-search-words.ts), so that rows and typed words are always folded the same way.
+ */
+import type { Knex } from 'knex';
+
+/**
+ * Keeps the rows that every typed word matches. Words of punctuation alone match nothing.
+ * @param names SQL expressions; where the table is large, exactly those of its index
+ */
+export function applyWords(query: Knex.QueryBuilder, names: readonly string[], typed: string): void {
+  query.whereRaw(`search_words(${names.join(', ')}) @@ search_query(?)`, [typed]);
+}
