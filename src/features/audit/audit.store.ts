@@ -173,7 +173,7 @@ export const EVENT_ATTRIBUTES: AttributeColumns = {
 };
 
 /** All that people search an event by. */
-const WORDS = `concat_ws(' ', display_message, event_type, actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
+const WORDS = `concat_ws(' ', display_message, event_type, transaction_id, client->>'ipAddress', client->>'userAgent', actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
   (SELECT string_agg(concat_ws(' ', one->>'id', one->>'type', one->>'displayName'), ' ') FROM jsonb_array_elements(target) AS one))`;
 
 /** Which events; all conditions together. */

@@ -17,6 +17,7 @@ const ABOUT_PEOPLE = [
   'user.authentication.auth_via_mfa',
   'user.authentication.auth_via_IDP',
   'user.authentication.failure',
+  'user.authentication.sso',
   'user.identity_provider.link',
   'user.identity_provider.unlink',
   'user.lifecycle.activate',

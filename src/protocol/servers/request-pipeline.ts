@@ -5,6 +5,7 @@ import type { AuthorizationServer } from '../../features/authorization-servers/a
 import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
+import { noteApplicationSignIn } from '../authorize/application-sign-in.ts';
 import { askAgain } from '../authorize/ended-session.ts';
 import { prepareAuthorization } from '../authorize/request.ts';
 import { requestObjects } from '../authorize/request-object.ts';
@@ -108,7 +109,7 @@ function programEndpoint(parts: PipelineParts) {
 
 /** authorize, logout, discovery and keys. */
 function browserEndpoint(parts: PipelineParts) {
-  const { scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
+  const { server, scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
   const mergeRequestObject = requestObjects({
     issuer: state.issuer,
     outbound,
@@ -130,6 +131,7 @@ function browserEndpoint(parts: PipelineParts) {
       giveDevice();
       withholdScopes(ctx, scopes);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
+      if (ctx.oidc !== undefined) noteApplicationSignIn(ctx, server, parts);
       await commitWrites(ctx, state);
       await noteError(parts, ctx);
     } catch (failure) {

@@ -3,6 +3,7 @@
  * through pg, never knex; expiry is compared with the caller's clock.
  */
 import type pg from 'pg';
+import { writingEvent } from '../../features/audit/audit.store.ts';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 import { endSuccessor } from './refresh-leeway.store.ts';
 import { hour, inserting, isUnused, type SingleUse, valueList, writeShared } from './shared-writes.store.ts';
@@ -24,6 +25,10 @@ export interface SessionClient {
   readonly clientId: string;
   readonly state: Readonly<Record<string, unknown>>;
   readonly expiresAt: number;
+  /** Was the application without an authorization when the session was read? */
+  readonly isFirst: boolean;
+  /** The event of the application's first authorization in this session (`eventRow`); absent: it had one before. */
+  event?: string;
 }
 
 /** All that one request writes. */
@@ -146,20 +151,27 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   set.deletes.forEach((key, index) => {
     parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileAnswering].join(' AND ')})`);
   });
+  const joining = set.sessionClients.find(({ event }) => event !== undefined);
   set.sessionClients.forEach((client, index) => {
     parts.push(
       `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
         SELECT ${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
           ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')}${onlyIf(whileHeld)}
-        ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour)`,
+        ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour
+        RETURNING (xmax = 0) AS is_new)`,
     );
+    // Of two first authorizations at once, one is the first.
+    if (client.event !== undefined && client === joining) {
+      parts.push(`joined AS (SELECT FROM client${index} WHERE is_new)`, writingEvent(put(client.event, 'text'), 'joined'));
+    }
   });
   if (parts.length === 0) return undefined;
   const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map(
     (list) => list.length,
   );
   const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
-  return { name: `write-${counts.join('-')}${set.bySession ? '-by-session' : ''}`, text, values };
+  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}`;
+  return { name: `write-${counts.join('-')}${variant}`, text, values };
 }
 
 /** How many rows the parts of this name have found, in SQL. @param first the number of the first of them */

@@ -46,7 +46,15 @@ export class SessionAdapter extends NoAdapter {
       if (foundId === undefined) request.writes.insert(row);
       else request.writes.resaveSession({ foundId, ...row });
       for (const [clientId, state] of changed(authorizations ?? {}, request.sessionClients)) {
-        request.writes.sessionClients.push({ sessionUid: uid, serverKey: this.server.key, clientId, state, expiresAt: authorizedUntil });
+        const isFirst = !request.sessionClients.has(clientId);
+        request.writes.sessionClients.push({
+          sessionUid: uid,
+          serverKey: this.server.key,
+          clientId,
+          state,
+          isFirst,
+          expiresAt: authorizedUntil,
+        });
       }
     });
   }
