@@ -14,6 +14,7 @@ import {
   deleteAssignment,
   findAssignment,
   insertAssignment,
+  listAssignedAmong,
   listAssignmentsOf,
   selectAssignments as listRows,
   type UserAssignment,
@@ -35,17 +36,37 @@ interface Target {
 }
 
 /** Who is assigned already stays it. @throws {ApiError} not found: the application, the user or the group */
-export async function assign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<Assignment> {
-  return services.database.transaction(async (trx) => {
-    const { kind, id } = assignee;
-    const [application, target] = await findBoth(trx, applicationId, assignee);
-    const outcome = await insertAssignment(trx, applicationId, kind, id, present());
-    if (outcome === 'added') await recordAssignment(trx, 'add', application, kind, target, request);
-    const assignment = outcome === 'missing' ? undefined : await findAssignment(trx, applicationId, kind, id);
-    if (assignment === undefined) throw assigneeNotFound(assignee);
-    return assignment;
+export const assign = (services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<Assignment> =>
+  services.database.transaction((trx) => assignWithin(trx, applicationId, assignee, request));
+
+/** All of them or, when one cannot be, none. @throws {ApiError} not found: the application, a user or a group */
+export const assignAll = (
+  services: Services,
+  applicationId: string,
+  assignees: readonly Assignee[],
+  request: RequestContext,
+): Promise<void> =>
+  services.database.transaction(async (trx) => {
+    for (const assignee of assignees) await assignWithin(trx, applicationId, assignee, request);
   });
+
+async function assignWithin(trx: Executor, applicationId: string, assignee: Assignee, request: RequestContext): Promise<Assignment> {
+  const { kind, id } = assignee;
+  const [application, target] = await findBoth(trx, applicationId, assignee);
+  const outcome = await insertAssignment(trx, applicationId, kind, id, present());
+  if (outcome === 'added') await recordAssignment(trx, 'add', application, kind, target, request);
+  const assignment = outcome === 'missing' ? undefined : await findAssignment(trx, applicationId, kind, id);
+  if (assignment === undefined) throw assigneeNotFound(assignee);
+  return assignment;
 }
+
+/** Which of these users or groups are assigned. */
+export const findAssigned = async (
+  services: Services,
+  applicationId: string,
+  kind: AssigneeKind,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => new Set(await listAssignedAmong(services.database.knex, applicationId, kind, ids));
 
 /** Who is not assigned stays so. @throws {ApiError} not found: the application, the user or the group */
 export async function unassign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<void> {

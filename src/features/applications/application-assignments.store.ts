@@ -51,6 +51,18 @@ export async function findAssignment(
   return assignments(executor, applicationId, kind).where('of.id', assigneeId).first<Assignment | undefined>(columnsOf(kind));
 }
 
+/** @returns those of these users or groups that are assigned */
+export const listAssignedAmong = (
+  executor: Executor,
+  applicationId: string,
+  kind: AssigneeKind,
+  ids: readonly string[],
+): Promise<string[]> =>
+  executor(TABLES[kind].table)
+    .where({ application_id: applicationId })
+    .whereIn(TABLES[kind].column, [...ids])
+    .pluck(TABLES[kind].column);
+
 /** The oldest users or groups first. */
 export const selectAssignments = (
   executor: Executor,

@@ -1,16 +1,15 @@
-/** To whom an application is assigned: its users and groups, added by login and by name. */
+/** To whom an application is assigned: its users and groups, chosen from a list. */
 
-import { z } from 'zod';
+import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
-import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { ApiError, notFound, validation } from '../../platform/errors/errors.ts';
-import { text } from '../../platform/validation/text.ts';
-import { listGroups } from '../groups/groups.service.ts';
-import { getUser } from '../users/users.service.ts';
-import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { chooseGroups } from '../groups/choose-groups.console.ts';
+import { chooseUsers } from '../users/choose-users.console.ts';
+import { assignAll, findAssigned, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
 import {
   applicationCrumbs,
   applicationIn,
@@ -21,9 +20,6 @@ import {
   warningsOf,
 } from './application-page.console.ts';
 import type { Application, AssigneeKind } from './applications.resource.ts';
-
-/** So many groups are offered while one types. */
-const MOST_SUGGESTIONS = 100;
 
 interface Kind {
   readonly kind: AssigneeKind;
@@ -47,14 +43,14 @@ function kindIn({ params }: ConsoleRequest): Kind & { readonly path: string } {
 }
 
 async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
-  const { kind, title, one, column, empty } = KINDS[path] as Kind;
+  const { kind, title, column, empty } = KINDS[path] as Kind;
   const address = `${applicationTabs(application.id).assignments.href}/${path}`;
   const { items, next } = await listAssignments(visit.services, application.id, kind, { limit: LIMIT, after: afterIn(query) });
   const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
     title,
-    actions: changes ? [{ label: `Assign a ${one}`, href: `${address}/new`, main: true }] : [],
+    actions: changes ? [{ label: `Assign ${path}`, href: `${address}/new`, main: true }] : [],
     name: path,
     columns: [column, 'Assigned'],
     rows: items.map(({ id, name, created }) => ({
@@ -101,53 +97,28 @@ const list: ConsolePage = {
   },
 };
 
-const NAME: Readonly<Record<AssigneeKind, Field>> = {
-  user: { name: 'name', label: 'Login', hint: 'The name that the user signs in with.', required: true },
-  group: {
-    name: 'name',
-    label: 'Group',
-    hint: 'Its whole name. Its members are assigned with it, those of the future too.',
-    required: true,
-  },
-};
-
-/** @throws {ApiError} validation of the field: nobody is called so */
-async function assigneeNamed({ services, request }: ConsoleRequest, kind: AssigneeKind, name: string): Promise<string> {
-  if (kind === 'user') {
-    const user = await getUser(services, name, request).catch(unlessMissing);
-    if (user !== undefined) return user.id;
-    throw validation([{ field: 'name', message: 'does not exist' }]);
-  }
-  const { items } = await listGroups(services, { filter: `profile.name eq ${JSON.stringify(name)}` }, { limit: 1, after: undefined });
-  const [group] = items;
-  if (group !== undefined) return group.id;
-  throw validation([{ field: 'name', message: 'is not that of a group here' }]);
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof ApiError) || error.status !== 404) throw error;
-}
-
 const add: ConsolePage = {
   path: '/applications/:id/assignments/:kind/new',
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const { kind, one } = kindIn(visit);
+    const { kind, path } = kindIn(visit);
     const back = applicationTabs(application.id).assignments;
-    const groups = kind === 'group' ? (await listGroups(visit.services, {}, { limit: MOST_SUGGESTIONS, after: undefined })).items : [];
-    const field: Field = groups.length === 0 ? NAME[kind] : ({ ...NAME[kind], suggestions: groups.map(({ name }) => name) } as Field);
-    return formPage(
-      { title: `Assign a ${one}`, crumbs: applicationCrumbs(application, back), fields: [field], submit: 'Assign', cancel: back.href },
-      typed,
-    );
+    const page = {
+      title: `Assign ${path}`,
+      crumbs: applicationCrumbs(application, back),
+      path: `${back.href}/${path}/new`,
+      submit: `Assign selected ${path}`,
+      taken: (ids: readonly string[]) => findAssigned(visit.services, application.id, kind, ids),
+    };
+    return kind === 'user' ? chooseUsers(visit, page, typed) : chooseGroups(visit, page, typed);
   },
   async receive(visit, form) {
     const { id } = await applicationToChange(visit);
     const { kind } = kindIn(visit);
-    const { name } = readFields(z.object({ name: text({ least: 1 }) }), form);
-    await assign(visit.services, id, { kind, id: await assigneeNamed(visit, kind, name) }, visit.request);
+    const assignees = chosenIn(form).map((assigneeId) => ({ kind, id: assigneeId }));
+    await assignAll(visit.services, id, assignees, visit.request);
     return { goTo: applicationTabs(id).assignments.href, notice: 'application-assigned' };
   },
 };

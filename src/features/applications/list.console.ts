@@ -1,9 +1,10 @@
 /** Applications: the list. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
+import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { searchApplications } from './application-lists.service.ts';
 import {
   APPLICATION_KINDS,
   APPLICATIONS_PATH,
@@ -12,7 +13,16 @@ import {
   mayWrite,
   statusOf,
 } from './application-page.console.ts';
-import { listApplications } from './applications.service.ts';
+import type { ApplicationOrder } from './applications.resource.ts';
+
+const COLUMNS: readonly (string | SortedBy<ApplicationOrder>)[] = [
+  { label: 'Name', by: 'label' },
+  { label: 'Kind', by: 'kind' },
+  { label: 'Status', by: 'status' },
+  'Client ID',
+  { label: 'Created', by: 'created', descending: true },
+  { label: 'Last change', by: 'changed', descending: true },
+];
 
 const STATUSES = [
   { value: '', label: 'Any status' },
@@ -22,9 +32,8 @@ const STATUSES = [
 const ANY_KIND = [{ value: '', label: 'Any kind' }, ...APPLICATION_KINDS.map(({ value, label }) => ({ value, label }))];
 
 /** What narrows the list, as a filter of the management API; undefined: nothing does. */
-function filterOf(q: string, kind: string, status: string): string | undefined {
+function filterOf(kind: string, status: string): string | undefined {
   const wanted = [
-    ...(q === '' ? [] : [`(label sw ${JSON.stringify(q)} or id eq ${JSON.stringify(q)})`]),
     ...(kind === '' ? [] : [`settings.oauthClient.application_type eq "${kind}"`]),
     ...(status === '' ? [] : [`status eq "${status}"`]),
   ];
@@ -45,17 +54,19 @@ export const applicationList: ConsolePage = {
       .slice(0, 255);
     const kind = oneOf(ANY_KIND, query.get('kind'));
     const status = oneOf(STATUSES, query.get('status'));
-    const filter = filterOf(q, kind, status);
-    const { items, next } = await listApplications(services, { filter }, { limit: LIMIT, after: afterIn(query) });
+    const filter = filterOf(kind, status);
+    const state = listState(query, COLUMNS, { by: 'created', descending: true });
+    const { items, total } = await searchApplications(services, { q: q === '' ? undefined : q, filter }, state);
     const create = { label: 'Create application', href: `${APPLICATIONS_PATH}/new`, main: true };
-    const isNarrowed = filter !== undefined;
+    const isNarrowed = filter !== undefined || q !== '';
     return listPage({
       title: 'Applications',
       lead: 'What people sign in to, and what calls your APIs: each is a client of OAuth with an id of its own.',
       actions: mayWrite(visit) ? [create] : [],
       list: {
         name: 'applications',
-        columns: ['Name', 'Kind', 'Status', 'Client id', 'Last change'],
+        columns: sortableColumns(APPLICATIONS_PATH, query, COLUMNS, state),
+        count: countOf(total, 'application'),
         rows: items.map((application) => ({
           cells: [
             { text: application.label, href: applicationPath(application.id) },
@@ -65,23 +76,23 @@ export const applicationList: ConsolePage = {
             ],
             statusOf(application),
             { text: application.id, code: true },
+            { moment: momentOf(application.created) },
             { moment: momentOf(application.lastUpdated) },
           ],
         })),
-        empty: isNarrowed
-          ? 'No application fits. Search for the beginning of its name, or its whole client id.'
-          : 'There is no application yet.',
+        empty: isNarrowed ? 'No applications match. Try fewer or shorter words, or show all.' : 'There is no application yet.',
         emptyAction: !isNarrowed && mayWrite(visit) ? create : undefined,
         search: {
-          label: 'Name or client id',
+          label: 'Search',
           q,
+          hint: 'Words of the name, or the whole client ID',
           fields: [
             { name: 'kind', label: 'Kind', options: ANY_KIND, value: kind },
             { name: 'status', label: 'Status', options: STATUSES, value: status },
           ],
           isNarrowed,
         },
-        pager: pagerOf(APPLICATIONS_PATH, query, next),
+        pager: numberedPager(APPLICATIONS_PATH, query, state, total),
       },
     });
   },

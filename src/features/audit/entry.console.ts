@@ -7,7 +7,7 @@ import { tellDecision } from './decision-text.console.ts';
 import { changedFields } from './difference.console.ts';
 import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
-import { COLUMNS, outcomePieces, rowOf } from './log.console.ts';
+import { LOG_COLUMNS, outcomePieces, rowOf } from './log.console.ts';
 import { describeEvent } from './log-events.service.ts';
 import { readLogEvent } from './logs.service.ts';
 
@@ -81,7 +81,7 @@ export const entry: ConsolePage = {
       kind: 'table',
       title: 'In the same request',
       name: 'Events of the same request',
-      columns: COLUMNS,
+      columns: LOG_COLUMNS,
       rows: others.map(rowOf),
       empty: 'Nothing else happened in the same request.',
     };

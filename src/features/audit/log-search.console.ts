@@ -32,8 +32,8 @@ export function searchFields(query: URLSearchParams): readonly Field[] {
   return [
     { name: 'type', label: 'Event', options: TYPES, ...value('type') },
     { name: 'outcome', label: 'Outcome', options: OUTCOMES, ...value('outcome') },
-    { name: 'actor', label: 'Who', ...value('actor') },
-    { name: 'target', label: 'To what', ...value('target') },
+    { name: 'actor', label: 'Actor', ...value('actor') },
+    { name: 'target', label: 'Target', ...value('target') },
     { name: 'since', label: 'Since (UTC)', kind: 'date-time', ...value('since') },
     { name: 'until', label: 'Until (UTC)', kind: 'date-time', ...value('until') },
   ];

@@ -1,10 +1,12 @@
 /** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
 
+import { Readable } from 'node:stream';
 import { detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
-import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { exactMomentOf, momentOf } from '../../pages/console/moments.ts';
+import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
+import { afterIn, pagerOf } from '../../pages/console/paging.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
+import { present } from '../../platform/clock/clock.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -15,8 +17,10 @@ import { describeEvent } from './log-events.service.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
 import { readLogs } from './logs.service.ts';
 
-/** Entries of a file at most. */
-const MOST_KEPT = 1000;
+/** Rows of a page: a log is skimmed. */
+const ROWS = 50;
+/** Events that the file reads from the database at a time. */
+const BATCH = 1000;
 
 const BUSY = 'Others are searching just now. Search again in a moment.';
 
@@ -30,7 +34,7 @@ async function find({ services, query }: ConsoleRequest, { question, problems }:
   const nothing = { items: [], next: undefined };
   if (problems.length > 0) return { page: nothing, problems };
   try {
-    return { page: await readLogs(services, question, { limit: LIMIT, after: afterIn(query) }), problems };
+    return { page: await readLogs(services, question, { limit: ROWS, after: afterIn(query) }), problems };
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 429;
     const told = isBusy ? [{ message: BUSY }] : fieldMessages(error);
@@ -50,27 +54,51 @@ export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): rea
 
 /** An event as a row of a list. */
 export function rowOf(event: StoredEvent): TableRow {
-  const { uuid, published, displayMessage, eventType, actor, target } = event;
+  const { uuid, published, displayMessage, eventType, actor, target, client } = event;
   const parties = [actor, ...target];
   const [first, ...rest] = target;
   const others: Piece = { text: `and ${rest.length} more`, soft: true };
   const address = addressOfEntry(uuid);
   return {
     cells: [
+      { moment: exactMomentOf(published) },
       [
         { text: displayMessage, href: address },
         { text: eventType, soft: true },
       ],
-      { moment: momentOf(published) },
       partyPiece(actor, parties),
       first === undefined ? '' : [partyPiece(first, parties), ...(rest.length === 0 ? [] : [others])],
+      client.ipAddress === undefined ? '' : { text: client.ipAddress, href: `${LOG}?${new URLSearchParams({ q: client.ipAddress })}` },
       outcomePieces(event),
     ],
     actions: tellDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
   };
 }
 
-export const COLUMNS = ['What', 'When', 'Who', 'To what', 'Outcome'] as const;
+export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'IP address', 'Outcome'] as const;
+
+/** The first fields of the search are those that most searches need: event and outcome. */
+const COMMON = 2;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Spans that one click chooses, ending now. */
+function presets(query: URLSearchParams): readonly Action[] {
+  const now = present().getTime();
+  const since = (moment: number): string => {
+    const kept = new URLSearchParams([...query].filter(([name]) => !['after', 'notice', 'since', 'until'].includes(name)));
+    kept.set('since', new Date(moment).toISOString().slice(0, 16));
+    return `${LOG}?${kept}`;
+  };
+  return [
+    { label: 'Last 15 minutes', href: since(now - 15 * MINUTE_MS) },
+    { label: 'Last hour', href: since(now - HOUR_MS) },
+    { label: 'Last 24 hours', href: since(now - 24 * HOUR_MS) },
+    { label: 'Last 7 days', href: since(now - 7 * 24 * HOUR_MS) },
+    { label: 'Last 90 days', href: since(now - 90 * 24 * HOUR_MS) },
+  ];
+}
 
 export const log: ConsolePage = {
   path: '/reports/log',
@@ -88,22 +116,24 @@ export const log: ConsolePage = {
       lead: 'Who did what, when and from where, the newest first.',
       crumbs: [{ label: 'Reports' }],
       actions: [
-        ...(page.items.length === 0 ? [] : [{ label: 'Download up to 1,000 as JSON', href: file }]),
+        ...(page.items.length === 0 ? [] : [{ label: 'Download as NDJSON', href: file }]),
         ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Retention', href: `${LOG}/retention` }] : []),
       ],
       parts: [
         {
           kind: 'table',
           name: 'System log',
-          columns: COLUMNS,
+          columns: LOG_COLUMNS,
           rows: page.items.map(rowOf),
           empty:
             problems.length > 0 ? 'The search could not be carried out.' : `${isNarrowed ? 'Nothing fits.' : 'Nothing happened.'}${span}`,
           search: {
             label: 'Search',
             q: query.get('q') ?? '',
-            hint: 'Words of the event, names, ids; all must be found. “Who” and “To what”: an id, or part of a name.',
-            fields: searchFields(query),
+            hint: 'Names, IDs, a request ID, an IP address, words of the event. An event must contain every word.',
+            presets: presets(query),
+            fields: searchFields(query).slice(0, COMMON),
+            advanced: searchFields(query).slice(COMMON),
             isNarrowed,
             problems,
           },
@@ -116,7 +146,14 @@ export const log: ConsolePage = {
   async download({ services, query }) {
     const { question, problems } = searchIn(query);
     if (problems.length > 0) throw validation(problems);
-    const { items } = await readLogs(services, question, { limit: MOST_KEPT, after: undefined });
-    return { name: 'system-log.json', type: 'application/json', content: JSON.stringify(items.map(describeEvent), null, 2) };
+    // The first batch is read before the answer begins, so that a refused search is told as one.
+    const first = await readLogs(services, question, { limit: BATCH, after: undefined });
+    async function* lines() {
+      for (let page = first; ; page = await readLogs(services, question, { limit: BATCH, after: page.next })) {
+        yield page.items.map((event) => `${JSON.stringify(describeEvent(event))}\n`).join('');
+        if (page.next === undefined) return;
+      }
+    }
+    return { name: 'system-log.ndjson', type: 'application/x-ndjson', content: Readable.from(lines()) };
   },
 };

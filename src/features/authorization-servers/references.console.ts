@@ -2,7 +2,8 @@
 
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, type FieldProblem, validation } from '../../platform/errors/errors.ts';
-import { getApplication, listApplications } from '../applications/applications.service.ts';
+import { listApplications } from '../applications/application-lists.service.ts';
+import { getApplication } from '../applications/applications.service.ts';
 import { getGroup, listGroups } from '../groups/groups.service.ts';
 import { getUser } from '../users/users.service.ts';
 

@@ -1,19 +1,19 @@
 /** Who is in a group, and which applications it opens. */
-import { z } from 'zod';
+import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
-import { formPage, readFields } from '../../pages/console/form.ts';
+import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
-import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
+import { chooseUsers } from '../users/choose-users.console.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser, nameOf } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { GROUPS_PATH, groupOf, LEAVING_FACTS } from './group-page.console.ts';
-import { addGroupMember, listGroupMembers, removeGroupMember } from './groups.service.ts';
+import { addGroupMembers, findGroupMembers, listGroupMembers, removeGroupMember } from './groups.service.ts';
 
 const members: ConsolePage = {
   path: '/groups/:id/members',
@@ -23,7 +23,7 @@ const members: ConsolePage = {
     const { group, home, tabs } = await groupOf(visit);
     const { items, next } = await listGroupMembers(services, group.id, { limit: LIMIT, after: afterIn(query) });
     const isChangeable = mayCall(request.roles, 'service', 'write');
-    const add = { label: 'Add member', href: `${home}/members/new`, main: true };
+    const add = { label: 'Add members', href: `${home}/members/new`, main: true };
     const now = present();
     return listPage({
       title: group.name,
@@ -54,15 +54,15 @@ const add: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { home, crumbs } = await groupOf(visit);
-    const submit = 'Add member';
-    return formPage({ title: submit, crumbs, fields: [LOGIN_FIELD], submit, cancel: `${home}/members` }, typed);
+    const { group, home, crumbs } = await groupOf(visit);
+    const path = `${home}/members/new`;
+    const taken = (userIds: readonly string[]) => findGroupMembers(visit.services, group.id, userIds);
+    return chooseUsers(visit, { title: 'Add members', crumbs, path, submit: 'Add selected users', taken }, typed);
   },
   async receive(visit, form) {
     const { group, home } = await groupOf(visit);
-    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
-    await addGroupMember(visit.services, group.id, (await accountNamed(visit, login)).id, visit.request);
-    return { goTo: `${home}/members`, notice: 'group-member-added' };
+    await addGroupMembers(visit.services, group.id, chosenIn(form), visit.request);
+    return { goTo: `${home}/members`, notice: 'group-members-added' };
   },
 };
 

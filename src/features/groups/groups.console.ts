@@ -2,24 +2,31 @@
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfGroup, GROUPS_HOME, GROUPS_PATH, groupOf } from './group-page.console.ts';
-import { createGroup, deleteGroup, listGroups, updateGroup } from './groups.service.ts';
+import type { GroupOrder } from './groups.resource.ts';
+import { createGroup, deleteGroup, searchGroups, updateGroup } from './groups.service.ts';
+
+const COLUMNS: readonly (string | SortedBy<GroupOrder>)[] = [
+  { label: 'Name', by: 'name' },
+  'Description',
+  { label: 'Members', by: 'members', descending: true },
+  { label: 'Created', by: 'created', descending: true },
+];
 
 const list: ConsolePage = {
   path: '/groups',
   access: 'service',
   async show({ services, request, query }) {
     const q = (query.get('q') ?? '').trim();
-    const search = q === '' ? {} : { q };
-    const { items, next } = isPrintable(q)
-      ? await listGroups(services, search, { limit: LIMIT, after: afterIn(query) })
-      : { items: [], next: undefined };
+    const state = listState(query, COLUMNS, { by: 'created', descending: true });
+    const words = q === '' ? undefined : q;
+    const { items, total } = isPrintable(q) ? await searchGroups(services, words, state) : { items: [], total: 0 };
     const create = { label: 'Create group', href: `${GROUPS_HOME}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -29,14 +36,18 @@ const list: ConsolePage = {
       actions: mayCreate ? [create] : [],
       list: {
         name: 'Groups',
-        columns: ['Name', 'Description', 'Created'],
-        rows: items.map(({ id, name, description, created }) => ({
-          cells: [{ text: name, href: addressOfGroup(id) }, description, { moment: momentOf(created) }],
+        columns: sortableColumns(GROUPS_HOME, query, COLUMNS, state),
+        count: countOf(total, 'group'),
+        rows: items.map(({ id, name, description, created, members }) => ({
+          cells: [{ text: name, href: addressOfGroup(id) }, description, members.toLocaleString('en'), { moment: momentOf(created) }],
         })),
-        empty: q === '' ? 'There is no group yet. Create one, add users, and assign applications to it.' : 'No name begins so.',
+        empty:
+          q === ''
+            ? 'There is no group yet. Create one, add users, and assign applications to it.'
+            : 'No groups match. Try fewer or shorter words, or show all.',
         emptyAction: mayCreate && q === '' ? create : undefined,
-        search: { label: 'Search', q, hint: 'Start of the name', isNarrowed: q !== '' },
-        pager: pagerOf(GROUPS_HOME, query, next),
+        search: { label: 'Search', q, hint: 'Words of the name', isNarrowed: q !== '' },
+        pager: numberedPager(GROUPS_HOME, query, state, total),
       },
     });
   },

@@ -9,7 +9,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { addressOfGroup, LEAVING_FACTS } from './group-page.console.ts';
-import { addGroupMember, getGroup, listUserGroups, removeGroupMember } from './groups.service.ts';
+import { addGroupMembers, getGroup, listUserGroups, removeGroupMember } from './groups.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/groups`;
 
@@ -50,7 +50,7 @@ const add: ConsolePage = {
     const { user } = await userSubject(visit);
     const groupId = await pickedId(groupsIn(visit), 'groupId', form.get('groupId') ?? '');
     if (groupId === undefined) throw validation([{ field: 'groupId', message: 'is required' }]);
-    await addGroupMember(visit.services, groupId, user.id, visit.request);
+    await addGroupMembers(visit.services, groupId, [user.id], visit.request);
     return { goTo: homeOf(user.id), notice: 'group-member-added' };
   },
 };

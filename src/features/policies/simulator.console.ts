@@ -18,7 +18,7 @@ import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pag
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { listApplications } from '../applications/applications.service.ts';
+import { listApplications } from '../applications/application-lists.service.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';

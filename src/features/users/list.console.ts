@@ -1,23 +1,33 @@
-/** Directory → Users: the list, searched by the beginning of names, by status and by an expression (RFC 7644 section 3.4.2.2). */
+/** Directory → Users: the list, searched by words, by status and by an expression (RFC 7644 section 3.4.2.2), and sorted. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
-import { momentOrNull } from '../../pages/console/moments.ts';
+import { countOf, type ListState, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
+import { searchUsers, type UserQuery } from './user-lists.service.ts';
 import { addressOfUser, USERS_HOME } from './user-page.console.ts';
 import { STATUSES, userStatusPiece } from './user-status.console.ts';
-import { listUsers, type UserQuery } from './users.service.ts';
+import type { UserOrder } from './users.resource.ts';
 
 const STATUS_NAMES = Object.keys(STATUSES) as UserStatus[];
 const ANY = 'any';
 const NOT_SEARCHED = 'The search could not be carried out.';
-const NOBODY: Awaited<ReturnType<typeof listUsers>> = { items: [], next: undefined };
+const NOBODY: Awaited<ReturnType<typeof searchUsers>> = { items: [], total: 0 };
+
+const COLUMNS: readonly (string | SortedBy<UserOrder>)[] = [
+  { label: 'User name', by: 'login' },
+  { label: 'Name', by: 'name' },
+  { label: 'E-mail', by: 'email' },
+  { label: 'Status', by: 'status' },
+  { label: 'Created', by: 'created', descending: true },
+  { label: 'Last sign-in', by: 'lastLogin', descending: true },
+];
 
 /** What the address asks for. */
 function askedIn({ query }: ConsoleRequest) {
@@ -30,11 +40,15 @@ function askedIn({ query }: ConsoleRequest) {
 }
 
 /** @returns what is wrong with the expression instead, where it is */
-async function found(visit: ConsoleRequest, asked: UserQuery): Promise<{ page: typeof NOBODY; problems?: readonly FieldMessage[] }> {
+async function found(
+  visit: ConsoleRequest,
+  asked: UserQuery,
+  state: ListState<UserOrder>,
+): Promise<{ page: typeof NOBODY; problems?: readonly FieldMessage[] }> {
   const words = [asked.q, asked.search].filter((one) => one !== undefined);
   if (!words.every(isPrintable)) return { page: NOBODY };
   try {
-    return { page: await listUsers(visit.services, { ...asked, limit: LIMIT, after: afterIn(visit.query) }, visit.request) };
+    return { page: await searchUsers(visit.services, asked, state, visit.request) };
   } catch (error) {
     const problems = fieldMessages(error);
     if (problems === undefined) throw error;
@@ -47,7 +61,8 @@ export const userList: ConsolePage = {
   access: 'organizations',
   async show(visit) {
     const { q, status, search, asked, isNarrowed } = askedIn(visit);
-    const { page, problems = [] } = await found(visit, asked);
+    const state = listState(visit.query, COLUMNS, { by: 'created', descending: true });
+    const { page, problems = [] } = await found(visit, asked, state);
     const now = present();
     const mayCreate = mayCall(visit.request.roles, 'organizations', 'write');
     const create = { label: 'Create user', href: `${USERS_HOME}/new`, main: true };
@@ -59,13 +74,15 @@ export const userList: ConsolePage = {
     };
     const list = {
       name: 'Users',
-      columns: ['User name', 'Name', 'Email', 'Status', 'Last sign-in'],
+      columns: sortableColumns(USERS_HOME, visit.query, COLUMNS, state),
+      count: countOf(page.total, 'user'),
       rows: page.items.map((user) => ({
         cells: [
           { text: user.login, href: addressOfUser(user.id) },
           fullName(user.profile) ?? '',
           user.email ?? '',
           userStatusPiece(statusAt(user, now)),
+          { moment: momentOf(user.created) },
           user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) },
         ],
       })),
@@ -73,13 +90,13 @@ export const userList: ConsolePage = {
         problems.length > 0
           ? NOT_SEARCHED
           : isNarrowed
-            ? 'No users match. Search for the start of a name, or show all.'
+            ? 'No users match. Try fewer or shorter words, or show all.'
             : 'There is no user yet.',
       emptyAction: mayCreate && !isNarrowed ? create : undefined,
       search: {
         label: 'Search',
         q,
-        hint: 'What the user name, email address, first or last name begins with. An expression compares any attribute: profile.city eq "Rome"',
+        hint: 'Words of the name, user name or e-mail address, such as anna mül or example.com',
         fields: [
           {
             name: 'status',
@@ -91,12 +108,20 @@ export const userList: ConsolePage = {
               ...STATUS_NAMES.map((name) => ({ value: name, label: STATUSES[name][0] })),
             ],
           },
-          { name: 'expression', label: 'Expression', value: search, alias: 'search' },
+        ],
+        advanced: [
+          {
+            name: 'expression',
+            label: 'Expression',
+            value: search,
+            alias: 'search',
+            hint: 'Compares any attribute: profile.city eq "Rome"',
+          },
         ],
         isNarrowed,
         problems,
       },
-      pager: pagerOf(USERS_HOME, visit.query, page.next),
+      pager: numberedPager(USERS_HOME, visit.query, state, page.total),
     };
     return listPage({ ...head, list });
   },

@@ -19,6 +19,8 @@ const valuesOf = ({ user }: UserSubject): Readonly<Record<string, string | undef
   email: user.email ?? undefined,
 });
 
+const never = (date: Date | null) => (date === null ? { text: 'Never', soft: true } : { moment: momentOrNull(date) });
+
 const show: ConsolePage = {
   path: '/users/:id',
   access: 'organizations',
@@ -27,10 +29,16 @@ const show: ConsolePage = {
     const { user, status, home } = subject;
     const values = valuesOf(subject);
     const account: Fact[] = [
-      { label: 'Status', value: userStatusPiece(status) },
-      { label: 'Id', value: user.id, copy: true },
+      {
+        label: 'Status',
+        value: [userStatusPiece(status), { text: 'since', soft: true }, { moment: momentOf(user.statusChanged ?? user.created) }],
+      },
+      ...(status === 'LOCKED_OUT' ? [{ label: 'Locked until', value: never(user.lockedUntil) }] : []),
+      { label: 'ID', value: user.id, copy: true },
       { label: 'Created', value: { moment: momentOf(user.created) } },
-      { label: 'Last sign-in', value: user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) } },
+      { label: 'Activated', value: never(user.activated) },
+      { label: 'Password', value: user.passwordHash === null ? '' : [{ text: 'Set' }, { moment: momentOrNull(user.passwordChanged) }] },
+      { label: 'Last sign-in', value: never(user.lastLogin) },
       { label: 'Last change', value: { moment: momentOf(user.lastUpdated) } },
     ];
     const confirmed = user.emailVerified

@@ -1,111 +1,21 @@
-/** The life of a user's account: how it stands, the steps that this offers, another password, and its end. */
+/** Changes of a user's status, a new password, and the end of the account. */
 import { z } from 'zod';
-import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
-import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
-import { type LifecycleStep, possibleSteps } from './user-lifecycle.policy.ts';
+import type { LifecycleStep } from './user-lifecycle.policy.ts';
 import { activateUser, deleteUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
-import { addressOfUser, subjectToChange, USERS_HOME, type UserSubject, userPage, userSubject } from './user-page.console.ts';
-import { userStatusPiece } from './user-status.console.ts';
+import { addressOfUser, subjectToChange, USERS_HOME, type UserSubject } from './user-page.console.ts';
+import { ORDER, STEPS } from './user-steps.console.ts';
 import { changeUser } from './users.service.ts';
 
-interface Step {
-  readonly label: string;
-  readonly does: string;
-  readonly notice: PageNotice;
-  /** What ends with it does not come back. */
-  readonly danger?: boolean;
-}
-
-const STEPS: Readonly<Record<LifecycleStep, Step>> = {
-  activate: {
-    label: 'Activate',
-    does: 'Lets the user sign in. Whoever has no password chooses one by a link.',
-    notice: 'user-activated',
-  },
-  unlock: { label: 'Unlock', does: 'Lets a user sign in again after too many wrong passwords or codes.', notice: 'user-unlocked' },
-  unsuspend: { label: 'Unsuspend', does: 'Lets the user sign in again. The password stays the same.', notice: 'user-unsuspended' },
-  expire_password: {
-    label: 'Expire the password',
-    does: 'At the next sign-in the user types the present password and chooses another one. Sessions end.',
-    notice: 'password-expired',
-    danger: true,
-  },
-  reset_password: {
-    label: 'Reset the password',
-    does: 'The current password stops working. The user chooses a new one with a link. Sessions end.',
-    notice: 'password-reset-by-mail',
-    danger: true,
-  },
-  suspend: {
-    label: 'Suspend',
-    does: 'Keeps the user out for a while: sessions and tokens end. The account stays as it is.',
-    notice: 'user-suspended',
-    danger: true,
-  },
-  deactivate: {
-    label: 'Deactivate',
-    does: 'Ends sessions, tokens and API tokens, and keeps the user out until he is activated again. Only then can the account be deleted.',
-    notice: 'user-deactivated',
-    danger: true,
-  },
-};
-
-const ORDER = Object.keys(STEPS) as LifecycleStep[];
-const homeOf = (userId: string): string => `${addressOfUser(userId)}/life-cycle`;
 /** Does the step make a link by which the user chooses a password? */
 const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): boolean =>
   step === 'reset_password' || (step === 'activate' && passwordHash === null);
-const never = (date: Date | null) => (date === null ? { text: 'Never', soft: true } : { moment: momentOrNull(date) });
-
-function stepsOf({ user, status }: UserSubject): readonly LifecycleStep[] {
-  const possible = possibleSteps({ status, hasPassword: user.passwordHash !== null });
-  return ORDER.filter((step) => possible.includes(step));
-}
-
-const show: ConsolePage = {
-  path: '/users/:id/life-cycle',
-  access: 'organizations',
-  async show(visit) {
-    const subject = await userSubject(visit);
-    const { user, status, isChangeable } = subject;
-    const home = homeOf(user.id);
-    const facts: Fact[] = [
-      { label: 'Status', value: userStatusPiece(status) },
-      { label: 'Since', value: never(user.statusChanged) },
-      ...(status === 'LOCKED_OUT' ? [{ label: 'Locked until', value: never(user.lockedUntil) }] : []),
-      { label: 'Created', value: { moment: momentOf(user.created) } },
-      { label: 'Activated', value: never(user.activated) },
-      { label: 'Password', value: user.passwordHash === null ? 'None' : [{ text: 'Set' }, { moment: momentOrNull(user.passwordChanged) }] },
-      { label: 'Last sign-in', value: never(user.lastLogin) },
-    ];
-    const rows = [
-      ...stepsOf(subject).map((step) => ({ cells: [{ text: STEPS[step].label, href: `${home}/${step}` }, STEPS[step].does] })),
-      {
-        cells: [{ text: 'Set a password', href: `${home}/set-password` }, 'You type one and tell it to the user. Sessions and tokens end.'],
-      },
-      ...(status === 'DEPROVISIONED'
-        ? [
-            {
-              cells: [
-                { text: 'Delete', href: `${home}/delete` },
-                'Takes the account away with all that is its own. This does not come back.',
-              ],
-            },
-          ]
-        : []),
-    ];
-    const steps = { kind: 'table' as const, title: 'What you can do', name: 'Steps', columns: ['Step', 'What it does'], rows, empty: '' };
-    return userPage(visit, subject, [{ kind: 'facts', facts }, ...(isChangeable ? [steps] : [])]);
-  },
-};
 
 /** @throws {ApiError} not found when there is no such step */
 function stepIn({ params }: ConsoleRequest): LifecycleStep {
@@ -125,12 +35,12 @@ const takeOne: ConsolePage = {
     const { label, does, danger = false } = STEPS[step];
     const ways = makesLink(step, user) ? waysTo(visit, user) : { fields: [], facts: [] };
     const page = { title: `${label}: ${name}?`, crumbs, facts: [does, ...ways.facts], fields: ways.fields, hidden: formKey() };
-    return formPage({ ...page, submit: label, danger, cancel: homeOf(user.id) }, typed);
+    return formPage({ ...page, submit: label, danger, cancel: addressOfUser(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectToChange(visit);
     const step = stepIn(visit);
-    const home = homeOf(user.id);
+    const home = addressOfUser(user.id);
     if (makesLink(step, user)) {
       const sendEmail = isByMail(visit, user, form);
       const make = step === 'activate' ? activateUser : resetPassword;
@@ -170,13 +80,13 @@ const setPassword: ConsolePage = {
     const title = `Set a password for ${name}`;
     const facts = ['Sessions and tokens of the user end.'];
     const fields = passwordFields(await passwordRules(visit));
-    return formPage({ title, crumbs, facts, fields, submit: 'Set password', cancel: homeOf(user.id) }, typed);
+    return formPage({ title, crumbs, facts, fields, submit: 'Set password', cancel: addressOfUser(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectToChange(visit);
     const { password, expire } = parse(newPassword, typedValues(passwordFields(''), form));
     await changeUser(visit.services, user.id, { password, expirePassword: expire }, visit.request);
-    return { goTo: homeOf(user.id), notice: 'password-set' };
+    return { goTo: addressOfUser(user.id), notice: 'password-set' };
   },
 };
 
@@ -193,7 +103,7 @@ const remove: ConsolePage = {
       'The account goes with its profile, memberships, groups, assignments, consents, factors and links. In the audit log its data is taken out; what happened stays.',
       'This cannot be undone.',
     ];
-    return formPage({ title, crumbs, facts, submit: 'Delete user', danger: true, cancel: homeOf(user.id) }, typed);
+    return formPage({ title, crumbs, facts, submit: 'Delete user', danger: true, cancel: addressOfUser(user.id) }, typed);
   },
   async receive(visit) {
     const { user, status } = await subjectToChange(visit);
@@ -203,4 +113,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const lifeCycle: readonly ConsolePage[] = [show, setPassword, remove, takeOne];
+export const lifeCycle: readonly ConsolePage[] = [setPassword, remove, takeOne];

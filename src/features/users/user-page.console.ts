@@ -1,4 +1,4 @@
-/** What the pages about one user have in common: whom they are about, what may be done to him here, the tabs from one to the other. */
+/** What the pages about one user share: the user, the tabs, and the menu of actions. */
 
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
@@ -7,6 +7,8 @@ import { forbidden } from '../../platform/errors/errors.ts';
 import { type Access, mayCall } from '../administrators/administration.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
+import { STATUSES } from './user-status.console.ts';
+import { stepActions } from './user-steps.console.ts';
 import type { User } from './users.resource.ts';
 import { getUser, isUserChangeable } from './users.service.ts';
 
@@ -15,27 +17,51 @@ export const USERS: readonly Crumb[] = [{ label: 'Users', href: USERS_HOME }];
 
 export const addressOfUser = (id: string): string => `${USERS_HOME}/${encodeURIComponent(id)}`;
 
-interface Tab {
+/** A page about one user, below the user's address. */
+interface Below {
   readonly label: string;
   readonly path: string;
   readonly access: Access;
-  /** Only whom he may change an administrator of single organizations may see so closely. */
+  /** Administrators of single organizations see it only for users whom they may change. */
   readonly isClose?: boolean;
 }
 
-const TABS: readonly Tab[] = [
-  { label: 'Profile', path: '', access: 'organizations' },
-  { label: 'Organizations', path: '/organizations', access: 'organizations' },
-  { label: 'Groups', path: '/groups', access: 'service' },
-  { label: 'Applications', path: '/applications', access: 'service' },
-  { label: 'Sessions', path: '/sessions', access: 'organizations', isClose: true },
-  { label: 'Consents', path: '/consents', access: 'organizations', isClose: true },
-  { label: 'Factors', path: '/factors', access: 'organizations', isClose: true },
-  { label: 'Linked accounts', path: '/linked-accounts', access: 'service' },
-  { label: 'Roles', path: '/roles', access: 'service' },
-  { label: 'Life cycle', path: '/life-cycle', access: 'organizations' },
-  { label: 'Activity', path: '/activity', access: 'service' },
-  { label: 'Data', path: '/data', access: 'service' },
+interface TabOfUser {
+  readonly label: string;
+  /** Below the user's address. */
+  readonly path: string;
+  /** The pages that it shows one below the other. */
+  readonly pages: readonly Below[];
+}
+
+export const ACCESS: TabOfUser = {
+  label: 'Access',
+  path: '/access',
+  pages: [
+    { label: 'Applications', path: '/applications', access: 'service' },
+    { label: 'Groups', path: '/groups', access: 'service' },
+    { label: 'Organizations', path: '/organizations', access: 'organizations' },
+    { label: 'Administrator roles', path: '/roles', access: 'service' },
+    { label: 'Consents', path: '/consents', access: 'organizations', isClose: true },
+  ],
+};
+
+export const SECURITY: TabOfUser = {
+  label: 'Security',
+  path: '/security',
+  pages: [
+    { label: 'Second factors and passkeys', path: '/factors', access: 'organizations', isClose: true },
+    { label: 'Sessions', path: '/sessions', access: 'organizations', isClose: true },
+    { label: 'Linked accounts', path: '/linked-accounts', access: 'service' },
+  ],
+};
+
+const TABS: readonly TabOfUser[] = [
+  { label: 'Overview', path: '', pages: [{ label: 'Overview', path: '', access: 'organizations' }] },
+  ACCESS,
+  SECURITY,
+  { label: 'Activity', path: '/activity', pages: [{ label: 'Activity', path: '/activity', access: 'service' }] },
+  { label: 'Data', path: '/data', pages: [{ label: 'Data', path: '/data', access: 'service' }] },
 ];
 
 export interface UserSubject {
@@ -75,17 +101,29 @@ export async function subjectToChange(visit: ConsoleRequest): Promise<UserSubjec
   return subject;
 }
 
-/** One of the tabs. */
+/** The pages of a tab that the administrator may see. */
+export const visiblePages = ({ request }: ConsoleRequest, { isChangeable }: UserSubject, { pages }: TabOfUser): readonly Below[] => {
+  const seesAll = mayCall(request.roles, 'service', 'read');
+  return pages.filter(({ access, isClose }) => seesAll || (access === 'organizations' && (isChangeable || !isClose)));
+};
+
+/** A page about the user, under its tab, with the menu of what can be done. */
 export function userPage(visit: ConsoleRequest, subject: UserSubject, parts: readonly Part[], actions: readonly Action[] = []): Drawn {
-  const { user, name, home, isChangeable } = subject;
-  const seesAll = mayCall(visit.request.roles, 'service', 'read');
-  const tabs = TABS.filter(({ access, isClose }) => seesAll || (access === 'organizations' && (isChangeable || !isClose)));
+  const { user, name, home, status, isChangeable } = subject;
+  const looked = new URL(visit.req.url ?? '/', 'http://localhost').pathname.slice(home.length);
+  const [text, tone] = STATUSES[status];
   return detailPage({
     title: name,
     ...(name !== user.login && { lead: user.login }),
+    status: { text, tone },
     crumbs: USERS,
     actions,
-    tabs: tabs.map(({ label, path }) => ({ label, href: `${home}${path}` })),
+    more: isChangeable ? stepActions(home, user, status) : [],
+    tabs: TABS.filter((tab) => visiblePages(visit, subject, tab).length > 0).map(({ label, path, pages }) => ({
+      label,
+      href: `${home}${path}`,
+      isCurrent: looked === path || pages.some((page) => page.path === looked),
+    })),
     parts,
   });
 }

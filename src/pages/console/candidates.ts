@@ -1,6 +1,7 @@
 /** What forms let one choose among: organizations, departments, groups, applications. */
 
-import { getApplication, listApplications } from '../../features/applications/applications.service.ts';
+import { listApplications } from '../../features/applications/application-lists.service.ts';
+import { getApplication } from '../../features/applications/applications.service.ts';
 import { getGroup, listGroups } from '../../features/groups/groups.service.ts';
 import { lineAbove, withDepth } from '../../features/organizations/department-tree.console.ts';
 import { departmentTree } from '../../features/organizations/departments.service.ts';

@@ -88,14 +88,16 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   /** Draws a page in the console's frame. */
   async function draw(ctx: Koa.Context, person: ConsoleUser, page: Drawn, status = 200): Promise<void> {
-    const { view, title, locals, lead, crumbs = [], actions = [], tabs = [], scripts = [], images = [] } = page;
+    const { view, title, locals, lead, status: state, crumbs = [], actions = [], more = [], tabs = [], scripts = [], images = [] } = page;
     const frame = {
       title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
       heading: title,
       lead,
+      state,
       crumbs,
       actions,
-      tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.href === ctx.path })),
+      more,
+      tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.isCurrent ?? tab.href === ctx.path })),
       notice: noticeIn(new URLSearchParams(ctx.search)),
       factorNeededFrom: momentOrNull((await endOfGrace(services, person.id)) ?? null),
       menu: menuFor(person.roles, ctx.path),
@@ -105,7 +107,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       formToken: formTokens.field(ctx),
       action: ctx.path,
       stylesheets: ['frame.css', 'admin.css'],
-      scripts,
+      scripts: ['local-time.js', ...scripts],
     };
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images });
   }

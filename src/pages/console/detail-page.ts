@@ -19,7 +19,7 @@ export interface Piece {
   readonly soft?: boolean;
 }
 
-/** An empty text is told as “None”. */
+/** An empty text is shown as “–”. */
 export type Content = string | Piece | readonly Piece[];
 
 export interface Fact {
@@ -32,6 +32,9 @@ export interface Fact {
 export interface TableRow {
   /** As many as there are columns; the first names the row. */
   readonly cells: readonly Content[];
+  /** What the row's check box sends, in a list that one chooses from; absent: it cannot be chosen. */
+  readonly value?: string;
+  readonly chosen?: boolean;
   /** What can be done with it. `label` is completed by the row's name for those who listen. */
   readonly actions?: readonly Action[];
   /** What is done at once, without a page in between: that which the next click can undo. */
@@ -53,8 +56,12 @@ interface Search {
   readonly label?: string;
   readonly q?: string;
   readonly hint?: string;
+  /** Searches that one click carries out. */
+  readonly presets?: readonly Action[];
   /** Further fields, each one that chooses, or a line. */
   readonly fields?: readonly Field[];
+  /** Fields that few need: folded away until one is filled in. */
+  readonly advanced?: readonly Field[];
   /** Is it narrowed now? Then a link shows all again. */
   readonly isNarrowed: boolean;
   /** Why nothing could be looked for; `q` is a field, too. */
@@ -65,7 +72,24 @@ export interface Pager {
   readonly first?: string | undefined;
   readonly previous?: string | undefined;
   readonly next?: string | undefined;
-  readonly words?: string;
+  readonly words?: string | undefined;
+  /** How many rows a page may have. */
+  readonly sizes?: readonly { readonly label: string; readonly href: string; readonly current: boolean }[];
+}
+
+/** The head of a column; with a link where the list can be sorted by it. */
+export type Column = string | { readonly label: string; readonly href: string; readonly sorted?: 'ascending' | 'descending' | undefined };
+
+/** Rows are chosen by check boxes and sent with one button. */
+export interface Choosing {
+  /** Where the chosen are posted to. */
+  readonly action: string;
+  /** The field that holds each chosen row's value. */
+  readonly name: string;
+  readonly submit: string;
+  /** Fields beside the button, with what was typed. */
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
 }
 
 interface PartHead {
@@ -83,8 +107,11 @@ export interface TablePart extends PartHead {
   readonly kind: 'table';
   /** What it is a list of, for those who listen. */
   readonly name: string;
-  readonly columns: readonly string[];
+  readonly columns: readonly Column[];
   readonly rows: readonly TableRow[];
+  /** How many rows there are on all pages, in words. */
+  readonly count?: string | undefined;
+  readonly choosing?: Choosing | undefined;
   /** Told where there is no row: what that means, and what to do next. */
   readonly empty: string;
   readonly emptyAction?: Action | undefined;
@@ -130,7 +157,7 @@ export interface DetailPage extends Omit<Drawn, 'view' | 'locals'> {
   readonly parts: readonly Part[];
 }
 
-const NONE: Piece = { text: 'None', soft: true };
+const NONE: Piece = { text: '–', soft: true };
 
 function piecesOf(content: Content): readonly Piece[] {
   const pieces = typeof content === 'string' ? [{ text: content }] : 'length' in content ? content : [content];
@@ -162,20 +189,33 @@ function drawnPart(part: Part) {
     return { ...part, fields: drawn, problems };
   }
   if (part.kind !== 'table') return part;
-  const rows = part.rows.map(({ cells, actions = [], buttons = [] }) => ({
+  const columns = part.columns.map((column) => (typeof column === 'string' ? { label: column } : column));
+  const rows = part.rows.map(({ cells, value, chosen = false, actions = [], buttons = [] }) => ({
     cells: cells.map(piecesOf),
+    value,
+    chosen,
     name: wordsOf(cells[0] ?? ''),
     actions,
     buttons,
   }));
   const search = part.search && drawnSearch(part.search);
-  return { ...part, rows, search, withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0) };
+  const choosing = part.choosing && { ...part.choosing, fields: drawnFields(part.choosing.fields, part.choosing.typed).drawn };
+  return {
+    ...part,
+    columns,
+    rows,
+    search,
+    choosing,
+    withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0),
+  };
 }
 
-function drawnSearch({ label, q, hint, fields = [], isNarrowed, problems: wrong = [] }: Search) {
+function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [], isNarrowed, problems: wrong = [] }: Search) {
   const words: readonly Field[] = label === undefined ? [] : [{ name: 'q', label, value: q, ...(hint !== undefined && { hint }) }];
-  const { drawn, problems } = drawnFields([...words, ...fields], { values: new URLSearchParams(), problems: wrong });
-  return { words: drawn.find(({ name }) => name === 'q'), fields: drawn.filter(({ name }) => name !== 'q'), isNarrowed, problems };
+  const { drawn, problems } = drawnFields([...words, ...fields, ...advanced], { values: new URLSearchParams(), problems: wrong });
+  const named = (those: readonly Field[]) => drawn.filter(({ name }) => those.some((field) => field.name === name));
+  const isUnfolded = named(advanced).some((field) => ('value' in field && field.value !== '') || (field.problem ?? '') !== '');
+  return { words: named(words)[0], presets, fields: named(fields), advanced: named(advanced), isUnfolded, isNarrowed, problems };
 }
 
 /** Draws a page out of its parts. */

@@ -4,6 +4,7 @@
  * console.ts.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Access, Role, Verb } from '../../features/administrators/administration.policy.ts';
 import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
 import type { RequestContext } from '../../features/audit/audit-event.policy.ts';
@@ -32,6 +33,14 @@ export interface Action {
   readonly label: string;
   readonly href: string;
   readonly main?: boolean;
+  /** It takes something away. */
+  readonly danger?: boolean;
+}
+
+/** One of the pages about a thing. */
+interface Tab extends Action {
+  /** Is it looked at? Absent: where the address is the same. */
+  readonly isCurrent?: boolean;
 }
 
 /** A page, ready to be drawn. */
@@ -41,11 +50,15 @@ export interface Drawn {
   /** Heading and title. */
   readonly title: string;
   readonly lead?: string;
+  /** The state of the thing, beside its name. */
+  readonly status?: { readonly text: string; readonly tone: string } | undefined;
+  /** What can be done with the thing besides `actions`, in a menu; the dangerous ones last. */
+  readonly more?: readonly Action[];
   /** The way to the page, without the page. */
   readonly crumbs?: readonly Crumb[];
   readonly actions?: readonly Action[];
   /** The pages about the same thing; the one that is looked at is marked. */
-  readonly tabs?: readonly Action[];
+  readonly tabs?: readonly Tab[];
   readonly scripts?: readonly string[];
   /** Origins of pictures from elsewhere. */
   readonly images?: readonly string[];
@@ -76,7 +89,7 @@ interface Download {
   readonly name: string;
   /** Media type. */
   readonly type: string;
-  readonly content: string;
+  readonly content: string | Readable;
 }
 
 export interface ConsolePage {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientFields, credentialFields } from '../../../src/features/applications/application-settings.service.ts';
-import { createAdministrator, createOrganization, enter, typedIn, wordsOf } from '../../pages/console/administrators.ts';
+import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
 import { type ServiceCalls, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
@@ -308,7 +308,7 @@ test('secrets are changed without an outage: a second one, both valid, the first
   assert.equal((await agent.visit(oldest)).status, 404);
 });
 
-test('it is assigned to users by login and to groups by name, in pages, and taken from them; who is not assigned cannot sign in', async (t) => {
+test('it is assigned to users and groups that are chosen from lists, in pages, and taken from them; who is not assigned cannot sign in', async (t) => {
   const service = await startService(t);
   const { agent } = await enter(service);
   const user = await service.createUser();
@@ -327,24 +327,24 @@ test('it is assigned to users by login and to groups by name, in pages, and take
   };
   assert.equal(await signsIn(user), false);
   const form = () => agent.visit(`${tab}/users/new`);
-  const unknown = await agent.submit(await form(), 'console-form', { name: 'nobody-of-that-name' });
-  assert.match(problemAt(unknown, 'name') ?? '', /Does not exist/);
-  assert.equal(typedIn(unknown, 'name'), 'nobody-of-that-name');
-  const assigned = await agent.submit(unknown, 'console-form', { name: user.login });
+  const nobody = await agent.submit(await form(), 'console-form');
+  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  const assigned = await agent.submit(await form(), 'console-form', { chosen: user.id });
   assert.match(wordsOf(assigned), new RegExp(`The application is assigned.*${user.login}`));
   assert.equal(await signsIn(user), true);
-  const twice = await agent.submit(await form(), 'console-form', { name: user.login });
+  const twice = await agent.submit(await form(), 'console-form', { chosen: user.id });
   assert.equal(twice.status, 200, 'who is assigned stays it');
 
+  const groups: string[] = [];
   for (const name of names) {
     const { body } = await service.api('POST', '/groups', { profile: { name } });
     if (name === names[0]) await service.api('PUT', `/groups/${body.id}/users/${member.id}`);
-    const added = await agent.submit(await agent.visit(`${tab}/groups/new`), 'console-form', { name });
-    assert.equal(added.status, 200, added.text);
+    groups.push(body.id);
   }
+  const added = await agent.submit(await agent.visit(`${tab}/groups/new?q=group`), 'console-form', { chosen: groups });
+  assert.equal(added.status, 200, added.text);
   assert.equal(await signsIn(member), true);
-  const notAGroup = await agent.submit(await agent.visit(`${tab}/groups/new`), 'console-form', { name: 'Group' });
-  assert.match(problemAt(notAGroup, 'name') ?? '', /Is not that of a group here/);
+  assert.match(wordsOf(await agent.visit(`${tab}/groups/new?q=quoted`)), /Group "quoted" &lt;b&gt; Already added/);
   const first = await agent.visit(tab);
   assert.doesNotMatch(first.text, /<bdi>Group 19<\/bdi>/);
   const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.text) ?? [];
@@ -375,7 +375,7 @@ test('an application is deactivated, activated and deleted, and its credentials 
     assert.equal((await agent.visit(`${HOME}/${id}${path}`)).status, 404, path);
 });
 
-test('the list is searched by the beginning of the name and by client id, narrowed by kind and status, and comes in pages', async (t) => {
+test('the list is searched by words of the name and by client ID, narrowed by kind and status, and comes in pages', async (t) => {
   const service = await startService(t);
   const create = async (label: string, application_type: string): Promise<string> =>
     (await service.api('POST', '/apps', { label, settings: { oauthClient: { application_type, grant_types: [], response_types: [] } } }))
@@ -387,7 +387,7 @@ test('the list is searched by the beginning of the name and by client id, narrow
   const found = async (query: Record<string, string>): Promise<number> =>
     (await agent.visit(`${HOME}?${new URLSearchParams(query)}`)).text.match(/role="rowheader"/g)?.length ?? 0;
   assert.equal(await found({ kind: 'service' }), 20);
-  assert.equal(await found({ kind: 'native', q: '"quoted\\' }), 1);
+  assert.equal(await found({ kind: 'native', q: '"quoted\\ and' }), 1);
   assert.equal(await found({ q: quoted }), 1);
   assert.equal(await found({ status: 'INACTIVE' }), 1);
   assert.equal(await found({ status: 'INACTIVE', kind: 'web' }), 0);
@@ -401,11 +401,11 @@ test('the list is searched by the beginning of the name and by client id, narrow
     'the API can do it, too',
   );
   const nothing = await agent.visit(`${HOME}?q=nobody`);
-  assert.match(wordsOf(nothing), /Show all.*No application fits/);
+  assert.match(wordsOf(nothing), /Show all.*No applications match/);
   const first = await agent.visit(`${HOME}?q=&status=ACTIVE`);
   const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.text) ?? [];
   assert.match(next, /status=ACTIVE/, 'the next page is narrowed, too');
-  assert.match((await agent.visit(next.replaceAll('&amp;', '&'))).text, /Job 20/);
+  assert.match((await agent.visit(next.replaceAll('&amp;', '&'))).text, /Admin console</);
 });
 
 test('the console and the playground are shown as parts of the service, and not changed', async (t) => {

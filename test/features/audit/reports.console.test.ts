@@ -35,16 +35,21 @@ test('the system log is searched, narrowed by every field, paged with what narro
   const service = await startService(t);
   const user = await service.createUser({ firstName: 'Ada' });
   await service.api('POST', '/authn', { username: user.login, password: 'wrong' });
-  for (let n = 0; n < 22; n += 1) await createOrganization(service, `Org-${String(n).padStart(2, '0')}`);
+  for (let n = 0; n < 52; n += 1) await createOrganization(service, `Org-${String(n).padStart(2, '0')}`);
   const { agent } = await enter(service);
   const search = async (query: Record<string, string>) => agent.visit(`${LOG}?${new URLSearchParams(query)}`);
 
-  await t.test('newest first, twenty a page', async () => {
+  await t.test('newest first, fifty a page, with milliseconds and address', async () => {
     const page = await agent.visit(LOG);
     const rows = rowsOf(page);
-    assert.equal(rows.length, 20);
-    assert.match(rows[0] ?? '', /^User login user\.session\.start .* admin .* Success/, 'this administrator has just signed in');
-    assert.match(rows[1] ?? '', /Org-21/);
+    assert.equal(rows.length, 50);
+    assert.match(
+      rows[0] ?? '',
+      /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d\.\d{3} UTC User single sign on to app user\.authentication\.sso admin Admin console and 2 more 127\.0\.0\.1 Success/,
+      'this administrator has just signed in',
+    );
+    assert.match(rows[1] ?? '', /User login user\.session\.start admin/);
+    assert.match(rows[2] ?? '', /Org-51/);
   });
 
   await t.test('by words, group, type, outcome, who, to what', async () => {
@@ -74,6 +79,16 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.match(page.text, /name="since"[^>]*value="2020-01-01T00:00"/);
   });
 
+  await t.test('by request ID, and by address', async () => {
+    const { body } = await service.api(
+      'GET',
+      `/logs?limit=1&sortOrder=DESCENDING&filter=${encodeURIComponent('eventType eq "user.session.start"')}`,
+    );
+    assert.match(rowsOf(await search({ q: body[0].transaction.id }))[0] ?? '', /user\.session\.start/);
+    assert.equal(rowsOf(await search({ q: '127.0.0.1', type: 'user.authentication.failure' })).length, 1);
+    assert.equal(rowsOf(await search({ q: '203.0.113.9' })).length, 0);
+  });
+
   await t.test('the next page is narrowed as the first one', async () => {
     const first = await search({ type: 'org.lifecycle.create' });
     const next = await agent.visit(linkTo(first, 'Next page'));
@@ -81,7 +96,7 @@ test('the system log is searched, narrowed by every field, paged with what narro
     const rows = [...rowsOf(first), ...rowsOf(next)];
     assert.deepEqual(
       rows.map((row) => /Org-\d\d/.exec(row)?.[0]),
-      Array.from({ length: 22 }, (_, n) => `Org-${String(21 - n).padStart(2, '0')}`),
+      Array.from({ length: 52 }, (_, n) => `Org-${String(51 - n).padStart(2, '0')}`),
     );
     assert.doesNotMatch(next.text, /Next page/);
   });
@@ -100,7 +115,7 @@ test('the system log is searched, narrowed by every field, paged with what narro
       assert.equal(wrong.status, 200);
       assert.match(wrong.text, new RegExp(`id="${field}-problem">Is no date with a time`), field);
       assert.match(wrong.text, new RegExp(`id="${field}"[^>]*value="${typed}"[^>]*aria-invalid="true"`), field);
-      assert.doesNotMatch(wrong.text, /<table class="list"|as JSON/, 'nothing else is looked for instead');
+      assert.doesNotMatch(wrong.text, /<table class="list"|as NDJSON/, 'nothing else is looked for instead');
       assert.equal((await agent.send(`/admin/reports/log/download?${field}=${typed}`)).status, 400);
     }
     assert.match((await search({ q: 'a\u0000b' })).text, /id="q-problem">[^<]*control characters/);
@@ -108,11 +123,14 @@ test('the system log is searched, narrowed by every field, paged with what narro
 
   await t.test('the file holds what the list is narrowed to, as the API tells it', async () => {
     const page = await search({ type: 'org.lifecycle.create', actor: 'admin' });
-    const file = await agent.send(linkTo(page, 'Download up to 1,000 as JSON'));
-    assert.match(file.headers.get('content-disposition') ?? '', /attachment; filename="system-log\.json"/);
-    assert.match(file.headers.get('content-type') ?? '', /^application\/json/);
-    const events = JSON.parse(await file.text());
-    assert.equal(events.length, 22, 'beyond the page');
+    const file = await agent.send(linkTo(page, 'Download as NDJSON'));
+    assert.match(file.headers.get('content-disposition') ?? '', /attachment; filename="system-log\.ndjson"/);
+    assert.match(file.headers.get('content-type') ?? '', /^application\/x-ndjson/);
+    const events = (await file.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(events.length, 52, 'beyond the page');
     const { body } = await service.api('GET', `/logs?filter=${encodeURIComponent(`uuid eq "${events[0].uuid}"`)}`);
     assert.deepEqual(events[0], body[0]);
   });

@@ -29,9 +29,12 @@ test('a group is created, changed and deleted; the list is searched and has page
 
   for (let n = 10; n < 31; n += 1) await service.api('POST', '/groups', { profile: { name: `Group ${n}` } });
   const found = await agent.visit('/admin/groups?q=group');
-  assert.match(wordsOf(found), /Group 10.*Group 29.*Next page/);
-  assert.doesNotMatch(found.text, /Writers|Group 30/);
-  assert.match(wordsOf(await agent.visit('/admin/groups?q=x%00')), /No name begins so/);
+  assert.match(wordsOf(found), /21 groups.*Group 30.*Group 11.*Page 1 of 2 Next page/, 'the newest first');
+  assert.doesNotMatch(found.text, /Writers|Group 10/);
+  const sorted = await agent.visit('/admin/groups?q=group&sort=name&size=50');
+  assert.match(wordsOf(sorted), /21 groups.*Group 10.*Group 30/);
+  assert.match(sorted.text, /aria-sort="ascending"><a class="sort" href="\/admin\/groups\?q=group&amp;sort=-name&amp;size=50"/);
+  assert.match(wordsOf(await agent.visit('/admin/groups?q=x%00')), /No groups match/);
 
   const gone = await agent.submit(await agent.visit(`/admin/groups/${id}/delete`), 'console-form');
   assert.match(wordsOf(gone), /The group is deleted/);
@@ -40,19 +43,28 @@ test('a group is created, changed and deleted; the list is searched and has page
   assert.equal(event?.actor.displayName, 'admin');
 });
 
-test('members are added by user name and removed; the list has pages; the applications of a group are told', async (t) => {
+test('members are chosen from a search and removed; the list has pages; the applications of a group are told', async (t) => {
   const service = await startService(t);
   const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;
   const user = await service.createUser({ login: 'aaron' });
   const home = `/admin/groups/${group.id}/members`;
   const { agent } = await enter(service);
   assert.match(wordsOf(await agent.visit(home)), /No members yet/);
-  const unknown = await agent.submit(await agent.visit(`${home}/new`), 'console-form', { login: 'nobody-of-that-name' });
-  assert.match(unknown.text, /id="login-problem">Does not exist/);
-  assert.equal(typedIn(unknown, 'login'), 'nobody-of-that-name');
-  const added = await agent.submit(unknown, 'console-form', { login: 'AARON' });
-  assert.match(wordsOf(added), /The user is in the group.*aaron/);
-  for (let n = 0; n < 20; n += 1) await service.api('PUT', `/groups/${group.id}/users/${(await service.createUser()).id}`);
+  const nobody = await agent.submit(await agent.visit(`${home}/new`), 'console-form');
+  assert.equal(nobody.status, 400);
+  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  assert.match(wordsOf(await agent.visit(`${home}/new?q=nobody-of-that-name`)), /No users match/);
+  const crowd: string[] = [];
+  for (let n = 0; n < 20; n += 1) crowd.push((await service.createUser({ lastName: 'Würfel' })).id);
+  const found = await agent.visit(`${home}/new?q=wurf&size=50`);
+  assert.match(wordsOf(found), /20 users/);
+  const refused = await agent.submit(found, 'console-form', { chosen: [user.id, 'usr_00000000000000000000'] });
+  assert.equal(refused.status, 404, 'all of them or none');
+  assert.match(wordsOf(await agent.visit(home)), /No members yet/);
+  const added = await agent.submit(found, 'console-form', { chosen: [user.id, ...crowd] });
+  assert.match(wordsOf(added), /The users are in the group.*aaron/);
+  assert.match(wordsOf(await agent.visit(`${home}/new?q=aaron`)), /aaron Already added/);
+  assert.equal((await eventsOf(service, 'group.user_membership.add', user.id)).length, 1);
   assert.match((await agent.visit(home)).text, /rel="next"/);
   const removed = await agent.submit(await agent.visit(`${home}/${user.id}/remove`), 'console-form');
   assert.match(wordsOf(removed), /The user is no longer in the group/);

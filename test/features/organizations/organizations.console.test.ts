@@ -1,7 +1,7 @@
 /** Directory → Organizations, without JavaScript: the list, one with its tree and its members, and who may change what of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAdministrator, createOrganization, enter, typedIn, wordsOf } from '../../pages/console/administrators.ts';
+import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
@@ -101,7 +101,7 @@ test('departments are added, moved and deleted; never below themselves', async (
   assert.equal((await agent.visit(sales.url.pathname)).status, 404);
 });
 
-test('members are added by user name, moved and removed; an unknown name stands beside the field', async (t) => {
+test('members are chosen from a search, moved and removed', async (t) => {
   const service = await startService(t);
   const orgId = await createOrganization(service, 'Acme');
   const depId: string = (await service.api('POST', `/account/org/${orgId}/department`, { name: 'Sales' })).body.depId;
@@ -109,17 +109,16 @@ test('members are added by user name, moved and removed; an unknown name stands 
   const { agent } = await enter(service);
   const list = await agent.visit(`/admin/organizations/${orgId}/members`);
   assert.match(wordsOf(list), /0 members.*no members yet/);
-  const unknown = await fill(agent, list, 'Add member', { login: 'nobody-of-that-name', depId });
-  assert.match(unknown.text, /id="login-problem">Does not exist/);
-  assert.equal(typedIn(unknown, 'login'), 'nobody-of-that-name');
-  assert.match(unknown.text, new RegExp(`value="${depId}" selected`));
-  const added = await agent.submit(unknown, 'console-form', { login: user.login, depId });
-  assert.match(wordsOf(added), new RegExp(`The member is added.*${user.login} Sales Active`));
+  const nobody = await fill(agent, list, 'Add members', { depId });
+  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  assert.match(nobody.text, new RegExp(`value="${depId}" selected`));
+  const added = await agent.submit(nobody, 'console-form', { chosen: user.id, depId });
+  assert.match(wordsOf(added), new RegExp(`The members are added.*${user.login} Sales Active`));
 
   const move = `/admin/organizations/${orgId}/members/${user.id}`;
   assert.match((await agent.visit(move)).text, new RegExp(`value="${depId}" selected`), 'his department is chosen');
   const moved = await agent.submit(await agent.visit(move), 'console-form', { depId: '' });
-  assert.match(wordsOf(moved), new RegExp(`${user.login} None Active`));
+  assert.match(wordsOf(moved), new RegExp(`${user.login} – Active`));
   const form = await agent.visit(move);
   const removed = await agent.submit(await agent.visit(`${move}/remove`), 'console-form');
   assert.match(wordsOf(removed), /The member is removed.*no members yet/);

@@ -36,11 +36,15 @@ test(
     await page.keyboard.press('Enter');
     await page.waitForURL(/q=zaun/);
     await go(user.login, /\/admin\/users\/usr_\w+$/);
-    await go('Life cycle', /\/life-cycle$/);
-    await go('Suspend', /\/suspend$/);
+    const choose = async (action: string, path: RegExp): Promise<void> => {
+      await tabTo('Actions');
+      await page.keyboard.press('Enter');
+      await go(action, path);
+    };
+    await choose('Suspend', /\/suspend$/);
     await go('Suspend', /notice=user-suspended$/);
     assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'SUSPENDED');
-    await go('Unsuspend', /\/unsuspend$/);
+    await choose('Unsuspend', /\/unsuspend$/);
     await go('Unsuspend', /notice=user-unsuspended$/);
     assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'ACTIVE');
     window.assertQuiet();

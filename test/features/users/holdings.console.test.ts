@@ -19,7 +19,7 @@ test('organizations and groups of a user: joined, moved, left', async (t) => {
   const nothing = await agent.submit(await agent.visit(`${home}/organizations/new`), 'console-form', { orgId: '' });
   assert.match(nothing.text, /id="orgId-problem">Is required/);
   const joined = await agent.submit(nothing, 'console-form', { orgId, depId: '' });
-  assert.match(wordsOf(joined), /The member is added.*Acme None/);
+  assert.match(wordsOf(joined), /The member is added.*Acme –/);
   const moved = await agent.submit(await agent.visit(`${home}/organizations/${orgId}`), 'console-form', { depId });
   assert.match(wordsOf(moved), /Acme Sales/);
   const left = await agent.submit(await agent.visit(`${home}/organizations/${orgId}/remove`), 'console-form');
@@ -136,7 +136,7 @@ test('factors are reset, and a linked account is removed', async (t) => {
   assert.match(wordsOf(await agent.submit(await agent.visit(reset), 'console-form')), /The factor is reset.*No second factor/);
   assert.ok(await canSignIn(service, user));
   assert.match(wordsOf(await agent.submit(await agent.visit(`${home}/factors/reset`), 'console-form')), /The factors are reset/);
-  assert.match(wordsOf(await agent.visit(`${home}/linked-accounts`)), new RegExp(`Acme None subject-of-${user.id}`));
+  assert.match(wordsOf(await agent.visit(`${home}/linked-accounts`)), new RegExp(`Acme – subject-of-${user.id}`));
   const unlinked = await agent.submit(await agent.visit(`${home}/linked-accounts/${idpId}/remove`), 'console-form');
   assert.match(wordsOf(unlinked), /The link is removed/);
   assert.equal((await service.api('GET', `/idps/${idpId}/users/${user.id}`)).status, 404);

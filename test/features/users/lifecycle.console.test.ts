@@ -16,7 +16,8 @@ test('the life of an account: each step as far as the status offers it, to its e
   const steps = (page: Page) => [...page.text.matchAll(/\/life-cycle\/([\w-]+)"/g)].map(([, step]) => step);
   const statusOf = async () => (await service.api('GET', `/users/${user.id}`)).body.status;
 
-  assert.deepEqual(steps(await agent.visit(home)), ['expire_password', 'reset_password', 'suspend', 'deactivate', 'set-password']);
+  const overview = `/admin/users/${user.id}`;
+  assert.deepEqual(steps(await agent.visit(overview)), ['set-password', 'expire_password', 'reset_password', 'suspend', 'deactivate']);
   assert.match(wordsOf(await take('suspend')), /The user is suspended/);
   assert.deepEqual([await statusOf(), await canSignIn(service, user)], ['SUSPENDED', false]);
   const refused = await take('suspend');
@@ -36,7 +37,7 @@ test('the life of an account: each step as far as the status offers it, to its e
   assert.equal((await agent.visit(`${home}/delete`)).status, 404, 'only a deactivated user can be deleted');
   assert.equal((await agent.visit(`${home}/fly`)).status, 404);
   await take('deactivate');
-  const deactivated = await agent.visit(home);
+  const deactivated = await agent.visit(overview);
   assert.deepEqual(steps(deactivated), ['activate', 'set-password', 'delete']);
   assert.match(wordsOf(await agent.visit(`${home}/delete`)), /This cannot be undone/);
   assert.match(wordsOf(await take('delete')), /The user is deleted/);

@@ -54,7 +54,9 @@ describe('the list of users (management API, "users" and "Conventions")', () => 
     ['üNÏ', ['back\\slash']],
     ['مرح', ['back\\slash']],
     ["' OR 1=1 --", []],
-    ['$1', []],
+    // Punctuation does not count.
+    ['$1', ['percent']],
+    ['$2', []],
     ['?', []],
     ['x'.repeat(255), []],
   ];
@@ -150,11 +152,11 @@ describe('the list of users (management API, "users" and "Conventions")', () => 
     assert.ok(!seen.includes(made[4]?.id ?? ''));
   });
 
-  it('looks q up in the indexes made for it', async () => {
+  it('looks q up in the index made for it', async () => {
     const { knex } = api.services.database;
     let asked: { sql: string; bindings: string[] } | undefined;
     const listen = (query: { sql: string; bindings: string[] }) => {
-      if (query.sql.includes('LIKE')) asked = query;
+      if (query.sql.includes('search_query')) asked = query;
     };
     knex.on('query', listen);
     await list({ q: 'ad' });
@@ -165,6 +167,6 @@ describe('the list of users (management API, "users" and "Conventions")', () => 
     const { rows } = await trx.raw<{ rows: unknown[] }>(`EXPLAIN ${asked.sql.replace(/\$\d+/g, '?')}`, asked.bindings);
     await trx.rollback();
     const plan = JSON.stringify(rows);
-    for (const name of ['login', 'email', 'first_name', 'last_name']) assert.match(plan, new RegExp(`users_by_${name}_prefix`), plan);
+    assert.match(plan, /users_by_words/, plan);
   });
 });

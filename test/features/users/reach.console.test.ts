@@ -24,15 +24,16 @@ test('an organization’s administrator works with the people of his organizatio
   assert.equal(sees.status, 200);
   assert.doesNotMatch(sees.text, /\/edit"/, 'he may not change whom he shares');
   assert.equal((await agent.visit(`/admin/users/${shared.id}/edit`)).status, 403);
-  assert.match(tabs.text, /\/sessions"/);
-  assert.doesNotMatch(sees.text, /\/sessions"/, 'where somebody goes whom he shares is not his to know');
-  assert.match(tabs.text, /\/consents"[\s\S]*\/factors"/);
-  assert.doesNotMatch(sees.text, /\/(consents|factors)"/);
+  assert.match(tabs.text, /\/security"/);
+  assert.doesNotMatch(sees.text, /\/(security|sessions|factors)/, 'where a shared user signs in is not shown');
+  assert.match(wordsOf(await agent.visit(`/admin/users/${his.id}/access`)), /Organizations.*Consents/);
+  assert.doesNotMatch(wordsOf(await agent.visit(`/admin/users/${shared.id}/access`)), /Consents/);
+  assert.match(wordsOf(await agent.visit(`/admin/users/${his.id}/security`)), /Sessions/);
   for (const tab of ['sessions', 'consents', 'factors']) {
     assert.equal((await agent.visit(`/admin/users/${shared.id}/${tab}`)).status, 403, tab);
   }
   assert.doesNotMatch((await agent.visit(`/admin/users/${shared.id}/organizations`)).text, /Other/);
-  for (const path of ['', '/edit', '/sessions', '/life-cycle', '/life-cycle/suspend']) {
+  for (const path of ['', '/edit', '/sessions', '/access', '/security', '/life-cycle/suspend']) {
     assert.equal((await agent.visit(`/admin/users/${stranger.id}${path}`)).status, 404, path);
   }
   const suspend = await agent.visit(`/admin/users/${his.id}/life-cycle/suspend`);
@@ -66,7 +67,8 @@ test('a read-only administrator sees every tab and no button', async (t) => {
     'factors',
     'linked-accounts',
     'roles',
-    'life-cycle',
+    'access',
+    'security',
   ]) {
     const page = await agent.visit(`/admin/users/${user.id}/${tab}`);
     assert.equal(page.status, 200, tab);

@@ -13,7 +13,8 @@ const TABS = [
   'factors',
   'linked-accounts',
   'roles',
-  'life-cycle',
+  'access',
+  'security',
   'activity',
   'data',
 ];

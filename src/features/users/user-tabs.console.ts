@@ -1,0 +1,48 @@
+/** Tabs of a user that show several pages one below the other. Each of these has an address of its own as well, for its further pages and forms. */
+import type { ConsolePage, Drawn } from '../../pages/console/page.ts';
+import { userRolePages } from '../administrators/roles.console.ts';
+import { userApplications } from '../applications/user-applications.console.ts';
+import { userConsents } from '../consents/consents.console.ts';
+import { userGroups } from '../groups/user-groups.console.ts';
+import { linkedAccounts } from '../identity-providers/linked-accounts.console.ts';
+import { userOrganizations } from '../organizations/user-organizations.console.ts';
+import { userFactorPages } from '../second-factors/factors.console.ts';
+import { userSessions } from '../sessions/sessions.console.ts';
+import { ACCESS, SECURITY, userPage, userSubject, visiblePages } from './user-page.console.ts';
+
+/** The pages behind the tabs, with their forms. */
+export const pagesBelow: readonly ConsolePage[] = [
+  ...userOrganizations,
+  ...userGroups,
+  ...userApplications,
+  ...userSessions,
+  ...userConsents,
+  ...userFactorPages,
+  ...linkedAccounts,
+  ...userRolePages,
+];
+
+/** The parts of a drawn page under a heading of their own, with the page's actions. */
+function partsUnder(title: string, { locals, actions = [] }: Drawn): readonly unknown[] {
+  const [first, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
+  return [{ ...first, title, actions: actions.map((action) => ({ ...action, main: false })) }, ...rest];
+}
+
+const tab = (group: typeof ACCESS): ConsolePage => ({
+  path: `/users/:id${group.path}`,
+  access: 'organizations',
+  async show(visit, typed) {
+    const subject = await userSubject(visit);
+    const shown = visiblePages(visit, subject, group).flatMap(({ label, path }) => {
+      const page = pagesBelow.find((one) => one.path === `/users/:id${path}`);
+      return page === undefined ? [] : [{ label, page }];
+    });
+    const parts: unknown[] = [];
+    // Each list begins at its first page, whatever the address says.
+    for (const { label, page } of shown)
+      parts.push(...partsUnder(label, await page.show({ ...visit, query: new URLSearchParams() }, typed)));
+    return { ...userPage(visit, subject, []), locals: { parts } };
+  },
+});
+
+export const userTabs: readonly ConsolePage[] = [tab(ACCESS), tab(SECURITY)];

@@ -1,0 +1,76 @@
+/** Choosing several of many in a page that needs no script: search, check boxes, one button. */
+
+import type { NumberedPage, NumberedWindow } from '../../platform/database/paging.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { type Choosing, type Content, listPage } from './detail-page.ts';
+import type { Field } from './form.ts';
+import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from './list-state.ts';
+import type { ConsoleRequest, Crumb, Drawn, Typed } from './page.ts';
+
+/** The field of the check boxes. */
+const CHOSEN = 'chosen';
+
+interface Choice {
+  readonly id: string;
+  /** The first is its name. */
+  readonly cells: readonly [name: string, ...Content[]];
+  /** It cannot be chosen, because it is there already. */
+  readonly isTaken: boolean;
+}
+
+export interface ChoosePage<Order extends string> {
+  readonly title: string;
+  readonly lead?: string;
+  readonly crumbs: readonly Crumb[];
+  /** The page's own address. */
+  readonly path: string;
+  /** “user”, “group”. */
+  readonly noun: string;
+  readonly columns: readonly (string | SortedBy<Order>)[];
+  readonly sortedBy: Order;
+  readonly submit: string;
+  readonly hint: string;
+  /** Fields beside the button that hold for all that are chosen. */
+  readonly fields?: readonly Field[];
+  /** @param words undefined: all */
+  find(words: string | undefined, window: NumberedWindow): Promise<NumberedPage<Choice>>;
+}
+
+/** Draws the page. The search stays in the address, so a refused form comes back with the same rows. */
+export async function choosePage<Order extends string>(
+  { query }: ConsoleRequest,
+  { title, lead, crumbs, path, noun, columns, sortedBy, submit, hint, fields = [], find }: ChoosePage<Order>,
+  typed: Typed,
+): Promise<Drawn> {
+  const q = (query.get('q') ?? '').trim();
+  const state = listState(query, columns, { by: sortedBy, descending: false });
+  const { items, total } = await find(q === '' ? undefined : q, state);
+  const unselected = typed.problems.filter(({ field }) => field === CHOSEN).map(({ message }) => ({ message }));
+  const chosen = new Set(typed.values.getAll(CHOSEN));
+  const choosing: Choosing = { action: query.size === 0 ? path : `${path}?${query}`, name: CHOSEN, submit, fields, typed };
+  return listPage({
+    title,
+    ...(lead !== undefined && { lead }),
+    crumbs,
+    list: {
+      name: title,
+      columns: sortableColumns(path, query, columns, state),
+      count: countOf(total, noun),
+      rows: items.map(({ id, cells: [name = '', ...cells], isTaken }) => ({
+        cells: [isTaken ? [{ text: name }, { text: 'Already added', tone: 'plain' as const }] : name, ...cells],
+        ...(!isTaken && { value: id, chosen: chosen.has(id) }),
+      })),
+      choosing,
+      empty: `No ${noun}s match. Try fewer or shorter words, or show all.`,
+      search: { label: 'Search', q, hint, isNarrowed: q !== '', problems: unselected },
+      pager: numberedPager(path, query, state, total),
+    },
+  });
+}
+
+/** @returns the ids that were chosen @throws {ApiError} validation: none was */
+export function chosenIn(form: URLSearchParams): readonly string[] {
+  const ids = [...new Set(form.getAll(CHOSEN))];
+  if (ids.length === 0) throw validation([{ field: CHOSEN, message: 'Select at least one of the rows.' }]);
+  return ids;
+}

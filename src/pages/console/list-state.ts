@@ -1,0 +1,81 @@
+/** What an address says of a list: its page, how many rows it has, and what it is sorted by. The columns and the pager are links that change one of them. */
+import type { NumberedWindow, Sort } from '../../platform/database/paging.ts';
+import type { Column, Pager } from './detail-page.ts';
+
+/** Rows of a page that one can choose from; the first is the default. */
+const SIZES = [20, 50, 100] as const;
+
+/** A column that the list can be sorted by. */
+export interface SortedBy<Order extends string> {
+  readonly label: string;
+  readonly by: Order;
+  /** Is the first click from the last to the first, as for times and numbers? */
+  readonly descending?: boolean;
+}
+
+export interface ListState<Order extends string> extends NumberedWindow {
+  readonly sort: Sort & { readonly by: Order };
+}
+
+const isSorted = <Order extends string>(column: string | SortedBy<Order>): column is SortedBy<Order> => typeof column !== 'string';
+
+/** @param first what the list is sorted by where the address does not say it */
+export function listState<Order extends string>(
+  query: URLSearchParams,
+  columns: readonly (string | SortedBy<Order>)[],
+  first: Sort & { readonly by: Order },
+): ListState<Order> {
+  const typed = query.get('sort') ?? '';
+  const by = columns.filter(isSorted).find((column) => column.by === typed.replace(/^-/, ''))?.by;
+  const page = query.get('page') ?? '';
+  return {
+    page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
+    size: SIZES.find((size) => String(size) === query.get('size')) ?? SIZES[0],
+    sort: by === undefined ? first : { by, descending: typed.startsWith('-') },
+  };
+}
+
+/** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
+function addressWith(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
+  const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page' && name !== 'notice' && name !== 'after'));
+  for (const [name, value] of Object.entries(changes)) kept.set(name, value);
+  return kept.size === 0 ? path : `${path}?${kept}`;
+}
+
+/** The heads of the columns: links where the list can be sorted by them. */
+export const sortableColumns = <Order extends string>(
+  path: string,
+  query: URLSearchParams,
+  columns: readonly (string | SortedBy<Order>)[],
+  { sort }: ListState<Order>,
+): readonly Column[] =>
+  columns.map((column) => {
+    if (!isSorted(column)) return column;
+    const isCurrent = sort.by === column.by;
+    const descends = isCurrent ? !sort.descending : (column.descending ?? false);
+    return {
+      label: column.label,
+      href: addressWith(path, query, { sort: `${descends ? '-' : ''}${column.by}` }),
+      sorted: isCurrent ? (sort.descending ? 'descending' : 'ascending') : undefined,
+    };
+  });
+
+/** The way from page to page, and how many rows a page has. */
+export function numberedPager(path: string, query: URLSearchParams, { page, size }: NumberedWindow, total: number): Pager {
+  const pages = Math.max(1, Math.ceil(total / size));
+  const to = (number: number) => addressWith(path, query, { page: String(number) });
+  return {
+    first: page > 2 ? to(1) : undefined,
+    previous: page > 1 ? to(Math.min(page - 1, pages)) : undefined,
+    words: pages === 1 && page === 1 ? undefined : `Page ${page} of ${pages}`,
+    next: page < pages ? to(page + 1) : undefined,
+    sizes:
+      total > SIZES[0]
+        ? SIZES.map((one) => ({ label: String(one), href: addressWith(path, query, { size: String(one) }), current: one === size }))
+        : [],
+  };
+}
+
+/** “5,002 users”. */
+export const countOf = (total: number, singular: string, plural = `${singular}s`): string =>
+  `${total.toLocaleString('en')} ${total === 1 ? singular : plural}`;

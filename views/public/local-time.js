@@ -1,0 +1,19 @@
+// Times in the viewer's own time zone; the server's text, in UTC, shows on hover.
+const date = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+};
+const usual = new Intl.DateTimeFormat('en-GB', date);
+const exact = new Intl.DateTimeFormat('en-GB', { ...date, second: '2-digit', fractionalSecondDigits: 3 });
+for (const time of document.querySelectorAll('time[datetime]')) {
+  const moment = new Date(time.dateTime);
+  // A day without a time of day is the same everywhere.
+  if (!time.dateTime.includes('T') || Number.isNaN(moment.getTime())) continue;
+  time.title = time.textContent;
+  time.textContent = ('exact' in time.dataset ? exact : usual).format(moment);
+}
