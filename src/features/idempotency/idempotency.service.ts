@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { Change } from '../../platform/database/notifications.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { conflict } from '../../platform/errors/errors.ts';
 import { claimCall, findCall, keepAnswer } from './idempotent-calls.store.ts';
 
@@ -32,22 +32,14 @@ export async function once<T>(
 ): Promise<{ readonly answer: T; readonly repeated: boolean }> {
   const id = digest(JSON.stringify([userId, key]));
   const context = answerContext(id);
-  const { database, keyring, notifications } = services;
+  const { keyring } = services;
   // Keyed: the content may hold a password, which a bare hash would let anybody guess who reads the table.
   const hashOf = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
   const keys = keyring.keysOf('idempotent calls');
   const requestHash = hashOf(keys[0]);
-  // Told after the commit: a cache that is dropped before would be filled again with what was.
-  const changes: Change[] = [];
-
-  const result = await database.transaction(async (trx) => {
+  return inOneTransaction(services, async (within, trx) => {
     const now = present();
     if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
-      const within: Services = {
-        ...services,
-        database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) },
-        notifications: { ...notifications, announce: (change) => void changes.push(change) },
-      };
       const answer = await work(within);
       await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
       return { answer, repeated: false };
@@ -59,6 +51,4 @@ export async function once<T>(
     }
     return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
   });
-  for (const change of changes) notifications.announce(change);
-  return result;
 }
