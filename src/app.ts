@@ -11,6 +11,8 @@ import { NOBODY } from './features/audit/audit-event.policy.ts';
 import { RefusedRequests } from './features/audit/refused-requests.service.ts';
 import { listAuthorizationServers } from './features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
+import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
+import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
 import { fullName } from './features/claims/claims.policy.ts';
 import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.service.ts';
 import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
@@ -247,6 +249,7 @@ export function createApp(services: Services): App {
         [EVENT_HOOK]: eventHookDelivery(services, outbound),
         [RESET_REQUEST]: resetRequests(services),
         [MAIL]: mailDelivery(services, mailer),
+        [BULK_JOB]: bulkJobs(services),
       };
       const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });
       void warnOfSilentServer(config, mailer, log);

@@ -192,7 +192,7 @@ test('what somebody writes is text on the pages of others, the console’s too (
       const page = await visitor.visit(path);
       if (!/^text\/html/.test(page.headers.get('content-type') ?? '')) {
         // A file is no page, whatever it is taken for.
-        assert.match(page.headers.get('content-type') ?? '', /^application\/json/, path);
+        assert.match(page.headers.get('content-type') ?? '', /^(application\/(json|x-ndjson)|text\/csv)/, path);
         assert.equal(page.headers.get('x-content-type-options'), 'nosniff', path);
         continue;
       }

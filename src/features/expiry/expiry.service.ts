@@ -7,6 +7,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { deleteExpiredFailures } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
 import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
+import { deleteExpiredJobs } from '../bulk/bulk-jobs.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
@@ -31,6 +32,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredMails(knex, present(), limit),
     await deleteExpiredStates(knex, present(), limit),
     await deleteExpiredDevices(knex, present(), limit),
+    await deleteExpiredJobs(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
   );

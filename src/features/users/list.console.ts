@@ -3,12 +3,16 @@
 import { listPage } from '../../pages/console/detail-page.ts';
 import { countOf, type ListState, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
-import type { ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { addressOfDraft } from '../bulk/bulk.console.ts';
+import { draftForUsers } from '../bulk/bulk-jobs.service.ts';
+import { choosingAction, chosenAction } from '../bulk/choose-action.console.ts';
 import { fullName } from '../claims/claims.policy.ts';
+import { exportUsers } from './user-export.service.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
 import { searchUsers, type UserQuery } from './user-lists.service.ts';
 import { addressOfUser, USERS_HOME } from './user-page.console.ts';
@@ -56,10 +60,22 @@ async function found(
   }
 }
 
+/** The list as files. */
+function exportActions({ query }: ConsoleRequest, total: number): readonly Action[] {
+  const kept = [...query].filter(([name]) => !['page', 'size', 'sort', 'notice'].includes(name));
+  const file = (format: string) => `${USERS_HOME}/download?${new URLSearchParams([...kept, ['format', format]])}`;
+  return total === 0
+    ? []
+    : [
+        { label: 'Export as CSV', href: file('csv') },
+        { label: 'Export as NDJSON', href: file('ndjson') },
+      ];
+}
+
 export const userList: ConsolePage = {
   path: '/users',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { q, status, search, asked, isNarrowed } = askedIn(visit);
     const state = listState(visit.query, COLUMNS, { by: 'created', descending: true });
     const { page, problems = [] } = await found(visit, asked, state);
@@ -71,12 +87,19 @@ export const userList: ConsolePage = {
       lead: 'Users who can sign in. Filter by status to see deactivated users.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
+      more: [...(mayCreate ? [{ label: 'Import users from CSV', href: `${USERS_HOME}/import` }] : []), ...exportActions(visit, page.total)],
     };
     const list = {
       name: 'Users',
       columns: sortableColumns(USERS_HOME, visit.query, COLUMNS, state),
       count: countOf(page.total, 'user'),
+      ...(mayCreate &&
+        page.total > 0 && {
+          choosing: choosingAction(visit, `${USERS_HOME}${visit.query.size === 0 ? '' : `?${visit.query}`}`, page.total, typed),
+        }),
       rows: page.items.map((user) => ({
+        value: user.id,
+        chosen: typed.values.getAll('chosen').includes(user.id),
         cells: [
           { text: user.login, href: addressOfUser(user.id) },
           fullName(user.profile) ?? '',
@@ -119,10 +142,19 @@ export const userList: ConsolePage = {
           },
         ],
         isNarrowed,
-        problems,
+        problems: [...problems, ...typed.problems.map(({ message }) => ({ message }))],
       },
       pager: numberedPager(USERS_HOME, visit.query, state, page.total),
     };
     return listPage({ ...head, list });
+  },
+  async receive(visit, form) {
+    const { asked } = askedIn(visit);
+    const { action, ids } = chosenAction(form, visit.request);
+    const job = await draftForUsers(visit.services, action, { query: asked, ids }, visit.request);
+    return { goTo: addressOfDraft(job.id) };
+  },
+  async download(visit) {
+    return exportUsers(visit.services, askedIn(visit).asked, visit.query.get('format') === 'ndjson' ? 'ndjson' : 'csv', visit.request);
   },
 };

@@ -1,5 +1,6 @@
 /** Lists of users: only those whom the caller may see. */
 import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { attributeTypes } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
@@ -8,7 +9,7 @@ import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { ATTRIBUTES } from './user-profile.service.ts';
 import type { User } from './users.resource.ts';
-import { readUsers, readUsersInOrder, type UserSelection, userAttributes } from './users.store.ts';
+import { readUsers, readUsersInOrder, selectedUsers, type UserSelection, userAttributes } from './users.store.ts';
 
 const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
 
@@ -48,3 +49,7 @@ export const searchUsers = (
   request: RequestContext,
 ): Promise<NumberedPage<User>> =>
   readUsersInOrder(services.database.knex, selectionOf(query, request), userAttributes(ATTRIBUTES, present()), window);
+
+/** The rows that match, for a statement of a store. @throws {ApiError} validation of search or filter */
+export const matchingUsers = (executor: Executor, query: UserQuery, request: RequestContext) =>
+  selectedUsers(executor, selectionOf(query, request), userAttributes(ATTRIBUTES, present()));

@@ -193,8 +193,8 @@ export const userAttributes = (attributes: readonly string[], now: Date): Attrib
   'profile.emailVerified': { sql: 'email_verified', type: 'boolean' },
 });
 
-/** @param columns what the filters were read with */
-function selected(executor: Executor, { words, filters, withoutStatus, orgIds }: UserSelection, columns: AttributeColumns) {
+/** The rows of a selection, without columns, order or limit. @param columns what the filters were read with */
+export function selectedUsers(executor: Executor, { words, filters, withoutStatus, orgIds }: UserSelection, columns: AttributeColumns) {
   const query = executor('users');
   if (words !== undefined) applyUserWords(query, words);
   for (const filter of filters) applyFilter(query, filter, columns);
@@ -208,7 +208,7 @@ function selected(executor: Executor, { words, filters, withoutStatus, orgIds }:
 
 /** The oldest first. @param columns what the filters were read with */
 export const readUsers = (executor: Executor, selection: UserSelection, columns: AttributeColumns, window: Window): Promise<Page<User>> =>
-  readPage<User>(selected(executor, selection, columns), USER, window);
+  readPage<User>(selectedUsers(executor, selection, columns), USER, window);
 
 /** A page by its number, in any order. @param columns what the filters were read with */
 export const readUsersInOrder = (
@@ -216,7 +216,7 @@ export const readUsersInOrder = (
   selection: UserSelection,
   columns: AttributeColumns,
   window: NumberedWindow,
-): Promise<NumberedPage<User>> => readNumberedPage<User>(selected(executor, selection, columns), USER, window, ORDERS);
+): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER, window, ORDERS);
 
 /** As they are listed where nothing else is asked for: without those who are deactivated. */
 export async function countUsers(executor: Executor): Promise<number> {

@@ -16,7 +16,7 @@ import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { createFormTokens, refuseCrossSite } from '../../platform/http/csrf.ts';
-import { readForm, seeOther } from '../../platform/http/forms.ts';
+import { readForm, readUpload, seeOther } from '../../platform/http/forms.ts';
 import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -109,7 +109,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       stylesheets: ['frame.css', 'admin.css'],
       scripts: ['local-time.js', ...scripts],
     };
-    await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images });
+    await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images, connects: true });
   }
 
   /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
@@ -153,7 +153,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   const received = (page: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
     forAdministrators(page, async (ctx, person) => {
-      const form = await readForm(ctx);
+      const form = page.mostFileBytes === undefined ? await readForm(ctx) : await readUpload(ctx, page.mostFileBytes);
       formTokens.verify(ctx, form);
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
       if (!mayCall(person.roles, page.access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);

@@ -144,6 +144,16 @@ export interface QueryPart extends PartHead {
   readonly submit: string;
 }
 
+/** How far something is that goes on by itself; the page is read again while it does. */
+interface ProgressPart extends PartHead {
+  readonly kind: 'progress';
+  readonly label: string;
+  readonly done: number;
+  readonly total: number;
+  readonly words: string;
+  readonly isRunning: boolean;
+}
+
 /** A picture from elsewhere; the page's `images` must name its origin. */
 interface PicturePart extends PartHead {
   readonly kind: 'picture';
@@ -151,7 +161,7 @@ interface PicturePart extends PartHead {
   readonly alt: string;
 }
 
-export type Part = QueryPart | FactsPart | TablePart | TextPart | WordsPart | PicturePart;
+export type Part = QueryPart | FactsPart | TablePart | TextPart | WordsPart | ProgressPart | PicturePart;
 
 export interface DetailPage extends Omit<Drawn, 'view' | 'locals'> {
   readonly parts: readonly Part[];
@@ -221,9 +231,11 @@ function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [],
 /** Draws a page out of its parts. */
 export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn {
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
+  const runs = parts.some((part) => part.kind === 'progress' && part.isRunning);
+  const needed = [...scripts, ...(copies ? ['copy.js'] : []), ...(runs ? ['progress.js'] : [])];
   return {
     ...page,
-    scripts: copies ? [...new Set([...scripts, 'copy.js'])] : scripts,
+    scripts: [...new Set(needed)],
     view: 'sheet',
     locals: { parts: parts.map(drawnPart) },
   };

@@ -20,9 +20,9 @@ interface Common {
   readonly group?: string;
 }
 
-/** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`. */
+/** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, `file`: its text. */
 export interface LineField extends Common {
-  readonly kind?: 'line' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
+  readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
   /** What it holds at first; empty unless given. */
   readonly value?: string | undefined;
   /** Words that the browser offers while one types. */
@@ -95,6 +95,7 @@ export function formPage(
     danger,
     cancel,
     problems,
+    hasFile: fields.some(({ kind }) => kind === 'file'),
   };
   return { ...page, view: 'form', scripts: copies.length > 0 ? ['copy.js'] : [], locals };
 }
@@ -121,7 +122,7 @@ export function drawnFields(fields: readonly Field[], typed: Typed) {
 }
 
 /** The kinds whose content a page never shows again. */
-const isShown = ({ kind }: Field): boolean => kind !== 'secret';
+const isShown = ({ kind }: Field): boolean => kind !== 'secret' && kind !== 'file';
 
 /** A field with what was typed into it, else with what it holds at first: an empty form that came back is one, too. */
 function drawnField(field: Field, values: URLSearchParams) {

@@ -19,6 +19,7 @@ const MENU: readonly Section[] = [
       { label: 'Organizations', href: '/admin/organizations', access: 'organizations' },
       { label: 'Users', href: '/admin/users', access: 'organizations' },
       { label: 'Groups', href: '/admin/groups', access: 'service' },
+      { label: 'Bulk actions', href: '/admin/bulk', access: 'organizations' },
     ],
   },
   {

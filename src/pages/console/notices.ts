@@ -33,6 +33,8 @@ const NOTICES = {
   'department-created': 'The department is created.',
   'department-changed': 'The department is changed.',
   'department-deleted': 'The department is deleted.',
+  'bulk-action-started': 'The action has started. You can leave this page: it goes on without you.',
+  'bulk-action-cancelled': 'The rest of the action is cancelled.',
   'member-added': 'The member is added.',
   'members-added': 'The members are added.',
   'member-changed': 'The member is changed.',

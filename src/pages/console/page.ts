@@ -100,6 +100,8 @@ export interface ConsolePage {
   readonly verb?: Verb;
   /** Needs a sign-in not older than 15 minutes, with the second factor of who has one; `of-administrators`: only where the user of the page has a role. */
   readonly needsFreshSignIn?: boolean | 'of-administrators';
+  /** Its form has a file of at most so many bytes. */
+  readonly mostFileBytes?: number;
   /** @throws {ApiError} */
   show(visit: ConsoleRequest, typed: Typed): Promise<Drawn>;
   /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */

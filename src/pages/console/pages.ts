@@ -4,12 +4,14 @@ import { tokenPages } from '../../features/api-tokens/tokens.console.ts';
 import { applications } from '../../features/applications/pages.console.ts';
 import { reports } from '../../features/audit/pages.console.ts';
 import { servers } from '../../features/authorization-servers/pages.console.ts';
+import { bulkPages } from '../../features/bulk/bulk.console.ts';
 import { dashboard } from '../../features/dashboard/dashboard.console.ts';
 import { eventHookPages } from '../../features/event-hooks/pages.console.ts';
 import { groupMembers } from '../../features/groups/group-members.console.ts';
 import { groupPages } from '../../features/groups/groups.console.ts';
 import { identityProviderUserPages } from '../../features/identity-providers/linked-users.console.ts';
 import { identityProviderPages } from '../../features/identity-providers/pages.console.ts';
+import { importPage } from '../../features/import/user-import.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
@@ -28,6 +30,8 @@ export const PAGES: readonly ConsolePage[] = [
   ...organizationPages,
   ...departmentPages,
   ...memberPages,
+  ...bulkPages,
+  importPage,
   ...userPages,
   ...groupPages,
   ...groupMembers,

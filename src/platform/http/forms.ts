@@ -1,6 +1,10 @@
 /** HTML forms: their bodies (`application/x-www-form-urlencoded`, WHATWG URL section 5: names with strings, nothing nested), and the redirect after them. */
+import { isUtf8 } from 'node:buffer';
+import { pipeline } from 'node:stream/promises';
+import { Busboy } from '@fastify/busboy';
 import { bodyParser } from '@koa/bodyparser';
 import type Koa from 'koa';
+import { validation } from '../errors/errors.ts';
 
 /** The body is taken as text and split by URLSearchParams: the usual parser would build objects and arrays out of field names. */
 const readText = bodyParser({
@@ -16,6 +20,36 @@ const readText = bodyParser({
 export async function readForm(ctx: Koa.Context): Promise<URLSearchParams> {
   await readText(ctx, async () => undefined);
   return new URLSearchParams(ctx.request.rawBody);
+}
+
+/**
+ * Reads a posted form with a file (RFC 7578); the file's text is the value of its field. Other types are read as `readForm` does.
+ * @param most bytes of the file
+ * @throws {ApiError} validation of the file's field: too large, or not UTF-8
+ */
+export async function readUpload(ctx: Koa.Context, most: number): Promise<URLSearchParams> {
+  const headers = ctx.req.headers;
+  if (headers['content-type'] === undefined || ctx.is('multipart/form-data') === false) return readForm(ctx);
+  const form = new URLSearchParams();
+  const problems: { field: string; message: string }[] = [];
+  const parser = new Busboy({
+    headers: { ...headers, 'content-type': headers['content-type'] },
+    limits: { files: 1, fileSize: most, fields: 50, fieldSize: 65_536, fieldNameSize: 100 },
+  });
+  parser.on('field', (name, value) => form.append(name, value));
+  parser.on('file', (name, file) => {
+    const chunks: Buffer[] = [];
+    file.on('data', (chunk: Buffer) => chunks.push(chunk));
+    file.on('limit', () => problems.push({ field: name, message: `must have at most ${Math.floor(most / 1_000_000)} MB` }));
+    file.on('end', () => {
+      const content = Buffer.concat(chunks);
+      if (isUtf8(content)) form.append(name, content.toString('utf8'));
+      else if (problems.length === 0) problems.push({ field: name, message: 'must be encoded in UTF-8' });
+    });
+  });
+  await pipeline(ctx.req, parser);
+  if (problems.length > 0) throw validation(problems);
+  return form;
 }
 
 /** @param address a path of this service, or an absolute address that was validated before */

@@ -17,6 +17,8 @@ export interface PageSources {
   readonly formAction?: readonly string[];
   /** Origins of pictures, e.g. of an application's logo. */
   readonly images?: readonly string[];
+  /** May its scripts ask this service? */
+  readonly connects?: boolean;
 }
 
 /** Nothing of this is needed on any page; `publickey-credentials-get` stays open for passkeys. */
@@ -59,7 +61,7 @@ const formTarget = (origin: string): string => (origin.includes('//[') ? new URL
 
 const isFormTarget = (source: string): boolean => isHostSource(source) || /^[a-z][a-z0-9+.-]*:$/i.test(source);
 
-const contentSecurityPolicy = ({ formAction = [], images = [] }: PageSources): Koa.Middleware =>
+const contentSecurityPolicy = ({ formAction = [], images = [], connects = false }: PageSources): Koa.Middleware =>
   helmet.contentSecurityPolicy({
     useDefaults: false,
     directives: {
@@ -68,6 +70,7 @@ const contentSecurityPolicy = ({ formAction = [], images = [] }: PageSources): K
       'script-src': ["'self'"],
       'img-src': ["'self'", 'data:', ...images.filter(isHostSource)],
       'font-src': ["'none'"],
+      ...(connects && { 'connect-src': ["'self'"] }),
       'form-action': ["'self'", ...formAction.map(formTarget).filter(isFormTarget)],
       'base-uri': ["'none'"],
       'frame-ancestors': ["'none'"],

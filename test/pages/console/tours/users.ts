@@ -1,6 +1,7 @@
 /** Users: the list, one with every tab, full and empty. */
 
 import { giveConsent, linkAccount } from '../../../features/users/user-holdings.ts';
+import { onServer } from '../../../support/database.ts';
 import { createOrganization } from '../administrators.ts';
 import { LONG, type Tour } from '../tour.ts';
 
@@ -36,7 +37,28 @@ export const users: Tour = async (service) => {
   await giveConsent(service, rich);
   await linkAccount(service, rich.id, LONG);
   await api('POST', `/users/${rich.id}/roles`, { type: 'ORG_ADMIN', orgId });
+  await onServer(service.database.url, async (sql) => {
+    for (const state of ['DRAFT', 'RUNNING', 'DONE']) {
+      await sql.query(
+        `INSERT INTO bulk_jobs (id, action, parameters, state, created_by, request, total, created, expires_at)
+         SELECT $1, 'users.add-to-group', '{}', $2, id, jsonb_build_object('actor', jsonb_build_object('id', id, 'displayName', login)), 3, now(), now() + interval '1 day'
+         FROM users WHERE login = 'admin'`,
+        [`job_${state}`, state],
+      );
+      await sql.query(
+        `INSERT INTO bulk_job_rows (job_id, line, name, item, outcome, reason) VALUES
+         ($1, 1, $2, '{}', 'DONE', NULL), ($1, 2, 'refused', '{}', 'REFUSED', $2), ($1, 3, 'waiting', '{}', NULL, NULL)`,
+        [`job_${state}`, LONG],
+      );
+    }
+  });
   return [
+    '/bulk',
+    '/bulk/job_DRAFT/confirm',
+    '/bulk/job_RUNNING',
+    '/bulk/job_RUNNING/cancel',
+    '/bulk/job_DONE',
+    '/users/import',
     '/users',
     '/users?q=crowd',
     '/users?q=nobody-is-called-so',

@@ -1,0 +1,217 @@
+/** Bulk actions: the list of them, and the page of one: to confirm it, to watch it, and to keep its result. */
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
+import { applicationsIn, groupsIn } from '../../pages/console/candidates.ts';
+import { detailPage, type Fact, listPage, type Tone } from '../../pages/console/detail-page.ts';
+import { type Field, formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
+import { afterIn, pagerOf } from '../../pages/console/paging.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
+import { notFound, validation } from '../../platform/errors/errors.ts';
+import { ACTION_TEXTS } from './action-texts.console.ts';
+import type { BulkJob, BulkParameters } from './bulk.resource.ts';
+import { cancelJob, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
+
+const HOME = '/admin/bulk';
+const LIMIT = 20;
+/** Rows that are named before the action is confirmed, and refused rows that the page shows. */
+const NAMED = 5;
+const SHOWN = 50;
+const CRUMBS = [{ label: 'Directory' }, { label: 'Bulk actions', href: HOME }];
+const STATES: Readonly<Record<BulkJob['state'], readonly [label: string, tone: Tone]>> = {
+  DRAFT: ['Not confirmed', 'plain'],
+  RUNNING: ['Running', 'warning'],
+  DONE: ['Done', 'good'],
+  CANCELLED: ['Cancelled', 'bad'],
+};
+
+const addressOfJob = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+/** Where a draft is confirmed. */
+export const addressOfDraft = (id: string): string => `${addressOfJob(id)}/confirm`;
+
+const stateOf = ({ state }: BulkJob) => ({ text: STATES[state][0], tone: STATES[state][1] });
+const usersOf = (total: number): string => countOf(total, 'user');
+
+const list: ConsolePage = {
+  path: '/bulk',
+  access: 'organizations',
+  async show({ services, query, request }) {
+    const { items, next } = await listJobs(services, { limit: LIMIT, after: afterIn(query) }, request);
+    return listPage({
+      title: 'Bulk actions',
+      lead: 'Actions on many users at once, and imports. They are kept for seven days.',
+      crumbs: [{ label: 'Directory' }],
+      list: {
+        name: 'Bulk actions',
+        columns: ['Action', 'Users', 'Status', 'Created by', 'Created'],
+        rows: items.map((job) => ({
+          cells: [
+            { text: ACTION_TEXTS[job.action].label, href: job.state === 'DRAFT' ? addressOfDraft(job.id) : addressOfJob(job.id) },
+            job.total.toLocaleString('en'),
+            stateOf(job),
+            job.request.actor.displayName,
+            { moment: momentOf(job.created) },
+          ],
+        })),
+        empty: 'No bulk actions in the last seven days. Select users in the list of users to begin one.',
+        emptyAction: { label: 'Users', href: '/admin/users' },
+        pager: pagerOf(HOME, query, next),
+      },
+    });
+  },
+};
+
+/** What the action needs besides its rows. */
+async function fieldsFor(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<readonly Field[]> {
+  const { needs } = ACTION_TEXTS[job.action];
+  if (needs === 'group') return [await pickField(groupsIn(visit), { name: 'group', label: 'Group', alias: 'groupId' }, typed)];
+  if (needs === 'application') {
+    return [await pickField(applicationsIn(visit), { name: 'application', label: 'Application', alias: 'applicationId' }, typed)];
+  }
+  if (needs !== 'mail') return [];
+  const hint = 'Users choose their own password by the link. Users without an e-mail address are refused.';
+  return [{ name: 'sendEmail', label: 'Send each user a link by e-mail', kind: 'check', hint }];
+}
+
+/** @throws {ApiError} validation */
+async function parametersIn(visit: ConsoleRequest, { action }: BulkJob, form: URLSearchParams): Promise<BulkParameters> {
+  const { needs } = ACTION_TEXTS[action];
+  const picked = async (name: 'group' | 'application', id: Promise<string | undefined>) => {
+    const found = await id;
+    if (found === undefined) throw validation([{ field: name, message: 'is required' }]);
+    return found;
+  };
+  if (needs === 'group') return { groupId: await picked('group', pickedId(groupsIn(visit), 'group', form.get('group') ?? '')) };
+  if (needs === 'application') {
+    return { applicationId: await picked('application', pickedId(applicationsIn(visit), 'application', form.get('application') ?? '')) };
+  }
+  return needs === 'mail' ? { sendEmail: form.has('sendEmail') } : {};
+}
+
+async function firstRows({ services, request }: ConsoleRequest, id: string, outcome: 'REFUSED' | undefined, most: number) {
+  for await (const rows of jobRows(services, id, outcome, request)) return rows.slice(0, most);
+  return [];
+}
+
+async function confirmation(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<Drawn> {
+  const { label, does, danger = false } = ACTION_TEXTS[job.action];
+  const first = await firstRows(visit, job.id, undefined, NAMED);
+  const names = first.map(({ name }) => name);
+  const others = job.total - names.length;
+  const facts = [does, `${names.join(', ')}${others > 0 ? ` and ${others.toLocaleString('en')} more` : ''}`];
+  return formPage(
+    {
+      title: `${label}: ${usersOf(job.total)}?`,
+      crumbs: CRUMBS,
+      facts,
+      fields: await fieldsFor(visit, job, typed),
+      submit: `${label}: ${usersOf(job.total)}`,
+      danger,
+      cancel: '/admin/users',
+    },
+    typed,
+  );
+}
+
+async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof getJob>>): Promise<Drawn> {
+  const { label } = ACTION_TEXTS[job.action];
+  const { done, refused, waiting } = job.rows;
+  const isRunning = job.state === 'RUNNING';
+  const rows = await firstRows(visit, job.id, 'REFUSED', SHOWN);
+  const facts: readonly Fact[] = [
+    { label: 'Created by', value: job.request.actor.displayName },
+    { label: 'Started', value: { moment: momentOrNull(job.started) } },
+    { label: 'Ended', value: { moment: momentOrNull(job.finished) } },
+    { label: 'Deleted', value: { moment: momentOf(job.expiresAt) } },
+  ];
+  const words = `${done.toLocaleString('en')} done, ${refused.toLocaleString('en')} refused, ${waiting.toLocaleString('en')} left.`;
+  return detailPage({
+    title: `${label}: ${usersOf(job.total)}`,
+    status: stateOf(job),
+    crumbs: CRUMBS,
+    actions: [
+      ...(job.state === 'DRAFT' ? [{ label: 'Confirm', href: addressOfDraft(job.id), main: true }] : []),
+      ...(isRunning ? [{ label: 'Refresh', href: addressOfJob(job.id) }] : []),
+      ...(isRunning && mayStart(job.action, visit.request)
+        ? [{ label: 'Cancel the rest', href: `${addressOfJob(job.id)}/cancel`, danger: true }]
+        : []),
+      { label: 'Download the result', href: `${addressOfJob(job.id)}/download` },
+      ...(refused > 0 ? [{ label: 'Download refused rows', href: `${addressOfJob(job.id)}/download?outcome=REFUSED` }] : []),
+    ],
+    parts: [
+      { kind: 'progress', label: 'Progress', done: done + refused, total: job.total, words, isRunning },
+      { kind: 'facts', facts },
+      ...(rows.length === 0
+        ? []
+        : [
+            {
+              kind: 'table',
+              title: 'Refused rows',
+              ...(refused > SHOWN && { lead: `The first ${SHOWN}. The file has all of them.` }),
+              name: 'Refused rows',
+              columns: ['User', 'Row', 'Reason'],
+              rows: rows.map(({ name, line, reason }) => ({ cells: [name, String(line), reason ?? ''] })),
+              empty: '',
+            } as const,
+          ]),
+    ],
+  });
+}
+
+const confirm: ConsolePage = {
+  path: '/bulk/:id/confirm',
+  access: 'organizations',
+  verb: 'write',
+  needsFreshSignIn: true,
+  async show(visit, typed) {
+    const job = await getJob(visit.services, visit.params.id ?? '', visit.request);
+    return job.state === 'DRAFT' ? confirmation(visit, job, typed) : progress(visit, job);
+  },
+  async receive(visit, form) {
+    const job = await getJob(visit.services, visit.params.id ?? '', visit.request);
+    if (job.state !== 'DRAFT') return { goTo: addressOfJob(job.id) };
+    await startJob(visit.services, job.id, await parametersIn(visit, job, form), visit.request);
+    return { goTo: addressOfJob(job.id), notice: 'bulk-action-started' };
+  },
+};
+
+const one: ConsolePage = {
+  path: '/bulk/:id',
+  access: 'organizations',
+  async show(visit) {
+    return progress(visit, await getJob(visit.services, visit.params.id ?? '', visit.request));
+  },
+  async download({ services, params, query, request }) {
+    const outcome = query.get('outcome') === 'REFUSED' ? 'REFUSED' : undefined;
+    const { id } = await getJob(services, params.id ?? '', request);
+    async function* rows() {
+      for await (const some of jobRows(services, id, outcome, request)) yield* some;
+    }
+    const content = Readable.from(rows()).pipe(
+      stringify({ header: true, columns: ['line', 'name', 'outcome', 'reason'], escape_formulas: true }),
+    );
+    return { name: `${id}.csv`, type: 'text/csv; charset=utf-8', content };
+  },
+};
+
+const cancel: ConsolePage = {
+  path: '/bulk/:id/cancel',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { id, action, total, state, rows } = await getJob(visit.services, visit.params.id ?? '', visit.request);
+    if (state !== 'RUNNING') throw notFound('cancel', 'Page');
+    const facts = [`${rows.waiting.toLocaleString('en')} rows are left. They stay as they are; rows that are done stay done.`];
+    const title = `Cancel “${ACTION_TEXTS[action].label}: ${usersOf(total)}”?`;
+    return formPage({ title, crumbs: CRUMBS, facts, submit: 'Cancel the rest', danger: true, cancel: addressOfJob(id) }, typed);
+  },
+  async receive(visit) {
+    const id = visit.params.id ?? '';
+    await cancelJob(visit.services, id, visit.request);
+    return { goTo: addressOfJob(id), notice: 'bulk-action-cancelled' };
+  },
+};
+
+export const bulkPages: readonly ConsolePage[] = [list, cancel, confirm, one];

@@ -1,0 +1,70 @@
+/** A bulk job: one action on many rows, carried out in the background. */
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+
+/** Rows of a job at most. */
+export const MOST_ROWS = 100_000;
+
+export const BULK_ACTIONS = [
+  'users.activate',
+  'users.unlock',
+  'users.unsuspend',
+  'users.add-to-group',
+  'users.remove-from-group',
+  'users.assign-application',
+  'users.end-sessions',
+  'users.expire-password',
+  'users.reset-password',
+  'users.reset-factors',
+  'users.suspend',
+  'users.deactivate',
+  'users.delete',
+  'users.import',
+] as const;
+
+export type BulkActionName = (typeof BULK_ACTIONS)[number];
+
+export interface BulkParameters {
+  readonly groupId?: string | undefined;
+  readonly applicationId?: string | undefined;
+  readonly sendEmail?: boolean | undefined;
+}
+
+export interface BulkJob {
+  readonly id: string;
+  readonly action: BulkActionName;
+  readonly parameters: BulkParameters;
+  /** DRAFT: not confirmed yet. */
+  readonly state: 'DRAFT' | 'RUNNING' | 'DONE' | 'CANCELLED';
+  readonly createdBy: string;
+  /** Who asked and from where, for the events of the rows; roles are read again while the job runs. */
+  readonly request: Pick<RequestContext, 'actor' | 'ipAddress' | 'userAgent' | 'requestId'>;
+  readonly total: number;
+  readonly created: Date;
+  readonly started: Date | null;
+  readonly finished: Date | null;
+  /** The job and its rows are deleted then. */
+  readonly expiresAt: Date;
+}
+
+export interface BulkRow {
+  /** From 1. */
+  readonly line: number;
+  /** Whom or what the row is about: a user name. */
+  readonly name: string;
+  readonly outcome: 'DONE' | 'REFUSED' | null;
+  /** Why it was refused. */
+  readonly reason: string | null;
+}
+
+export interface WaitingRow {
+  readonly line: number;
+  readonly name: string;
+  /** `{id}`, or the user to import. */
+  readonly item: unknown;
+}
+
+export interface RowCounts {
+  readonly done: number;
+  readonly refused: number;
+  readonly waiting: number;
+}

@@ -1,0 +1,48 @@
+/** What can be done with the users that are selected in a list. */
+
+import { chosenIn } from '../../pages/console/choose-page.ts';
+import type { Choosing } from '../../pages/console/detail-page.ts';
+import { countOf } from '../../pages/console/list-state.ts';
+import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { ACTION_TEXTS } from './action-texts.console.ts';
+import { BULK_ACTIONS, type BulkActionName } from './bulk.resource.ts';
+import { mayStart } from './bulk-jobs.service.ts';
+
+const ON_USERS = BULK_ACTIONS.filter((name) => name !== 'users.import');
+
+/** @param path of the list, with its query @param total rows of the list on all pages */
+export const choosingAction = ({ request }: ConsoleRequest, path: string, total: number, typed: Typed): Choosing => ({
+  action: path,
+  name: 'chosen',
+  submit: 'Continue',
+  fields: [
+    {
+      name: 'action',
+      label: 'Action',
+      value: typed.values.get('action') ?? '',
+      options: ON_USERS.filter((name) => mayStart(name, request)).map((name) => ({ value: name, label: ACTION_TEXTS[name].label })),
+    },
+    {
+      name: 'scope',
+      label: 'Apply to',
+      value: typed.values.get('scope') ?? '',
+      options: [
+        { value: '', label: 'Selected users' },
+        { value: 'all', label: `All ${countOf(total, 'user')} of this list` },
+      ],
+    },
+  ],
+  typed,
+});
+
+/** @throws {ApiError} validation: no row is selected, or no action */
+export function chosenAction(
+  form: URLSearchParams,
+  request: RequestContext,
+): { readonly action: BulkActionName; readonly ids: readonly string[] | undefined } {
+  const action = ON_USERS.find((name) => name === form.get('action') && mayStart(name, request));
+  if (action === undefined) throw validation([{ field: 'action', message: 'Select an action.' }]);
+  return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form) };
+}

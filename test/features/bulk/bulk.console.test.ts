@@ -1,0 +1,196 @@
+/** Many users at once in the console: select, confirm, watch, keep the result; and CSV in and out. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
+import { onServer } from '../../support/database.ts';
+import { type Service, startService } from '../../support/service.ts';
+import type { Page, UserAgent } from '../../support/user-agent.ts';
+
+const USERS = '/admin/users';
+
+/** Waits for the end of the job that a page shows. */
+async function ended(agent: UserAgent, page: Page): Promise<Page> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const now = await agent.visit(page.url.pathname);
+    if (!/data-running/.test(now.text)) return now;
+    await wait(50);
+  }
+  return assert.fail('the job does not end');
+}
+
+async function crowd(service: Service, count: number): Promise<{ id: string; login: string }[]> {
+  const users = [];
+  for (let n = 1; n <= count; n += 1) users.push(await service.createUser({ login: `crowd-${n}`, firstName: 'Crowd' }));
+  return users;
+}
+
+const statusOf = async (service: Service, id: string): Promise<string> => (await service.api('GET', `/users/${id}`)).body.status;
+
+test('selected users are suspended, each with its event; who cannot be is refused with the reason', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const [first, second, third] = await crowd(service, 3);
+  assert.ok(first && second && third);
+  await service.api('POST', `/users/${second.id}/lifecycle/suspend`);
+  const { agent } = await enter(service);
+  const list = await agent.visit(`${USERS}?q=crowd`);
+  const none = await agent.submit(list, 'console-form', { action: 'users.suspend' });
+  assert.equal(none.status, 400);
+  assert.match(wordsOf(none), /Select at least one of the rows/);
+  const confirm = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: [first.id, second.id] });
+  assert.match(wordsOf(confirm), /Suspend: 2 users\?.*crowd-1, crowd-2/);
+  assert.equal(await statusOf(service, first.id), 'ACTIVE', 'nothing happens before it is confirmed');
+  const page = await ended(agent, await agent.submit(confirm, 'console-form'));
+  assert.match(wordsOf(page), /Done.*1 done, 1 refused, 0 left\..*crowd-2 2 .*ACTIVE/);
+  assert.deepEqual([await statusOf(service, first.id), await statusOf(service, third.id)], ['SUSPENDED', 'ACTIVE']);
+  const result = await agent.visit(`${page.url.pathname}/download`);
+  assert.equal(result.text.split('\n')[1], 'line,name,outcome,reason'.replace(/.*/, '1,crowd-1,DONE,'));
+  const refused = await agent.visit(`${page.url.pathname}/download?outcome=REFUSED`);
+  assert.match(refused.text, /^line,name,outcome,reason\n2,crowd-2,REFUSED,/);
+  const { body } = await service.api('GET', `/logs?since=2020-01-01T00:00:00Z&limit=20&sortOrder=DESCENDING`);
+  const told = body.map(({ eventType, actor }: { eventType: string; actor: { displayName: string } }) => [eventType, actor.displayName]);
+  for (const type of ['system.bulk_action.start', 'user.lifecycle.suspend', 'system.bulk_action.end']) {
+    assert.ok(
+      told.some(([eventType, name]: string[]) => eventType === type && name === 'admin'),
+      `${type}: ${JSON.stringify(told)}`,
+    );
+  }
+  assert.match(wordsOf(await agent.visit('/admin/bulk')), /Suspend 2 Done admin/);
+});
+
+test('all users of a list join a group, as many as there are, and a job can be confirmed once', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  await crowd(service, 45);
+  await service.createUser({ login: 'somebody-else' });
+  const group = (await service.api('POST', '/groups', { profile: { name: 'Everybody' } })).body;
+  const { agent } = await enter(service);
+  const confirm = await agent.submit(await agent.visit(`${USERS}?q=crowd`), 'console-form', { action: 'users.add-to-group', scope: 'all' });
+  assert.match(wordsOf(confirm), /Add to a group: 45 users\?/);
+  const missing = await agent.submit(confirm, 'console-form', { group: '' });
+  assert.match(wordsOf(missing), /Group: is required/);
+  const page = await ended(agent, await agent.submit(missing, 'console-form', { group: group.id }));
+  assert.match(wordsOf(page), /45 done, 0 refused, 0 left/);
+  assert.equal((await service.api('GET', `/groups/${group.id}/users?limit=200`)).body.length, 45);
+  const again = await agent.submit(confirm, 'console-form', { group: group.id });
+  assert.match(wordsOf(again), /45 done, 0 refused, 0 left/, 'a second click leads to the same job');
+  const started = await service.api('GET', '/logs?since=2020-01-01T00:00:00Z&filter=eventType eq "system.bulk_action.start"');
+  assert.equal(started.body.length, 1);
+});
+
+test('a job goes on after the process that began it is gone, ends for who loses the role, and can be cancelled', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const users = await crowd(service, 3);
+  const { agent } = await enter(service);
+  const begin = async (visitor: UserAgent): Promise<string> => {
+    const list = await visitor.visit(`${USERS}?q=crowd`);
+    const confirm = await visitor.submit(list, 'console-form', { action: 'users.end-sessions', scope: 'all' });
+    return confirm.url.pathname.split('/')[3] ?? '';
+  };
+  // As a process leaves it that was killed in the midst: one row is done, and the claim has ended.
+  const left = await begin(agent);
+  await onServer(service.database.url, async (sql) => {
+    await sql.query("UPDATE bulk_jobs SET state = 'RUNNING', started = now() WHERE id = $1", [left]);
+    await sql.query("UPDATE bulk_job_rows SET outcome = 'DONE' WHERE job_id = $1 AND line = 1", [left]);
+    await sql.query(
+      `INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due, attempts)
+       VALUES ('bulk-job', $1, $1, jsonb_build_object('jobId', $1::text), now(), now(), 1)`,
+      [left],
+    );
+  });
+  const page = await ended(agent, await agent.visit(`/admin/bulk/${left}`));
+  assert.match(wordsOf(page), /3 done, 0 refused, 0 left/);
+  const cleared = await service.api('GET', '/logs?since=2020-01-01T00:00:00Z&limit=200&filter=eventType eq "user.session.clear"');
+  assert.equal(cleared.body.length, 2, 'what was done before is not done again');
+
+  const orgId = await createOrganization(service, 'Acme');
+  for (const { id } of users) await service.api('PUT', `/account/org/${orgId}/member/${id}`, {});
+  const administrator = await createAdministrator(service, 'ORG_ADMIN', orgId);
+  const { agent: hers } = await enter(service, administrator);
+  const lost = await begin(hers);
+  assert.equal((await agent.visit(`/admin/bulk/${lost}`)).status, 200, 'administrators of the service see all');
+  assert.equal((await hers.visit(`/admin/bulk/${left}`)).status, 404, 'and others their own');
+  await onServer(service.database.url, (sql) => sql.query("UPDATE bulk_jobs SET state = 'RUNNING' WHERE id = $1", [lost]));
+  const [role] = (await service.api('GET', `/users/${administrator.id}/roles`)).body;
+  await service.api('DELETE', `/users/${administrator.id}/roles/${role.id}`);
+  await onServer(service.database.url, (sql) =>
+    sql.query(
+      `INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)
+       VALUES ('bulk-job', $1, $1, jsonb_build_object('jobId', $1::text), now(), now())`,
+      [lost],
+    ),
+  );
+  assert.match(wordsOf(await ended(agent, await agent.visit(`/admin/bulk/${lost}`))), /Cancelled.*0 done, 0 refused, 3 left/);
+
+  const stopped = await begin(agent);
+  await onServer(service.database.url, (sql) => sql.query("UPDATE bulk_jobs SET state = 'RUNNING' WHERE id = $1", [stopped]));
+  const cancelled = await agent.submit(await agent.visit(`/admin/bulk/${stopped}/cancel`), 'console-form');
+  assert.match(wordsOf(cancelled), /The rest of the action is cancelled.*0 done, 0 refused, 3 left/);
+});
+
+test('users are exported as CSV and NDJSON, as the list is narrowed, and an export can be imported', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  await crowd(service, 2);
+  await service.createUser({
+    login: 'formula',
+    firstName: '=HYPERLINK("https://evil.example")',
+    lastName: 'Ünïcode; "quoted"',
+    mobilePhone: '+49 30 1',
+  });
+  const { agent } = await enter(service);
+  const list = await agent.visit(`${USERS}?q=formula`);
+  const [, href = ''] = /href="([^"]*format=csv[^"]*)"/.exec(list.text) ?? [];
+  const csv = await agent.visit(href.replaceAll('&amp;', '&'));
+  assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/);
+  assert.match(csv.headers.get('content-disposition') ?? '', /users\.csv/);
+  const [header = '', row = '', ...rest] = csv.text.trim().split('\n');
+  assert.match(header, /^\uFEFF?id,status,created,lastLogin,login,email,emailVerified,/);
+  assert.deepEqual(rest, []);
+  assert.match(row, /"'=HYPERLINK\(""https/, 'no formula for a spreadsheet');
+  const ndjson = await agent.visit(`${USERS}/download?format=ndjson&q=crowd`);
+  assert.deepEqual(
+    ndjson.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).login),
+    ['crowd-1', 'crowd-2'],
+  );
+  assert.equal((await agent.visit(`${USERS}/download?expression=city`)).status, 400);
+
+  const renamed = `${header}\n${row.replace('formula', 'imported')}\n`;
+  const form = await agent.visit(`${USERS}/import`);
+  const [, csrf = ''] = /name="csrf" value="([^"]*)"/.exec(form.text) ?? [];
+  const upload = async (content: string | Uint8Array<ArrayBuffer>): Promise<Page> => {
+    const body = new FormData();
+    body.set('csrf', csrf);
+    body.set('file', new Blob([content]), 'users.csv');
+    return agent.visit(`${USERS}/import`, { method: 'POST', body, headers: { origin: service.baseUrl } });
+  };
+  const confirm = await upload(`${renamed}\n${row}\n${row.replace(/formula,[^,]*,[^,]*,/, 'x,no-address,perhaps,')}`);
+  assert.match(wordsOf(confirm), /Import users: 3 users\?/);
+  const page = await ended(agent, await agent.submit(confirm, 'console-form'));
+  assert.match(
+    wordsOf(page),
+    /1 done, 2 refused, 0 left\..*formula 2 profile\.login: another user has this login x 3 .*profile\.emailVerified/,
+  );
+  const { profile } = (await service.api('GET', '/users/imported')).body;
+  assert.deepEqual(
+    [profile.firstName, profile.lastName, profile.mobilePhone],
+    ['=HYPERLINK("https://evil.example")', 'Ünïcode; "quoted"', '+49 30 1'],
+  );
+  const items = await onServer(service.database.url, async (sql) => (await sql.query('SELECT DISTINCT item FROM bulk_job_rows')).rows);
+  assert.deepEqual(items, [{ item: {} }], 'what was imported is not kept a second time');
+
+  for (const [content, problem] of [
+    ['', /Select a CSV file that is not empty/],
+    ['login,shoe size\na,43\n', /columns that are not known: shoe size/],
+    ['email\na@example.com\n', /no column “login”/],
+    ['login,login\na,b\n', /has a column twice/],
+    ['login,email\na\n', /is not valid CSV:.*line 2/i],
+    ['login\n', /Select at least one of the rows/],
+    [new Uint8Array([0x6c, 0xff, 0xfe]), /encoded in UTF-8/],
+  ] as const) {
+    const refused = await upload(content);
+    assert.ok(refused.status === 400, `${content}: ${refused.status}`);
+    assert.match(wordsOf(refused), problem);
+  }
+});
