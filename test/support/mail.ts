@@ -27,7 +27,7 @@ export interface MailServer {
   readonly env: Readonly<Record<string, string>>;
   readonly mails: readonly ReceivedMail[];
   /** Waits for a mail to an address. @param number which of them, 1 the first */
-  mail(address: string, number?: number): Promise<ReceivedMail>;
+  mail(address: string, number?: number, having?: string): Promise<ReceivedMail>;
 }
 
 /** @param answer what the server says to a recipient: a refusal with its code, or nothing; told how often it was asked */
@@ -61,13 +61,13 @@ export async function startMailServer(
   afterwards(t, () => new Promise<void>((resolve) => server.close(() => resolve())));
   const address = listening.address();
   assert(address !== null && typeof address === 'object');
-  const to = (wanted: string) => mails.filter((mail) => mail.to === wanted);
+  const to = (wanted: string, having: string) => mails.filter((mail) => mail.to === wanted && mail.text.includes(having));
   return {
     env: { SMTP_URL: `smtp://127.0.0.1:${address.port}`, MAIL_FROM: 'id@gatehouse.example' },
     mails,
-    async mail(wanted, number = 1) {
-      await eventually(() => to(wanted).length >= number, `mail ${number} to ${wanted} comes`);
-      const mail = to(wanted)[number - 1];
+    async mail(wanted, number = 1, having = '') {
+      await eventually(() => to(wanted, having).length >= number, `mail ${number} to ${wanted} comes`);
+      const mail = to(wanted, having)[number - 1];
       assert(mail !== undefined);
       return mail;
     },

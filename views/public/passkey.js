@@ -41,6 +41,7 @@
 
   if (form !== null && browserSupportsWebAuthn()) {
     form.hidden = false;
+    document.getElementById('passkey-or')?.removeAttribute('hidden');
     document.getElementById('passkey-needs')?.remove();
     // Who was refused just now chooses by the button: an authenticator that answers by itself would be asked for ever.
     if (document.querySelector('a[href="#passkey"]') === null) offer();

@@ -21,7 +21,7 @@ function consentOf({ consent }: InteractionDetails): Consent {
 /** Answers with the dialog. */
 export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
-  const { scopes: asked, wholeProfile } = consentOf(details);
+  const { scopes: asked, wholeProfile, staysConnected } = consentOf(details);
   const scopes = asked.map((scope) => inLanguage(language, scope));
   const { application, account } = details;
   const { logo, images } = logoOf(application);
@@ -37,6 +37,7 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     required: scopes.filter(({ optional }) => !optional),
     optional: scopes.filter(({ optional }) => optional),
     wholeProfile,
+    staysConnected,
     destination: details.redirectOrigins[0] ?? '',
     policy: webAddress(application.policyUri),
     terms: webAddress(application.tosUri),
@@ -46,10 +47,11 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
 }
 
 /**
- * What the posted form says: allowed are all scopes that are not optional and the optional ones that were ticked. Anything but
- * `allow` denies.
+ * What the posted form says: allowed are all scopes that are not optional and the optional ones that were ticked. `switch` asks another user to
+ * sign in; anything else denies.
  */
 function consentDecision({ scopes }: Consent, form: URLSearchParams): InteractionResult {
+  if (form.get('decision') === 'switch') return { switchAccount: true };
   if (form.get('decision') !== 'allow') return { error: 'access_denied', error_description: 'The user did not allow the access' };
   const ticked = new Set(form.getAll('scope'));
   return { consent: { scopes: scopes.filter(({ name, optional }) => !optional || ticked.has(name)).map(({ name }) => name) } };

@@ -5,11 +5,14 @@
 import type { RouterContext } from '@koa/router';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { readForm, seeOther } from '../../platform/http/forms.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { readForm } from '../../platform/http/forms.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { continueElsewhere } from '../sign-in/continue-sign-in.hosted.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { readPasswordLink, usePasswordLink } from '../sign-in/one-time-links.service.ts';
-import { PASSWORD_CHOSEN, takeLeftSignIn } from '../sign-in/suspended-sign-in.hosted.ts';
+import { PASSWORD_AMR } from '../sign-in/sign-in.service.ts';
+import { forgetSignIn, leftSignIn } from '../sign-in/suspended-sign-in.hosted.ts';
 import type { User } from '../users/users.resource.ts';
 import { type PasswordForm, showPasswordForm } from './password-form.hosted.ts';
 import { findProblemOfChoice } from './password-policy.service.ts';
@@ -32,7 +35,10 @@ export async function receiveChosenPassword(deps: SignInDeps, ctx: RouterContext
   if (problem !== undefined) return show(deps, ctx, user, problem);
   const chosen = await usePasswordLink(deps.services, { token: tokenIn(ctx), password }, visitor(ctx, deps.config));
   if (chosen === undefined) throw new LinkGone();
-  seeOther(ctx, (await takeLeftSignIn(deps, ctx)) ?? `/signin?${PASSWORD_CHOSEN}`);
+  const first = { user: chosen, amr: PASSWORD_AMR, authenticatedAt: present() };
+  const left = await leftSignIn(deps, ctx);
+  forgetSignIn(deps, ctx);
+  await continueElsewhere(deps, ctx, left?.address ?? '/signin', first);
 }
 
 async function userOf(deps: SignInDeps, ctx: RouterContext): Promise<User> {
@@ -44,7 +50,11 @@ async function userOf(deps: SignInDeps, ctx: RouterContext): Promise<User> {
 async function show(deps: SignInDeps, ctx: RouterContext, user: User, problem?: PasswordForm['problem']): Promise<void> {
   const policy = await readPasswordPolicy(deps.services.database.knex);
   const hidden = [deps.formTokens.field(ctx)];
-  await showPasswordForm(deps.pages, ctx, { action: carryOn(ctx, ctx.path), hidden, user, policy, problem });
+  await showPasswordForm(deps.pages, ctx, {
+    ...{ action: carryOn(ctx, ctx.path), hidden, user, policy, problem },
+    // Saving the password leads on to the application.
+    redirectOrigins: (await leftSignIn(deps, ctx))?.redirectOrigins,
+  });
   // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }

@@ -36,9 +36,9 @@ type Step = Pick<PendingStep, 'user' | 'secret'> & { readonly passkey?: PasskeyF
 export type Wrong = boolean | 'passkey';
 
 /** What the pages with a form of a passkey need beside it. */
-const passkeyLocals = (passkey: PasskeyForm | undefined) => ({
+const passkeyLocals = (passkey: PasskeyForm | undefined, others: readonly string[] = []) => ({
   passkey,
-  scripts: passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS,
+  scripts: [...(passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS), ...others],
 });
 
 /** @returns what was wrong, and the field to try again with */
@@ -106,8 +106,9 @@ export async function showEnrolment(
     account: text('factor.account', { name: step.user.login }),
     explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
     code,
+    uri,
     secret: secret.replace(/.{4}(?=.)/g, '$& '),
-    ...passkeyLocals(step.passkey),
+    ...passkeyLocals(step.passkey, ['copy.js']),
     problem: problemOf(text, wrong, 'passkey.not-made'),
   }));
 }
@@ -131,5 +132,5 @@ export const showRecoveryCodes = (pages: Pages, ctx: Koa.Context, frame: StepFra
     back: frame.back,
     codes,
     // In another language the page would be another one, without them.
-    ...(codes.length > 0 && { languages: [] }),
+    ...(codes.length > 0 && { languages: [], scripts: ['copy.js', 'recovery-codes.js'] }),
   }));

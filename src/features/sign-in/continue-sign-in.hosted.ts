@@ -30,10 +30,12 @@ import {
   byPassword,
   confirmEnrolment,
   finishEnrolment,
+  keepFirstStep,
   type PendingStep,
   readStep,
   type SignInStep,
   StepGone,
+  takeFirstStep,
   verifyFactor,
 } from './sign-in-steps.service.ts';
 
@@ -58,13 +60,13 @@ const COOKIE = 'gatehouse-sign-in';
 
 const stateTokenOf = ({ config }: SignInDeps, ctx: Koa.Context): string => cookieIn(ctx, COOKIE, config.secure, '/signin') ?? '';
 
-/** @param stateToken undefined: takes the cookie away */
-function keepStateToken(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string | undefined): void {
+/** @param path of the place @param stateToken undefined: takes the cookie away */
+function keepStateToken(deps: SignInDeps, ctx: Koa.Context, path: string, stateToken: string | undefined): void {
   const { secure } = deps.config;
   // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
   ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: pathOf(place), overwrite: true } as const;
-  ctx.cookies.set(prefixed(COOKIE, secure, pathOf(place)), stateToken ?? '', {
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path, overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, path), stateToken ?? '', {
     ...attributes,
     maxAge: stateToken === undefined ? 0 : LIFETIMES.signInStep * 1000,
   });
@@ -103,7 +105,7 @@ async function goOn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step
   if (step.kind === 'done') return finishSignIn(deps, ctx, place, step);
   // It goes on in this browser alone.
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
-  keepStateToken(deps, ctx, place, step.stateToken);
+  keepStateToken(deps, ctx, pathOf(place), step.stateToken);
   seeOther(ctx, carryOn(ctx, pathOf(place)));
 }
 
@@ -116,13 +118,22 @@ async function finishSignIn(
   const { accountId, amr, authenticatedAt, idp, profile } = step;
   await adoptLanguage(deps, ctx, accountId, profile);
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
-  if (stateTokenOf(deps, ctx) !== '') keepStateToken(deps, ctx, place, undefined);
+  if (stateTokenOf(deps, ctx) !== '') keepStateToken(deps, ctx, pathOf(place), undefined);
   if (place === 'standalone') {
     await deps.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);
     return seeOther(ctx, await afterwards(deps, ctx, accountId));
   }
   const result = { login: { accountId, amr, ...(authenticatedAt && { authenticatedAt }), ...(idp !== undefined && { idp }) } };
   seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, place.serverId, place.uid, result)));
+}
+
+/** Leads to the place where a sign-in goes on whose first step was made on this page. @param address a path of this service, with its query */
+export async function continueElsewhere(deps: SignInDeps, ctx: Koa.Context, address: string, first: FirstStep): Promise<void> {
+  const [path = ''] = address.split('?');
+  const stateToken = await keepFirstStep(deps.services, first, path, visitor(ctx, deps.config));
+  keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
+  keepStateToken(deps, ctx, path, stateToken);
+  seeOther(ctx, address);
 }
 
 /** What the pages of the second step are made of. */
@@ -143,8 +154,20 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
   const stateToken = stateTokenOf(deps, ctx);
   const step = stateToken === '' ? undefined : await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) return false;
+  if (step.next === 'GO_ON') return goOnFromElsewhere(deps, ctx, place, stateToken);
   await show(deps, ctx, place, step);
   return true;
+}
+
+/** @returns false when another window went on with it */
+async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
+  try {
+    await goOn(deps, ctx, place, await takeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config)));
+    return true;
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    return false;
+  }
 }
 
 async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: PendingStep, wrong: Wrong = false): Promise<void> {
@@ -198,7 +221,7 @@ const receiver =
       const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
       // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
       if (step !== undefined && step.next !== 'ENROLL') return show(deps, ctx, place, step);
-      keepStateToken(deps, ctx, place, undefined);
+      keepStateToken(deps, ctx, pathOf(place), undefined);
       await gone();
     }
   };
@@ -233,7 +256,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
   if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
   const codes = await confirmEnrolment(deps.services, stateToken, form.get('passCode') ?? '', pathOf(place), visitor(ctx, deps.config));
   if (codes === undefined) return show(deps, ctx, place, step, true);
-  keepStateToken(deps, ctx, place, stateToken);
+  keepStateToken(deps, ctx, pathOf(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
 });
 
@@ -246,7 +269,7 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
   const registration = await readRegistration(deps, ctx, form, { place: pathOf(place), userId: step.user.id });
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOf(place), visitor(ctx, deps.config));
   if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
-  keepStateToken(deps, ctx, place, stateToken);
+  keepStateToken(deps, ctx, pathOf(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
 });
 
@@ -274,6 +297,6 @@ export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =
 export const receiveRestart: StepReceiver = async (deps, ctx, place, again) => {
   deps.formTokens.verify(ctx, await readForm(ctx));
   await abandonStep(deps.services, stateTokenOf(deps, ctx));
-  keepStateToken(deps, ctx, place, undefined);
+  keepStateToken(deps, ctx, pathOf(place), undefined);
   await again();
 };

@@ -53,6 +53,8 @@ export interface InteractionDetails {
     readonly scopes: readonly ConsentScope[];
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
     readonly wholeProfile: boolean;
+    /** The application gets a refresh token, and no scope in `scopes` says so. */
+    readonly staysConnected: boolean;
   };
   /** Origin of the validated redirect URI (the scheme, `com.example.app:`, of a native application's) first, then the application's others. */
   readonly redirectOrigins: readonly string[];
@@ -70,11 +72,16 @@ export type InteractionResult =
       };
     }
   | { readonly consent: { readonly scopes: readonly string[] } }
+  /** The request goes on with another sign-in. */
+  | { readonly switchAccount: true }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
 export interface Interactions {
-  /** @returns the id of the application for which a sign-in waits, whoever's browser it is; undefined when it is over */
-  waiting(serverId: string, uid: string): Promise<string | undefined>;
+  /** @returns the application for which a sign-in waits, whoever's browser it is; undefined when it is over */
+  waiting(
+    serverId: string,
+    uid: string,
+  ): Promise<(Pick<InteractionDetails, 'redirectOrigins'> & { readonly applicationId: string }) | undefined>;
   /** @throws {InteractionGone} */
   details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
   /**

@@ -12,7 +12,7 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { ProviderLink } from '../identity-providers/upstream-links.hosted.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
-import { checkPassword, type PasswordCheck } from './sign-in.service.ts';
+import { type PasswordCheck, tellPassword } from './sign-in.service.ts';
 
 /** Where the form stands. */
 export interface SignInForm {
@@ -116,12 +116,14 @@ export async function submitSignIn(
   const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = browserDevice(ctx, config);
   const credentials = { username, password, device };
-  const checked = problems.length === 0 ? await checkPassword(services, credentials, visitor(ctx, config), purpose) : undefined;
-  if (checked !== undefined) {
+  const checked = problems.length === 0 ? await tellPassword(services, credentials, visitor(ctx, config), purpose) : undefined;
+  if (checked !== undefined && checked.kind !== 'inactive') {
     keepDevice(ctx, config, device);
     return checked;
   }
-  const refused: readonly SignInProblem[] = [{ field: 'password', message: 'sign-in.refused' }];
+  const refused: readonly SignInProblem[] = [
+    { field: 'password', message: checked === undefined ? 'sign-in.refused' : 'sign-in.inactive' },
+  ];
   await showSignIn(pages, ctx, { ...form, username, notice: undefined }, problems.length > 0 ? problems : refused);
   return undefined;
 }

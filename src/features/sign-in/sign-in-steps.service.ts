@@ -102,6 +102,19 @@ export async function afterFirstStep(services: Services, first: FirstStep, deman
   return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL', request)) };
 }
 
+/** Keeps a first step that was made on another page until its browser comes to `place`. @returns the state token */
+export const keepFirstStep = async (services: Services, first: FirstStep, place: string, request: RequestContext): Promise<string> =>
+  (await wait(services, first, place, 'GO_ON', request)).stateToken;
+
+/** Goes on from a first step that was made on another page, once. @throws {StepGone} */
+export async function takeFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
+  const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
+    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    return { user, amr: state.amr, authenticatedAt: state.authenticatedAt };
+  });
+  return afterFirstStep(services, first, demand, request);
+}
+
 /** Begins to wait for a step. @throws {StepGone} */
 async function wait(
   { database, keyring }: Services,

@@ -15,7 +15,7 @@ import { continueByPassword, continueSignIn, purposeOf, type StepReceiver, showP
 import { mayStepUp } from './fresh-sign-in.hosted.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
-import { PASSWORD_CHOSEN, rememberSignIn } from './suspended-sign-in.hosted.ts';
+import { rememberSignIn } from './suspended-sign-in.hosted.ts';
 
 const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
   const { serverId, uid, application, loginHint, stepUp, redirectOrigins, uiLocales } = details;
@@ -41,7 +41,7 @@ export async function askToSignIn(deps: SignInDeps, ctx: Koa.Context, details: I
   const { stepUp } = details;
   if (stepUp !== undefined && (await mayStepUp(deps, stepUp))) return continueSignIn(deps, ctx, details, { ...stepUp, stepsUp: true });
   if (await goStraight(deps, ctx, details)) return;
-  await askAnew(deps, ctx, details, PASSWORD_CHOSEN in ctx.query ? 'sign-in.password-chosen' : undefined);
+  await askAnew(deps, ctx, details);
 }
 
 /** Asks for user name and password, whoever is signed in. */

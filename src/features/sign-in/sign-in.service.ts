@@ -68,6 +68,11 @@ export interface FirstStep {
 /** A right password: what else is asked comes next, and another password where it has expired. */
 export type PasswordCheck = RightPassword | { readonly kind: 'expired'; readonly user: ExpiredUser };
 
+/** A right password of a user who may not sign in at all. Told on pages only. */
+export interface InactiveUser {
+  readonly kind: 'inactive';
+}
+
 /** As he was when his password was compared. */
 type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
 
@@ -98,6 +103,17 @@ export async function checkPassword(
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | undefined> {
+  const checked = await tellPassword(services, credentials, request, purpose);
+  return checked?.kind === 'inactive' ? undefined : checked;
+}
+
+/** As `checkPassword`, and tells a right password of a user who is not active. Guesses are limited as for active users. */
+export async function tellPassword(
+  services: Services,
+  credentials: PasswordCredentials,
+  request: RequestContext,
+  purpose?: Purpose,
+): Promise<PasswordCheck | InactiveUser | undefined> {
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
   // No dear comparison for an account that is locked: nothing follows from it.
@@ -121,7 +137,7 @@ export async function checkPassword(
 
   const attempt = { user, right, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
-  if (checked === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
+  if (checked === undefined || checked.kind === 'inactive') await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
   return checked;
 }
 
@@ -142,15 +158,15 @@ async function decide(
   trx: Executor,
   { user, right, rehashed, deviceHash, policy }: Attempt,
   request: RequestContext,
-): Promise<PasswordCheck | undefined> {
+): Promise<PasswordCheck | InactiveUser | undefined> {
   const now = present();
-  // Only who may sign in at all can be locked out.
   const candidate = user?.status === 'ACTIVE' || user?.status === 'PASSWORD_EXPIRED' ? user : undefined;
-  const counted = await lockFailedAttempts(trx, candidate?.id ?? '', deviceHash, now);
+  const counted = await lockFailedAttempts(trx, user?.id ?? '', deviceHash, now);
   const decision = decideAttempt(counted?.attempts ?? NO_FAILURES, right, now);
 
   // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
   const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
+  const inactive = right && candidate === undefined && counted !== undefined && decision.admitted;
   const expired = admitted && isExpired(candidate, policy, now);
   const stands = admitted && (await isUnchanged(trx, candidate));
   if (stands && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
@@ -160,8 +176,9 @@ async function decide(
     return rightPassword(candidate, now, false);
   }
   // Written whether it changes anything or not: it takes the same time.
-  await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted ? counted.attempts : decision.remembered });
+  await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted || inactive ? counted.attempts : decision.remembered });
   await recordFailure(trx, user, { right, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
+  if (inactive) return { kind: 'inactive' };
   return stands ? { kind: 'expired', user: candidate } : undefined;
 }
 

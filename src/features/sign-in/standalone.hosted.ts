@@ -11,21 +11,13 @@ import { ACCOUNT, pageAfterSignIn, reauthentication } from './fresh-sign-in.host
 import { isFreshSignIn } from './fresh-sign-in.service.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
-import { PASSWORD_CHOSEN } from './suspended-sign-in.hosted.ts';
-
-/** What has just ended here, by the parameter that says so. */
-const NOTICES = [
-  ['signed-out', 'sign-in.signed-out'],
-  [PASSWORD_CHOSEN, 'sign-in.password-chosen'],
-] as const;
 
 export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignInForm> {
   const anew = await reauthentication(deps, ctx);
-  const ended = NOTICES.find(([parameter]) => parameter in ctx.query)?.[1];
   return {
     action: '/signin',
     hidden: deps.formTokens.field(ctx),
-    notice: anew === undefined ? ended : 'sign-in.once-more',
+    notice: anew !== undefined ? 'sign-in.once-more' : 'signed-out' in ctx.query ? 'sign-in.signed-out' : undefined,
     username: anew?.login,
     back: anew?.back,
     forgotten: forgottenPath(deps, ctx),
@@ -35,7 +27,7 @@ export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignI
   };
 }
 
-/** GET /signin; a parameter may say what has just ended here, see NOTICES. */
+/** GET /signin; the parameter `signed-out` says that a session has just ended. */
 export async function signInPage(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const afresh = pageAfterSignIn(deps, ctx) !== undefined;
   if (await showPendingStep(deps, ctx, 'standalone')) return;

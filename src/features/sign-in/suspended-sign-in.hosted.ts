@@ -12,8 +12,6 @@ import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 const COOKIE = 'gatehouse-left';
 /** Where the mailed link leads. */
 const PATH = '/choose-password';
-/** The parameter of a sign-in page that says what has just been done. */
-export const PASSWORD_CHOSEN = 'password-chosen';
 const NAMES = /^([\w-]{1,100})\/([\w-]{1,100})$/;
 
 /** The sign-in page is shown from which its user may go to look for his password. */
@@ -23,17 +21,23 @@ export const rememberSignIn = (
   { serverId, uid }: Pick<InteractionDetails, 'serverId' | 'uid'>,
 ): void => keep(ctx, config.secure, `${serverId}/${uid}`, LIFETIMES.resetLink);
 
-/** @returns the address of the sign-in, where it still waits; it is remembered no more */
-export async function takeLeftSignIn({ config, interactions }: SignInDeps, ctx: Koa.Context): Promise<string | undefined> {
-  const kept = cookieIn(ctx, COOKIE, config.secure, PATH);
-  if (kept === undefined) return undefined;
-  keep(ctx, config.secure, '', 0);
-  const [, serverId, uid] = NAMES.exec(kept) ?? [];
-  if (serverId === undefined || uid === undefined) return undefined;
-  const application = await interactions.waiting(serverId, uid);
-  return (
-    application && `/interaction/${serverId}/${uid}?${new URLSearchParams({ [APPLICATION_PARAMETER]: application, [PASSWORD_CHOSEN]: '' })}`
-  );
+interface LeftSignIn extends Pick<InteractionDetails, 'redirectOrigins'> {
+  /** Where it goes on. */
+  readonly address: string;
+}
+
+/** @returns the sign-in that this browser left, where it still waits */
+export async function leftSignIn({ config, interactions }: SignInDeps, ctx: Koa.Context): Promise<LeftSignIn | undefined> {
+  const [, serverId, uid] = NAMES.exec(cookieIn(ctx, COOKIE, config.secure, PATH) ?? '') ?? [];
+  const application = serverId === undefined || uid === undefined ? undefined : await interactions.waiting(serverId, uid);
+  if (application === undefined) return undefined;
+  const { applicationId, redirectOrigins } = application;
+  return { address: `/interaction/${serverId}/${uid}?${new URLSearchParams({ [APPLICATION_PARAMETER]: applicationId })}`, redirectOrigins };
+}
+
+/** It is remembered no more. */
+export function forgetSignIn({ config }: SignInDeps, ctx: Koa.Context): void {
+  if (cookieIn(ctx, COOKIE, config.secure, PATH) !== undefined) keep(ctx, config.secure, '', 0);
 }
 
 /** @param seconds 0: takes the cookie away */

@@ -35,6 +35,7 @@ type Result =
       };
     }
   | { readonly consent: { readonly scopes: readonly string[] } }
+  | { readonly switchAccount: true }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
 export interface InteractionParts {
@@ -110,6 +111,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
             consent: {
               scopes: built.scopes.filter(({ name }) => asked.includes(name)),
               wholeProfile: USERINFO_SCOPES.some((scope) => requested.has(scope)),
+              staysConnected:
+                requested.has('offline_access') && !asked.includes('offline_access') && client.grantTypeAllowed('refresh_token'),
             },
           }
         : {}),
@@ -133,7 +136,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     if ('error' in result && interaction.prompt.name === 'consent') await noteDenial(req, built, interaction);
     if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
     const deviceId = answeringDeviceId(built.provider.createContext(req, res), services.config);
-    interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...stored(result, deviceId) };
+    interaction.result =
+      'error' in result ? result : { ...interaction.lastSubmission, switchAccount: undefined, ...stored(result, deviceId) };
     try {
       await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
     } catch (error) {
@@ -180,9 +184,12 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     delete interaction.session;
   }
 
-  async function waiting(serverId: string, uid: string): Promise<string | undefined> {
-    const interaction = await (await servers.get(serverId))?.provider.Interaction.find(uid);
-    return interaction?.prompt.name === 'login' ? String(interaction.params.client_id) : undefined;
+  async function waiting(serverId: string, uid: string) {
+    const { provider } = (await servers.get(serverId)) ?? {};
+    const interaction = await provider?.Interaction.find(uid);
+    const client = interaction?.prompt.name === 'login' ? await provider?.Client.find(String(interaction.params.client_id)) : undefined;
+    if (interaction === undefined || client === undefined) return undefined;
+    return { applicationId: client.clientId, redirectOrigins: applicationOrigins(client, String(interaction.params.redirect_uri)) };
   }
 
   return { waiting, details, finish };
@@ -205,6 +212,7 @@ const promptOf = (name: string) => (name === 'consent' || name === 'assignment' 
  * @param deviceId of the browser that signed in: the request goes on in no other one (adapter/model-adapter.ts)
  */
 function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
+  if ('switchAccount' in result) return { switchAccount: true } as NonNullable<Interaction['result']>;
   if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
   const { accountId, amr, authenticatedAt, idp } = result.login;
   const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };

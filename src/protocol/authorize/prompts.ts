@@ -65,6 +65,15 @@ export function promptRules(
         ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
       ),
     );
+  policy
+    .get('login')
+    ?.checks.add(
+      new Check('switch_account', 'the user wants to use another account', 'login_required', (ctx) =>
+        (ctx.oidc.result as { switchAccount?: boolean } | undefined)?.switchAccount === true
+          ? Check.REQUEST_PROMPT
+          : Check.NO_NEED_TO_PROMPT,
+      ),
+    );
   // In place of the library's own two, to which a stronger class than the one asked for is not good enough.
   for (const reason of ['essential_acrs', 'essential_acr']) policy.get('login')?.checks.remove(reason);
   policy.get('login')?.checks.add(

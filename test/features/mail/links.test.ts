@@ -33,7 +33,7 @@ async function scan(link: string): Promise<void> {
 async function choose(service: Service, link: string, password: string): Promise<void> {
   const browser = new UserAgent(service.baseUrl);
   const saved = await browser.submit(await browser.visit(link), 'choose-password-form', { password });
-  assert.equal(saved.url.pathname, '/signin');
+  assert.equal(saved.url.pathname, '/account');
 }
 
 async function signsIn(service: Service, login: string, password: string): Promise<boolean> {
@@ -61,7 +61,7 @@ for (const [language, [first, again, confirm]] of Object.entries(LANGUAGES)) {
     assert.equal(await signsIn(service, login, PASSWORD), true);
 
     assert.deepEqual((await service.api('POST', `/users/${user.id}/lifecycle/reset_password`)).body, {});
-    const reset = await server.mail(email, 2);
+    const reset = await server.mail(email, 2, '/choose-password/');
     assert.ok(reset.text.includes(`${again}:\n`), reset.text);
     assert.equal(await signsIn(service, login, PASSWORD), false);
 
@@ -69,7 +69,7 @@ for (const [language, [first, again, confirm]] of Object.entries(LANGUAGES)) {
     const page = await browser.visit('/forgot-password', { headers: { 'accept-language': language } });
     const told = await browser.submit(page, 'forgot-password-form', { username: ' ADA ' });
     assert.deepEqual([told.status, told.url.pathname], [200, '/forgot-password']);
-    const forgotten = await server.mail(email, 3);
+    const forgotten = await server.mail(email, 3, '/choose-password/');
     assert.ok(forgotten.text.includes(`${again}:\n`), forgotten.text);
     assert.equal((await fetch(reset.link)).status, 410, 'replaced');
     await scan(forgotten.link);

@@ -137,7 +137,7 @@ test(
     await withAuthenticator(page);
     await page.goto(`${service.baseUrl}/signin`);
     await signIn(page, user);
-    await page.waitForSelector('#totp-secret');
+    await page.waitForSelector('#use-app');
     await page.click('#passkey');
     await page.waitForSelector('#recovery-codes');
     await page.click('#continue');

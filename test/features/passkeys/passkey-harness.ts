@@ -9,7 +9,7 @@ import { type Page, UserAgent } from '../../support/user-agent.ts';
 export const SECURITY = '/account/security';
 export const isAt = (page: Page, path: string) => assert.equal(page.url.pathname, path, page.text.slice(0, 3000));
 export const challengeIn = (page: Page) => /name="challenge" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
-export const problemOn = (page: Page) => /id="error-summary"[\s\S]*?<\/ul>/.exec(page.text)?.[0];
+export const problemOn = (page: Page) => /id="error-summary"[\s\S]*?<\/div>/.exec(page.text)?.[0];
 
 export async function harness(t: TestContext, service?: Service) {
   const running = service ?? (await startService(t));

@@ -25,7 +25,7 @@ async function expiredUser(t: TestContext, profile: Record<string, unknown> = {}
   return { service, user };
 }
 
-const problemOf = (page: Page): string | undefined => /<p class="problem" id="password-problem">([^<]*)<\/p>/.exec(page.text)?.[1];
+const problemOf = (page: Page): string | undefined => /<p><a href="#password">([^<]*)<\/a><\/p>/.exec(page.text)?.[1];
 const notice = (page: Page): string | undefined => /<p class="notice" role="status">([^<]*)<\/p>/.exec(page.text)?.[1];
 
 test('within an authorization request: another password, and the application has its code', async (t) => {
@@ -133,7 +133,7 @@ test('the history holds for a link, too', async (t) => {
   const page = await browser.visit(new URL(body.resetPasswordUrl).pathname);
   const again = await browser.submit(page, FORM, { password: user.password });
   assert.deepEqual([again.status, problemOf(again)], [400, 'You used this password before. Choose a different one']);
-  assert.equal((await browser.submit(again, FORM, { password: NEW })).url.pathname, '/signin');
+  assert.equal((await browser.submit(again, FORM, { password: NEW })).url.pathname, '/account');
 });
 
 test('maxAgeDays: from that day on another one is asked for; sessions and the status stay as they are until then', async (t) => {
@@ -270,7 +270,7 @@ test(
     await look('an expired password');
     await page.fill('#password', user.password);
     await page.click('#save-password');
-    await page.waitForSelector('#password-problem');
+    await page.waitForSelector('#error-summary');
     assert.equal(await page.locator(':focus').getAttribute('id'), 'error-summary');
     await look('an expired password, with an error');
     await page.fill('#password', NEW);

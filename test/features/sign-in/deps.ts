@@ -81,6 +81,7 @@ export const CONSENT: InteractionDetails = {
       { name: 'mail', displayName: '', description: '', optional: true },
     ],
     wholeProfile: true,
+    staysConnected: true,
   },
 };
 
@@ -106,8 +107,9 @@ class MemoryInteractions implements Interactions {
     return details;
   }
 
-  async waiting(_serverId: string, uid: string): Promise<string | undefined> {
-    return [...this.underWay.values()].find((details) => details.uid === uid)?.application.id;
+  async waiting(_serverId: string, uid: string) {
+    const found = [...this.underWay.values()].find((details) => details.uid === uid);
+    return found && { applicationId: found.application.id, redirectOrigins: found.redirectOrigins };
   }
 
   async finish(_req: IncomingMessage, _res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string> {

@@ -5,7 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { type RequestContext, SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
 import { countFailedSignIn, networkOf, TooManyFailures } from '../../../src/features/sign-in/failure-limits.service.ts';
-import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword, tellPassword } from '../../../src/features/sign-in/sign-in.service.ts';
+import { takeStep } from '../../../src/features/users/user-lifecycle.service.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
 import { loadConfig } from '../../../src/platform/config/config.ts';
 import type { Services } from '../../../src/platform/database/dependencies.ts';
@@ -126,12 +127,16 @@ describe('lockout and limits of sign-in (decisions, "Users sign in")', () => {
     assert.equal((await services.database.knex('failures_by_address')).length, 0);
   });
 
-  it('does not count what fails for want of an account that may sign in', async () => {
+  it('counts for an account that is not active, too: its right password is told; being active again forgets it', async () => {
     const { id, login } = await newUser();
     await services.database.knex('users').where({ id }).update({ status: 'SUSPENDED' });
+    const told = () => tellPassword(services, { username: login, password: PASSWORD }, newAddress());
+    assert.deepEqual(await told(), { kind: 'inactive' });
     await fail(login, 12);
-    assert.equal((await locksOf(id)).length, 0);
-    await services.database.knex('users').where({ id }).update({ status: 'ACTIVE' });
+    assert.equal((await locksOf(id)).length, 1);
+    assert.equal(await told(), undefined, 'whoever guesses learns nothing');
+    assert.equal(await signIn(login, PASSWORD), false);
+    await takeStep(services, id, 'unsuspend', SYSTEM);
     assert.equal(await signIn(login, PASSWORD), true);
   });
 

@@ -81,7 +81,7 @@ for (const [what, over] of [
     assert.match(html, /<title>Error: Sign in/);
     assert.match(html, /<div class="problems" id="error-summary" role="alert" tabindex="-1" autofocus/);
     assert.match(html, /<a href="#password">Incorrect user name or password/);
-    assert.match(html, /<input id="password"[^>]* aria-invalid="true" aria-describedby="password-problem">/);
+    assert.match(html, /<input id="password"[^>]* aria-invalid="true" aria-describedby="error-summary">/);
     assert.equal(html.match(/ autofocus/g)?.length, 1);
     assert.ok(html.includes(`value="${sent.username}"`));
     assert.ok(!html.includes(sent.password));
@@ -90,11 +90,11 @@ for (const [what, over] of [
   });
 }
 
-test('what is missing is told beside each field and in the summary', async () => {
+test('what is missing is told once, above the form', async () => {
   const html = await (await deps.post(`${PATH}/login`, { username: '  ' }, COOKIE)).text();
   for (const field of ['username', 'password']) {
     assert.ok(html.includes(`<a href="#${field}">Enter your`));
-    assert.match(html, new RegExp(`<input id="${field}"[^>]* aria-describedby="${field}-problem">`));
+    assert.match(html, new RegExp(`<input id="${field}"[^>]* aria-describedby="error-summary">`));
   }
 });
 

@@ -5,7 +5,7 @@ import { inBrowser } from '../../support/browser.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
-import { openWindow, signIn } from '../../support/watched-page.ts';
+import { openWindow } from '../../support/watched-page.ts';
 import { outcomeOf, runApplication } from './application.ts';
 
 const PASSWORD = 'a password of my own';
@@ -32,10 +32,6 @@ test(
       await tab.goto(link);
       await tab.fill('#password', PASSWORD);
       await tab.click('#save-password');
-      await tab.waitForSelector('#sign-in-form');
-      assert.match(tab.url(), /\/interaction\//);
-      assert.equal(await tab.textContent('.notice'), 'Your password is saved. Sign in with it now.');
-      await signIn(tab, { login: user.login, password: PASSWORD });
       await tab.waitForURL(`${application.origin}/callback?*`);
       assert.deepEqual(await outcomeOf(tab), { sub: user.id, scope: 'openid' });
       window.assertQuiet();
@@ -72,7 +68,9 @@ test('it goes on only where it waits, in the browser that left it, and never to 
   const back = await choose(own.browser, own.link);
   assert.deepEqual([back.origin, back.pathname], [service.baseUrl, own.interaction]);
   assert.equal(own.browser.cookie('gatehouse-left') ?? '', '', 'once');
-  assert.equal((await own.browser.visit(back)).status, 200);
+  const on = await own.browser.send(back);
+  assert.equal(on.status, 303);
+  assert.match(on.headers.get('location') ?? '', /\/oauth\/v1\/authorize\//, 'signed in: back to the authorization request');
 
   const elsewhere = await left(service);
   assert.equal((await choose(new UserAgent(service.baseUrl), elsewhere.link)).pathname, '/signin');
@@ -92,7 +90,7 @@ test('it goes on only where it waits, in the browser that left it, and never to 
     '%2F%2Fevil/x',
   ]) {
     const { browser, link } = await left(service);
-    assert.equal((await choose(browser, link, cookie)).href, `${service.baseUrl}/signin?password-chosen`, cookie);
+    assert.equal((await choose(browser, link, cookie)).href, `${service.baseUrl}/signin`, cookie);
   }
   // Another browser's: its own cookie of the interaction decides.
   const victim = await left(service);
