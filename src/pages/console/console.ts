@@ -107,7 +107,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       formToken: formTokens.field(ctx),
       action: ctx.path,
       stylesheets: ['frame.css', 'admin.css'],
-      scripts: ['local-time.js', ...scripts],
+      scripts: ['local-time.js', 'find.js', ...scripts],
     };
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images, connects: true });
   }

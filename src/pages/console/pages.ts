@@ -22,9 +22,11 @@ import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
 import { userPages } from '../../features/users/pages.console.ts';
 import type { ConsolePage } from './page.ts';
+import { searchEverywhere } from './search.ts';
 
 export const PAGES: readonly ConsolePage[] = [
   dashboard,
+  searchEverywhere,
   ...tokenPages,
   ...applications,
   ...organizationPages,

@@ -53,6 +53,7 @@ for (const javaScriptEnabled of [true, false]) {
       assert.equal(await page.locator('tr:has-text("Nightly import")').count(), 0);
       assert.equal(await call(token), 401);
 
+      await page.click('#who');
       await page.click('#sign-out');
       await page.waitForURL(`${service.baseUrl}/signin?signed-out`);
       assert.ok(addresses.length > 10);
@@ -71,6 +72,7 @@ test(
     await page.goto(`${service.baseUrl}/admin/api/tokens`);
     await signIn(page, SUPER);
     await page.waitForURL(`${service.baseUrl}/admin/api/tokens`);
+    await page.click('#who');
     await page.click('#sign-out');
     await page.waitForURL(`${service.baseUrl}/signin?signed-out`);
     await page.goBack();

@@ -53,6 +53,9 @@ export const users: Tour = async (service) => {
     }
   });
   return [
+    '/search',
+    '/search?q=crowd',
+    '/search?q=nobody-is-called-so',
     '/bulk',
     '/bulk/job_DRAFT/confirm',
     '/bulk/job_RUNNING',
