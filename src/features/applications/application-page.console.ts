@@ -1,6 +1,6 @@
 /** What all pages about one application share: its address, its tabs, who may change it, and the words for its kinds. */
 
-import type { Piece, WordsPart } from '../../pages/console/detail-page.ts';
+import type { WordsPart } from '../../pages/console/detail-page.ts';
 import type { Option } from '../../pages/console/form.ts';
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
@@ -71,16 +71,29 @@ export function applicationTabs(id: string) {
     credentials: { label: 'Credentials', href: `${address}/credentials` },
     assignments: { label: 'Assignments', href: `${address}/assignments` },
     branding: { label: 'Branding', href: `${address}/branding` },
-    lifecycle: { label: 'Life cycle', href: `${address}/lifecycle` },
+    activity: { label: 'Activity', href: `${address}/activity` },
   };
 }
 
-export const statusOf = ({ status }: Application): Piece =>
-  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
+export const statusOf = ({ status }: Application) =>
+  status === 'ACTIVE' ? ({ text: 'Active', tone: 'good' } as const) : ({ text: 'Inactive', tone: 'warning' } as const);
+
+/** The menu of actions. */
+function stepsOf({ id, status }: Application): readonly Action[] {
+  const address = applicationPath(id);
+  return [
+    status === 'ACTIVE'
+      ? { label: 'Deactivate', href: `${address}/deactivate`, danger: true }
+      : { label: 'Activate', href: `${address}/activate` },
+    { label: 'Delete', href: `${address}/delete`, danger: true },
+  ];
+}
 
 /** What stands at the head of each tab. */
-export const headOf = (application: Application) => ({
+export const headOf = (visit: ConsoleRequest, application: Application) => ({
   title: application.label,
+  status: statusOf(application),
+  more: mayChangeApplication(visit, application) ? stepsOf(application) : [],
   lead: application.system
     ? `${applicationKindOf(application.settings.application_type)}, part of the service itself`
     : applicationKindOf(application.settings.application_type),

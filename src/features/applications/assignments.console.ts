@@ -81,7 +81,7 @@ const overview: ConsolePage = {
   async show(visit) {
     const application = await applicationIn(visit);
     const tables = await Promise.all(['groups', 'users'].map((path) => tableOf(visit, application, path, new URLSearchParams())));
-    return detailPage({ ...headOf(application), parts: [...warningsOf(application), meaningOf(application), ...tables] });
+    return detailPage({ ...headOf(visit, application), parts: [...warningsOf(application), meaningOf(application), ...tables] });
   },
 };
 

@@ -20,7 +20,7 @@ export const brandingPage: ConsolePage = {
     const application = await applicationIn(visit);
     const { logo_uri: logo } = application.settings;
     return detailPage({
-      ...headOf(application),
+      ...headOf(visit, application),
       actions: [{ label: 'Preview', href: `/admin/settings/branding/applications/${encodeURIComponent(application.id)}` }],
       images: logo !== undefined && new URL(logo).protocol === 'https:' ? [new URL(logo).origin] : [],
       parts: [

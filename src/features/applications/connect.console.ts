@@ -156,7 +156,7 @@ export const connect: ConsolePage = {
     const application = await applicationIn(visit);
     const servers = (await listAuthorizationServers(visit.services)).filter(({ status }) => status === 'ACTIVE');
     const server = chosenServer(servers, visit);
-    const head = headOf(application);
+    const head = headOf(visit, application);
     const refused = await refusedParts(visit, application);
     if (server === undefined) return detailPage({ ...head, parts: [...warningsOf(application), ...refused] });
     const { items: scopes } = await listServerScopes(visit.services, server.id, undefined, { limit: ALL_SCOPES, after: undefined });

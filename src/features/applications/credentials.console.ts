@@ -47,7 +47,7 @@ const list: ConsolePage = {
     const application = await applicationIn(visit);
     const secrets = await listApplicationSecrets(visit.services, application.id);
     return detailPage({
-      ...headOf(application),
+      ...headOf(visit, application),
       parts: [
         ...warningsOf(application),
         { kind: 'facts', facts: [{ label: 'Client id', value: application.id, copy: true }] },

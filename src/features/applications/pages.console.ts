@@ -1,11 +1,11 @@
 /** All pages about applications; those with a fixed address before those with a parameter in its place. */
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { lifecycle } from './activity.console.ts';
 import { assignments } from './assignments.console.ts';
 import { brandingPage } from './branding.console.ts';
 import { connect } from './connect.console.ts';
 import { creation } from './create.console.ts';
 import { credentials } from './credentials.console.ts';
-import { lifecycle } from './lifecycle.console.ts';
 import { applicationList } from './list.console.ts';
 import { applicationSettingsPages } from './settings.console.ts';
 

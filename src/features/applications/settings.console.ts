@@ -49,7 +49,10 @@ const shown: ConsolePage = {
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    return detailPage({ ...headOf(application), parts: [...warningsOf(application), ...(await partsOf(visit, application, 'settings'))] });
+    return detailPage({
+      ...headOf(visit, application),
+      parts: [...warningsOf(application), ...(await partsOf(visit, application, 'settings'))],
+    });
   },
 };
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
-import type { Page, Window } from '../../platform/database/paging.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent, StoredEvent } from './events.resource.ts';
 
@@ -149,6 +149,17 @@ export async function selectRefusals(executor: Executor, applicationId: string, 
 }
 
 const AMONG_REFUSALS = 2000;
+
+const ofObject = (place: 0 | 1, { after }: Window): string =>
+  `(SELECT seq FROM audit_events WHERE target->${place}->>'id' = :id AND target->${place}->>'type' <> 'User'
+    ${after === undefined ? '' : 'AND seq < :after::bigint'} ORDER BY seq DESC LIMIT :limit)`;
+
+/** The events about an object that is no user, the newest first: it is their first or second target. */
+export function listEventsOfObject(executor: Executor, id: string, window: Window): Promise<Page<StoredEvent>> {
+  const bindings = { id, limit: window.limit + 1, ...(window.after !== undefined && { after: window.after }) };
+  const events = executor('audit_events').whereRaw(`seq IN (${ofObject(0, window)} UNION ${ofObject(1, window)})`, bindings);
+  return readPage(events, EVENT, window, { descending: true });
+}
 
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
 const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });

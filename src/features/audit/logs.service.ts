@@ -14,6 +14,7 @@ import {
   type EventSelection,
   findAuditEvent,
   listAuditEvents,
+  listEventsOfObject,
   listEventsOfRequest,
   selectRefusals as refusalsOf,
 } from './audit.store.ts';
@@ -88,3 +89,7 @@ async function inTurn<T>(search: () => Promise<T>): Promise<T> {
     searching -= 1;
   }
 }
+
+/** The events about an application, group, organization or another object that is no user, the newest first. */
+export const listObjectActivity = ({ database: { knex } }: Services, id: string, window: Window): Promise<Page<StoredEvent>> =>
+  listEventsOfObject(knex, id, window);

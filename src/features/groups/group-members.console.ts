@@ -1,12 +1,13 @@
 /** Who is in a group, and which applications it opens. */
 import { chosenIn } from '../../pages/console/choose-page.ts';
-import { listPage } from '../../pages/console/detail-page.ts';
+import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
+import { activityOf } from '../audit/activity.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser, nameOf } from '../users/user-page.console.ts';
@@ -110,4 +111,13 @@ const applications: ConsolePage = {
   },
 };
 
-export const groupMembers: readonly ConsolePage[] = [members, add, remove, applications];
+const activity: ConsolePage = {
+  path: '/groups/:id/activity',
+  access: 'service',
+  async show(visit) {
+    const { group, home, tabs } = await groupOf(visit);
+    return detailPage({ title: group.name, crumbs: GROUPS_PATH, tabs, parts: [await activityOf(visit, group.id, `${home}/activity`)] });
+  },
+};
+
+export const groupMembers: readonly ConsolePage[] = [members, add, remove, applications, activity];

@@ -34,6 +34,7 @@ export async function groupOf({ services, params }: ConsoleRequest): Promise<Gro
       { label: 'Group', href: home },
       { label: 'Members', href: `${home}/members` },
       { label: 'Applications', href: `${home}/applications` },
+      { label: 'Activity', href: `${home}/activity` },
     ],
   };
 }

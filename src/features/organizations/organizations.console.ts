@@ -1,12 +1,13 @@
 /** Directory → Organizations: the list, one organization with its tree, creating, renaming, deleting. */
 import { z } from 'zod';
-import { listPage } from '../../pages/console/detail-page.ts';
+import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { LIMIT, pageIn, pagesOf } from '../../pages/console/paging.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
+import { activityOf } from '../audit/activity.console.ts';
 import { USERS_HOME } from '../users/user-page.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
@@ -105,11 +106,13 @@ function actionsFor(visit: ConsoleRequest, { id, editable }: OrganizationDetail)
   const address = organizationPath(id);
   const members = { label: 'Members', href: `${address}/members` };
   const user = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(id)}` };
-  if (!mayChangeOrganization(visit, id)) return [members];
+  const activity = mayCall(visit.request.roles, 'service', 'read') ? [{ label: 'Activity', href: `${address}/activity` }] : [];
+  if (!mayChangeOrganization(visit, id)) return [members, ...activity];
   return [
     { label: 'Add department', href: `${address}/departments/new`, main: true },
     members,
     user,
+    ...activity,
     ...(editable ? [{ label: 'Rename', href: `${address}/rename` }] : []),
     ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Delete', href: `${address}/delete` }] : []),
   ];
@@ -141,6 +144,20 @@ const detail: ConsolePage = {
         departments: `${address}/departments/`,
       },
     };
+  },
+};
+
+const activity: ConsolePage = {
+  path: '/organizations/:orgId/activity',
+  access: 'service',
+  async show(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    const path = `${organizationPath(organization.id)}/activity`;
+    return detailPage({
+      title: `Activity of ${organization.name}`,
+      crumbs: organizationCrumbs(organization),
+      parts: [await activityOf(visit, organization.id, path)],
+    });
   },
 };
 
@@ -186,4 +203,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const organizationPages: readonly ConsolePage[] = [list, create, detail, rename, remove];
+export const organizationPages: readonly ConsolePage[] = [list, create, detail, activity, rename, remove];

@@ -363,15 +363,15 @@ test('an application is deactivated, activated and deleted, and its credentials 
   const { agent } = await enter(service);
   const { id, secret = '' } = await createApplication(agent, 'service', { label: 'Job' });
   const step = async (name: string): Promise<Page> => agent.submit(await agent.visit(`${HOME}/${id}/${name}`), 'console-form');
-  assert.match(wordsOf(await step('deactivate')), /The application is inactive.*Status Inactive/);
+  assert.match(wordsOf(await step('deactivate')), /Job Inactive .*The application is inactive/);
   assert.equal(await tokenStatus(service, id, secret), 401);
   assert.match(wordsOf(await agent.visit(`${HOME}/${id}`)), /This application is inactive/);
-  assert.match(wordsOf(await step('activate')), /The application is active.*Status Active/);
+  assert.match(wordsOf(await step('activate')), /Job Active .*The application is active/);
   assert.equal(await tokenStatus(service, id, secret), 200);
   assert.match(wordsOf(await agent.visit(`${HOME}/${id}/delete`)), /This cannot be undone/);
   assert.match(wordsOf(await step('delete')), /The application is deleted/);
   assert.equal(await tokenStatus(service, id, secret), 401);
-  for (const path of ['', '/settings', '/settings/general', '/credentials', '/assignments', '/branding', '/lifecycle', '/delete'])
+  for (const path of ['', '/settings', '/settings/general', '/credentials', '/assignments', '/branding', '/activity', '/delete'])
     assert.equal((await agent.visit(`${HOME}/${id}${path}`)).status, 404, path);
 });
 
@@ -414,7 +414,7 @@ test('the console and the playground are shown as parts of the service, and not 
   const list = await agent.visit(HOME);
   assert.match(wordsOf(list), /Admin console Web application part of the service/);
   const console_ = `${HOME}/console`;
-  for (const tab of ['', '/settings', '/credentials', '/assignments', '/branding', '/lifecycle']) {
+  for (const tab of ['', '/settings', '/credentials', '/assignments', '/branding', '/activity']) {
     const page = await agent.visit(console_ + tab);
     assert.equal(page.status, 200, tab);
     assert.match(wordsOf(page), /part of the service itself/, tab);
@@ -489,7 +489,7 @@ test('only those who may see and change applications do; who did it is in the au
   );
 
   const { agent: reader } = await enter(service, await createAdministrator(service, 'READ_ONLY_ADMIN'));
-  for (const tab of ['', '/settings', '/credentials', '/assignments', '/branding', '/lifecycle']) {
+  for (const tab of ['', '/settings', '/credentials', '/assignments', '/branding', '/activity']) {
     const page = await reader.visit(`${HOME}/${id}${tab}`);
     assert.equal(page.status, 200, tab);
     assert.doesNotMatch(page.text, /class="button( small| main)*" href="\/admin\/applications/, tab);

@@ -92,7 +92,8 @@ test(
     await press('#submit');
     assert.match((await page.textContent('#notice')) ?? '', /The application is changed/);
     assert.match((await page.textContent('main')) ?? '', /Refresh token, Client credentials/);
-    await press('.tabs a[href$="/lifecycle"]');
+    await tabTo(page, '.more summary:not(#who)');
+    await page.keyboard.press('Enter');
     await press('a[href$="/delete"]');
     await press('#submit');
     assert.match((await page.textContent('#notice')) ?? '', /The application is deleted/);

@@ -17,6 +17,7 @@ export const directory: Tour = async (service) => {
     '/organizations?page=2',
     '/organizations?q=no-such-name',
     '/organizations/new',
+    `${organization}/activity`,
     organization,
     `${organization}/rename`,
     `${organization}/delete`,

@@ -16,6 +16,7 @@ export const groups: Tour = async (service) => {
     '/groups',
     '/groups?q=Round',
     '/groups/new',
+    `/groups/${full}/activity`,
     `/groups/${full}`,
     `/groups/${full}/edit`,
     `/groups/${full}/delete`,

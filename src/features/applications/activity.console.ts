@@ -1,10 +1,11 @@
-/** An application's life cycle: since when it is there, and its ways to rest, back, and to its end. */
+/** What happened to an application, and its steps: deactivate, activate, delete. */
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { activityOf } from '../audit/activity.console.ts';
 import {
   APPLICATIONS_PATH,
   applicationCrumbs,
@@ -13,37 +14,28 @@ import {
   applicationTabs,
   applicationToChange,
   headOf,
-  mayChangeApplication,
-  statusOf,
   warningsOf,
 } from './application-page.console.ts';
 import type { ApplicationStatus } from './applications.resource.ts';
 import { deleteApplication, setApplicationStatus } from './applications.service.ts';
 
-const shown: ConsolePage = {
-  path: '/applications/:id/lifecycle',
+const activity: ConsolePage = {
+  path: '/applications/:id/activity',
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const address = applicationPath(application.id);
-    const ways =
-      application.status === 'ACTIVE'
-        ? [{ label: 'Deactivate', href: `${address}/deactivate` }]
-        : [{ label: 'Activate', href: `${address}/activate`, main: true }];
     return detailPage({
-      ...headOf(application),
+      ...headOf(visit, application),
       parts: [
         ...warningsOf(application),
         {
           kind: 'facts',
-          title: 'Life cycle',
-          actions: mayChangeApplication(visit, application) ? [...ways, { label: 'Delete', href: `${address}/delete` }] : [],
           facts: [
-            { label: 'Status', value: statusOf(application) },
             { label: 'Created', value: { moment: momentOf(application.created) } },
             { label: 'Last change', value: { moment: momentOf(application.lastUpdated) } },
           ],
         },
+        await activityOf(visit, application.id, applicationTabs(application.id).activity.href),
       ],
     });
   },
@@ -64,17 +56,17 @@ const step = ({ path, status, title, facts, submit, notice }: Step): ConsolePage
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const back = applicationTabs(application.id).lifecycle;
+    const back = applicationPath(application.id);
     const danger = status === 'INACTIVE';
     return formPage(
-      { title: `${title} “${application.label}”?`, crumbs: applicationCrumbs(application, back), facts, submit, danger, cancel: back.href },
+      { title: `${title} “${application.label}”?`, crumbs: applicationCrumbs(application), facts, submit, danger, cancel: back },
       typed,
     );
   },
   async receive({ services, params, request }) {
     const { id = '' } = params;
     await setApplicationStatus(services, id, status, request);
-    return { goTo: applicationTabs(id).lifecycle.href, notice };
+    return { goTo: applicationPath(id), notice };
   },
 });
 
@@ -110,15 +102,15 @@ const remove: ConsolePage = {
       'To stop it for a while, deactivate it instead.',
       'This cannot be undone.',
     ];
-    const back = applicationTabs(application.id).lifecycle;
+    const back = applicationPath(application.id);
     return formPage(
       {
         title: `Delete “${application.label}”?`,
-        crumbs: applicationCrumbs(application, back),
+        crumbs: applicationCrumbs(application),
         facts,
         submit: 'Delete application',
         danger: true,
-        cancel: back.href,
+        cancel: back,
       },
       typed,
     );
@@ -129,4 +121,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const lifecycle: readonly ConsolePage[] = [shown, activate, deactivate, remove];
+export const lifecycle: readonly ConsolePage[] = [activity, activate, deactivate, remove];
