@@ -129,6 +129,6 @@ export async function settleRow(
 
 /** @returns the number of jobs deleted, at most `limit` */
 export async function deleteExpiredJobs(executor: Executor, now: Date, limit: number): Promise<number> {
-  const expired = executor('bulk_jobs').where('expires_at', '<=', now).limit(limit).select('id');
+  const expired = executor('bulk_jobs').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('bulk_jobs').whereIn('id', expired).delete();
 }
