@@ -1,11 +1,11 @@
 /** Security → Administrators: who administers what; a role given. It is taken on the page of the user. */
-import { z } from 'zod';
+import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
-import { formPage, readFields } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { organizationPath } from '../organizations/organizations.console.ts';
-import { accountNamed, LOGIN_FIELD } from '../users/account-named.console.ts';
+import { chooseUsers } from '../users/choose-users.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
@@ -69,13 +69,16 @@ const give: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const fields = [LOGIN_FIELD, ...(await roleFields(visit, typed))];
-    return formPage({ title: 'Give a role', crumbs: CRUMBS, facts: RISE, fields, submit: 'Give role', cancel: HOME }, typed);
+    const fields = await roleFields(visit, typed);
+    const page = { title: 'Give a role', lead: RISE.join(' '), crumbs: CRUMBS, path: `${HOME}/new`, submit: 'Give role', fields };
+    return chooseUsers(visit, { ...page, taken: async () => new Set() }, typed);
   },
   async receive(visit, form) {
-    const { login } = readFields(z.object({ login: z.string().trim().min(1) }), form);
-    const user = await accountNamed(visit, login);
-    await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
+    const userIds = chosenIn(form);
+    const role = await roleIn(visit, form);
+    await inOneTransaction(visit.services, async (within) => {
+      for (const userId of userIds) await grantRole(within, userId, role, visit.request);
+    });
     return { goTo: HOME, notice: 'role-given' };
   },
 };
