@@ -3,7 +3,6 @@ import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import { organizationPath } from '../organizations/organizations.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
@@ -12,7 +11,7 @@ import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
 import { roleFields, roleIn } from './role-form.console.ts';
 import { RISE, ROLE_NAMES } from './role-words.console.ts';
-import { grantRole } from './user-roles.service.ts';
+import { grantRoles } from './user-roles.service.ts';
 
 const HOME = '/admin/security/administrators';
 const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Administrators', href: HOME }];
@@ -75,10 +74,7 @@ const give: ConsolePage = {
   },
   async receive(visit, form) {
     const userIds = chosenIn(form);
-    const role = await roleIn(visit, form);
-    await inOneTransaction(visit.services, async (within) => {
-      for (const userId of userIds) await grantRole(within, userId, role, visit.request);
-    });
+    await grantRoles(visit.services, userIds, await roleIn(visit, form), visit.request);
     return { goTo: HOME, notice: 'role-given' };
   },
 };

@@ -29,29 +29,53 @@ export async function getRole(services: Services, idOrLogin: string, roleId: str
   return role;
 }
 
-/** @throws {ApiError} not found; validation when the organization does not exist; conflict when the user has the role already */
+/** @throws {ApiError} as {@link grantRoles} */
 export async function grantRole(services: Services, idOrLogin: string, role: Role, request: RequestContext): Promise<AssignedRole> {
-  const { user, granted, rises } = await services.database.transaction(async (trx) => {
-    const user = await lockChangeableUser(trx, idOrLogin, request);
-    const rises = await gainsRights(trx, user.id, role);
-    if (rises) await revokeCredentials(trx, user.id, request);
-    const granted = await insertRole(trx, user.id, role, present());
-    if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
-    if (granted === 'held already') throw conflict({ field: 'type', message: 'the user has this role already' });
-    await recordEvent(trx, {
-      eventType: 'user.account.privilege.grant',
-      displayMessage: 'Grant user privilege',
-      request,
-      targets: targets(user, granted),
-      after: described(granted),
-    });
-    await endWhatOthersMayHold(trx, user, request);
-    return { user, granted, rises };
-  });
-  // What was being written meanwhile.
-  if (rises) await endHeld(services.database.knex, user.id);
-  await endWhatOthersMayHold(services.database.knex, user, request);
+  const [granted] = await grantRoles(services, [idOrLogin], role, request);
+  if (granted === undefined) throw notFound(idOrLogin, 'User');
   return granted;
+}
+
+/**
+ * Gives all these users the role, or none of them.
+ * @throws {ApiError} not found; validation when the organization does not exist; conflict when a user has the role already
+ */
+export async function grantRoles(
+  services: Services,
+  idsOrLogins: readonly string[],
+  role: Role,
+  request: RequestContext,
+): Promise<AssignedRole[]> {
+  const grants = await services.database.transaction(async (trx) => {
+    const grants = [];
+    // In one order, so that two requests for the same users do not wait for each other.
+    for (const idOrLogin of [...idsOrLogins].sort()) grants.push(await grantWithin(trx, idOrLogin, role, request));
+    return grants;
+  });
+  // What others wrote while the transaction was open.
+  for (const { user, rises } of grants) {
+    if (rises) await endHeld(services.database.knex, user.id);
+    await endWhatOthersMayHold(services.database.knex, user, request);
+  }
+  return grants.map(({ granted }) => granted);
+}
+
+async function grantWithin(trx: Executor, idOrLogin: string, role: Role, request: RequestContext) {
+  const user = await lockChangeableUser(trx, idOrLogin, request);
+  const rises = await gainsRights(trx, user.id, role);
+  if (rises) await revokeCredentials(trx, user.id, request);
+  const granted = await insertRole(trx, user.id, role, present());
+  if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
+  if (granted === 'held already') throw conflict({ field: 'type', message: `${user.login} has this role already` });
+  await recordEvent(trx, {
+    eventType: 'user.account.privilege.grant',
+    displayMessage: 'Grant user privilege',
+    request,
+    targets: targets(user, granted),
+    after: described(granted),
+  });
+  await endWhatOthersMayHold(trx, user, request);
+  return { user, granted, rises };
 }
 
 /** Somebody else may hold a link or a session of this user, and must not get the new role by it. */

@@ -81,19 +81,26 @@ test('members are chosen from a search and removed; the list has pages; the appl
 test('roles are given and taken; a new administrator comes in, and is out at the next click; the last super administrator stays', async (t) => {
   const service = await startService(t);
   const orgId = await createOrganization(service, 'Acme');
-  const user = await service.createUser();
+  const [user, colleague] = [await service.createUser(), await service.createUser()];
   const { agent } = await enter(service);
   const home = '/admin/security/administrators';
   assert.match(wordsOf(await agent.visit(home)), /admin Super administrator Active/);
   const form = await agent.visit(`${home}/new`);
-  const without = await agent.submit(form, 'console-form', { login: user.login, type: 'ORG_ADMIN', orgId: '' });
+  const without = await agent.submit(form, 'console-form', { chosen: user.id, type: 'ORG_ADMIN', orgId: '' });
   assert.match(without.text, /id="orgId-problem">Is required for this role/);
-  const useless = await agent.submit(form, 'console-form', { login: user.login, type: 'READ_ONLY_ADMIN', orgId });
+  const useless = await agent.submit(form, 'console-form', { chosen: user.id, type: 'READ_ONLY_ADMIN', orgId });
   assert.match(useless.text, /id="orgId-problem">Is only for an organization administrator/);
-  const given = await agent.submit(form, 'console-form', { login: user.login, type: 'ORG_ADMIN', orgId });
+  const given = await agent.submit(form, 'console-form', { chosen: user.id, type: 'ORG_ADMIN', orgId });
   assert.match(wordsOf(given), new RegExp(`The role is given.*${user.login} Organization administrator Acme`));
-  const twice = await agent.submit(form, 'console-form', { login: user.login, type: 'ORG_ADMIN', orgId });
-  assert.match(twice.text, /id="type-problem">The user has this role already/);
+  const both = { chosen: [colleague.id, user.id], type: 'ORG_ADMIN', orgId };
+  const twice = await agent.submit(form, 'console-form', both);
+  assert.match(twice.text, new RegExp(`id="type-problem">${user.login} has this role already`, 'i'));
+  assert.deepEqual((await service.api('GET', `/users/${colleague.id}/roles`)).body, [], 'all or none');
+  const nobody = await agent.submit(form, 'console-form', { type: 'ORG_ADMIN', orgId });
+  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  const readers = await agent.submit(form, 'console-form', { chosen: colleague.id, type: 'READ_ONLY_ADMIN', orgId: '' });
+  assert.match(wordsOf(readers), new RegExp(`The role is given.*${colleague.login} Read-only administrator`));
+  assert.equal((await eventsOf(service, 'user.account.privilege.grant', colleague.id)).length, 1);
   assert.doesNotMatch((await agent.visit(`${home}?role=SUPER_ADMIN`)).text, new RegExp(user.login));
 
   const { agent: his, page } = await enter(service, user);
