@@ -252,14 +252,14 @@ export function createApp(services: Services): App {
         [BULK_JOB]: bulkJobs(services),
       };
       const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });
-      void warnOfSilentServer(config, mailer, log);
+      void warnOfSilentServer(services, mailer);
       return {
         async stop() {
           // A mail server that hangs must not keep the process: what is cut off is sent by another one.
-          const late = setTimeout(() => mailer?.close(), DRAIN_MAIL);
+          const late = setTimeout(() => mailer.close(), DRAIN_MAIL);
           await sender.stop();
           clearTimeout(late);
-          mailer?.close();
+          mailer.close();
         },
       };
     },

@@ -437,6 +437,9 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /settings/password': async () => ({ body: { minLength: 10 } }),
   'GET /settings/branding': none,
   'PUT /settings/branding': async () => ({ body: { name: 'Example' } }),
+  'GET /settings/mail': none,
+  'PUT /settings/mail': async () => ({ body: { host: 'mail.example.com', fromAddress: 'id@example.com' } }),
+  'POST /settings/mail/test': none,
   'GET /settings/audit': none,
   'PUT /settings/audit': async () => ({ body: { retentionDays: 365 } }),
 };

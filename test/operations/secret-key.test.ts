@@ -7,9 +7,11 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
 import { inboxMailer, readInbox } from '../../src/features/mail/dev-inbox.service.ts';
+import { routeOf } from '../../src/features/mail/mail-route.service.ts';
 import { requestReset } from '../../src/features/passwords/forgotten-password.service.ts';
 import { findUnopenable, resealEverything } from '../../src/features/secret-keys/resealing.service.ts';
 import { countByKey, SEALED_COLUMNS } from '../../src/features/secret-keys/sealed-values.store.ts';
+import { readSettings } from '../../src/features/settings/settings.service.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
 import { sealing } from '../../src/platform/crypto/sealed.ts';
 import { Keyring } from '../../src/platform/crypto/secrets.ts';
@@ -78,6 +80,7 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     'features/idempotency/idempotency.service.ts',
     'features/identity-providers/identity-providers.service.ts',
     'features/mail/dev-inbox.service.ts',
+    'features/mail/mail-settings.service.ts',
     'features/mail/mail.service.ts',
     'features/passwords/forgotten-password.service.ts',
     'features/second-factors/totp.service.ts',
@@ -138,6 +141,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
   assert.ok(made.status < 300, JSON.stringify(made.body));
   const first = await repeatable(before);
   assert.equal(first.status, 200, JSON.stringify(first.body));
+  const relay = { host: 'mail.invalid', username: 'gate', password: 'known to the mail server', fromAddress: 'id@example.com' };
+  assert.equal((await before.api('PUT', '/settings/mail', relay)).status, 200);
   assert.equal((await before.api('POST', `/users/${user.id}/lifecycle/expire_password`)).status, 200);
   assert.equal((await before.api('POST', `/users/${user.id}/lifecycle/reset_password?sendEmail=true`)).status, 200);
   const { body: jwks } = await before.api('GET', '/authorizationServers/built-in/credentials/keys');
@@ -226,6 +231,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
     assert.ok(answerOf(passed).code, 'the authenticator app');
     const now = await servicesOn(t, database, fresh);
     assert.equal((await readInbox(now)).find(({ to }) => to === letter.to)?.text, letter.text);
+    const route = routeOf(now.config, now.keyring, await readSettings(now, 'mail'));
+    assert.ok(route.kind === 'server' && route.server.url.includes(encodeURIComponent(relay.password)), 'the mail server’s password');
     const audit = await callCommand({ ...env, SECRET_KEY: fresh }, 'audit', 'verify');
     assert.equal(audit.code, 0, audit.stdout);
   });

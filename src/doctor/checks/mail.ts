@@ -1,15 +1,22 @@
 /** Would mail leave? The mail server is greeted and logged in to; nothing is sent. */
-import { failureOf, readSender, smtpMailer } from '../../platform/mail/transport.ts';
+import { routeOf } from '../../features/mail/mail-route.service.ts';
+import { readMailServer } from '../../features/settings/settings.service.ts';
+import { failureOf, readSender, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
 import { Broken, must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** Milliseconds. */
 const PATIENCE = { connection: 5000, silence: 10_000, mail: 15_000 };
 
-function configured(ground: CheckContext): { readonly smtpUrl: string; readonly mailFrom: string } {
-  const { smtpUrl, mailFrom } = ownConfig(ground);
-  if (smtpUrl === undefined || mailFrom === undefined) throw new Skipped('there is no SMTP_URL: no mail is sent');
-  return { smtpUrl, mailFrom };
+/** The server of the environment, else that of `settings/mail`. */
+async function configured(ground: CheckContext): Promise<SmtpServer> {
+  const config = ownConfig(ground);
+  const { smtpUrl: url, mailFrom: from } = config;
+  if (url !== undefined && from !== undefined) return { url, from };
+  const settings = await readMailServer((await ground.database()).knex);
+  const route = settings.host === null ? undefined : routeOf(config, await ground.keyring(), settings);
+  if (route?.kind !== 'server') throw new Skipped('there is no mail server in the environment or the settings: no mail is sent');
+  return route.server;
 }
 
 export const mail: readonly Rule<CheckContext>[] = section('Mail', [
@@ -17,8 +24,7 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
     id: 'mail.server',
     sentence: 'The mail server greets, encrypts where a password goes to it, and takes the login.',
     async run(ground) {
-      const { smtpUrl, mailFrom } = configured(ground);
-      const mailer = smtpMailer(smtpUrl, mailFrom, PATIENCE);
+      const mailer = smtpMailer(await configured(ground), PATIENCE);
       try {
         await mailer.verify();
       } catch (error) {
@@ -31,9 +37,9 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   },
   {
     id: 'mail.from',
-    sentence: 'MAIL_FROM is an address that answers can come to.',
+    sentence: 'The sender of mail is an address that answers can come to.',
     async run(ground) {
-      const { address } = readSender(configured(ground).mailFrom);
+      const { address } = readSender((await configured(ground)).from);
       const domain = address.split('@')[1] ?? '';
       must(/^[^.]+(\.[^.]+)+$/.test(domain) && !/\.(invalid|test|example|localhost)$|^localhost\b/.test(domain), `nobody is at ${domain}`);
     },

@@ -13,7 +13,7 @@ import { findHead } from '../audit/audit-seals.store.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 import { nextRotation } from '../authorization-servers/key-rotation.policy.ts';
 import { listKeysInUse, listKeysRetiredAfter } from '../authorization-servers/signing-keys.store.ts';
-import { isMailPossible } from '../mail/mail.service.ts';
+import { mailRoute } from '../mail/mail-route.service.ts';
 import { readMailState } from '../mail/mail-state.service.ts';
 import { countOrganizations, findOrganization } from '../organizations/organizations.store.ts';
 import { outboxLoad } from '../outbox/outbox.store.ts';
@@ -146,16 +146,17 @@ export interface Health {
 
 /** @throws when the database does not answer: then there is no dashboard, but the page that says so */
 export async function readHealth(services: Services, request: RequestContext): Promise<Health> {
-  const { database, config } = services;
+  const { database } = services;
   const begun = performance.now();
   await database.ping();
   const databaseMs = performance.now() - begun;
+  const { kind: mail } = await mailRoute(services, request);
   const { count, oldest } = await outboxLoad(database.knex, MOST_WAITING + 1);
   return {
     databaseMs,
     outbox: { count: Math.min(count, MOST_WAITING), isMore: count > MOST_WAITING, oldest },
     sealed: (await findHead(database.knex))?.sealed,
-    mail: config.smtpUrl !== undefined ? 'server' : isMailPossible(config, request) ? 'inbox' : 'nowhere',
+    mail: mail === 'server' || mail === 'inbox' ? mail : 'nowhere',
     mailsFailed: (await readMailState(services)).failed.count,
   };
 }
@@ -163,13 +164,14 @@ export async function readHealth(services: Services, request: RequestContext): P
 export type NextStep = 'application' | 'token' | 'branding' | 'mail';
 
 /** What is still to be done on a fresh installation, in this order. */
-export async function listNextSteps({ database: { knex }, config }: Services): Promise<readonly NextStep[]> {
+export async function listNextSteps(services: Services): Promise<readonly NextStep[]> {
+  const { knex } = services.database;
   const branding = (await findSettings(knex, 'branding')) ?? {};
   const open: readonly (readonly [NextStep, boolean])[] = [
     ['application', (await countApplications(knex)) === 0],
     ['token', !(await hasApiTokens(knex))],
     ['branding', Object.keys(branding).length === 0],
-    ['mail', config.smtpUrl === undefined],
+    ['mail', (await mailRoute(services)).kind !== 'server'],
   ];
   return open.flatMap(([step, isOpen]) => (isOpen ? [step] : []));
 }

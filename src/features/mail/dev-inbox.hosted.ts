@@ -10,18 +10,18 @@ import { isFromThisMachine } from '../../platform/http/requests.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { type InboxMail, readInbox, readInboxMail } from './dev-inbox.service.ts';
-import { isMailPossible } from './mail.service.ts';
+import { mailRoute } from './mail-route.service.ts';
 
 const PATH = '/dev/inbox';
 
-function isThere({ config }: SignInDeps, ctx: Koa.Context): boolean {
+async function isThere({ services }: SignInDeps, ctx: Koa.Context): Promise<boolean> {
   const host = ctx.get('Host').replace(/:\d+$/, '');
-  return config.smtpUrl === undefined && isMailPossible(config) && isFromThisMachine(ctx.req) && isLoopbackHost(host);
+  return isFromThisMachine(ctx.req) && isLoopbackHost(host) && (await mailRoute(services)).kind === 'inbox';
 }
 
 /** GET /dev/inbox */
 export async function inboxPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  if (!isThere(deps, ctx)) return next();
+  if (!(await isThere(deps, ctx))) return next();
   const language = pageLanguage(ctx);
   const title = language.text('inbox.title');
   const mails = (await readInbox(deps.services)).map(({ id, to, subject, sent }) => ({
@@ -67,7 +67,7 @@ export async function inboxMailHtml(deps: SignInDeps, ctx: RouterContext, next: 
 }
 
 const mailOf = async (deps: SignInDeps, ctx: RouterContext): Promise<InboxMail | undefined> =>
-  isThere(deps, ctx) ? readInboxMail(deps.services, ctx.params.id ?? '') : undefined;
+  (await isThere(deps, ctx)) ? readInboxMail(deps.services, ctx.params.id ?? '') : undefined;
 
 /** The text in pieces: what is a link of this service's mails, and what is not. */
 const withLinks = (text: string): readonly { readonly text: string; readonly isLink: boolean }[] =>

@@ -2,13 +2,13 @@
  * Sends what was noted (features/mail/mail.service.ts): in the user's language and in the name of the service as it is branded now. What is sent to whom is in the audit
  * log, without the link; so is what was given up. A mail whose link is of no use any more, or whose user is gone, is not sent.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { MailPatience } from '../../platform/clock/timings.ts';
-import type { Config } from '../../platform/config/config.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, smtpMailer } from '../../platform/mail/transport.ts';
+import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
@@ -20,14 +20,33 @@ import { userTarget } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import { inboxMailer } from './dev-inbox.service.ts';
 import { isMailable, type MailKind } from './mail.policy.ts';
-import { isMailPossible, letter, mailNote, sealContext } from './mail.service.ts';
+import { letter, mailNote, sealContext } from './mail.service.ts';
+import { mailRoute } from './mail-route.service.ts';
 import { renderMail } from './templates.ts';
 
-/** @returns undefined where mail goes nowhere */
-export function createMailer(services: Pick<Services, 'config' | 'database' | 'keyring'>, patience?: MailPatience): Mailer | undefined {
-  const { smtpUrl, mailFrom } = services.config;
-  if (smtpUrl !== undefined && mailFrom !== undefined) return smtpMailer(smtpUrl, mailFrom, patience);
-  return isMailPossible(services.config) ? inboxMailer(services) : undefined;
+/** The mailer of the server that is set now: another one from the next mail on after it was changed. */
+export interface CurrentMailer {
+  /** @returns undefined where mail goes nowhere */
+  now(): Promise<Mailer | undefined>;
+  /** What is under way fails, and is another attempt's. */
+  close(): void;
+}
+
+export function createMailer(services: Services, patience?: MailPatience): CurrentMailer {
+  const inbox = inboxMailer(services);
+  let open: { readonly server: SmtpServer; readonly mailer: Mailer } | undefined;
+  return {
+    async now() {
+      const route = await mailRoute(services);
+      if (route.kind !== 'server') return route.kind === 'nowhere' ? undefined : inbox;
+      if (open === undefined || !isDeepStrictEqual(open.server, route.server)) {
+        open?.mailer.close(true);
+        open = { server: route.server, mailer: smtpMailer(route.server, patience) };
+      }
+      return open.mailer;
+    },
+    close: () => open?.mailer.close(),
+  };
 }
 
 /** Seconds to the next attempt: a mail server asks to come again after minutes (RFC 5321 section 4.5.4.1); given up after a day or so. */
@@ -35,7 +54,7 @@ const PAUSES: readonly number[] = [5, 60, 300, 900, 3600, 2 * 3600, 4 * 3600, 6 
 
 const pageOf = (kind: MailKind): string => (kind === 'password-changed' ? '/forgot-password' : '/account');
 
-export function mailDelivery(services: Services, mailer: Mailer | undefined): Carrier {
+export function mailDelivery(services: Services, current: CurrentMailer): Carrier {
   const { config, database, keyring } = services;
   const host = new URL(config.baseUrl).hostname;
 
@@ -47,6 +66,7 @@ export function mailDelivery(services: Services, mailer: Mailer | undefined): Ca
       const { id, userId, kind: named, open, sealed } = mailNote.parse(payload);
       const kind = named as MailKind;
       const user = await findUserById(database.knex, userId);
+      const mailer = await current.now();
       if (mailer === undefined || user === undefined) return 'dropped';
       const content = letter.parse(sealed === undefined ? open : JSON.parse(keyring.open(sealed, sealContext(id))));
       if (content.expiresAt !== undefined && new Date(content.expiresAt) <= present()) throw new Undeliverable('its link has ended');
@@ -97,14 +117,19 @@ export const deliveryOf = (kind: MailKind, user: { readonly id: string; readonly
 
 /** Says in the log, behind the start, when the mail server cannot be reached: what waits is sent as soon as it can. */
 export async function warnOfSilentServer(
-  { smtpUrl }: Pick<Config, 'smtpUrl'>,
-  mailer: Mailer | undefined,
-  log: Services['log'],
+  services: Pick<Services, 'config' | 'database' | 'keyring' | 'notifications' | 'log'>,
+  current: CurrentMailer,
 ): Promise<void> {
-  if (smtpUrl === undefined || mailer === undefined) return;
+  const { log } = services;
   try {
-    await mailer.verify();
+    const route = await mailRoute(services);
+    if (route.kind !== 'server') return;
+    const { host } = new URL(route.server.url);
+    await (await current.now())?.verify().catch((error: unknown) => {
+      log.warn({ err: error, server: host }, 'the mail server cannot be used now: mail waits until it can');
+    });
   } catch (error) {
-    log.warn({ err: error, server: new URL(smtpUrl).host }, 'the mail server of SMTP_URL cannot be used now: mail waits until it can');
+    // The settings cannot be read while the database is away, which is told by others.
+    log.warn({ err: error }, 'the mail server could not be looked at');
   }
 }

@@ -1,19 +1,22 @@
 /**
  * Settings → Mail: where mail goes, what follows for people, what waits and what was not delivered of late; and a mail by which an administrator tries it.
- * Nothing is set here: it is the environment's.
+ * The server of the environment wins over the one that is set here.
  */
 
 import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
-import { formPage } from '../../pages/console/form.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
-import type { Config } from '../../platform/config/config.ts';
 import type { MailFailure } from '../../platform/mail/transport.ts';
+import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfEntry } from '../audit/event-links.console.ts';
 import { getUser } from '../users/users.service.ts';
-import { hasMailAddress, isMailPossible } from './mail.service.ts';
+import { hasMailAddress } from './mail.service.ts';
+import { type MailRoute, mailRoute } from './mail-route.service.ts';
+import { MAIL_SECURITY, type MailSecurity, mailSettingsBody, portOf } from './mail-settings.policy.ts';
+import { readMailSettings, replaceMailSettings, type ShownMailSettings } from './mail-settings.service.ts';
 import { type MailState, readMailState } from './mail-state.service.ts';
 import { sendTestMail, type TestMail } from './test-mail.service.ts';
 
@@ -24,32 +27,21 @@ const FAILURES = '/admin/reports/log?type=system.email.delivery&outcome=FAILURE'
 /** A mail that is sent at the first attempt waits for a second or so. */
 const LATE_MS = 60_000;
 
-type Way = 'server' | 'inbox' | 'proxied inbox' | 'nowhere';
+type Way = MailRoute['kind'];
 
-function wayOf({ services: { config }, request }: ConsoleRequest): Way {
-  if (config.smtpUrl !== undefined) return 'server';
-  if (isMailPossible(config, request)) return 'inbox';
-  return config.loopback ? 'proxied inbox' : 'nowhere';
-}
-
-/** Where it goes, never as whom. */
-function relayOf(smtpUrl: string): string {
-  const { protocol, hostname, port } = new URL(smtpUrl);
-  return `${hostname}${port === '' ? '' : `:${port}`}, ${protocol === 'smtps:' ? 'TLS from the beginning' : 'TLS where the server offers it'}`;
-}
+const wayOf = async ({ services, request }: ConsoleRequest): Promise<Way> => (await mailRoute(services, request)).kind;
+const leadsOut = (way: Way): boolean => way === 'server' || way === 'inbox';
 
 const WITHOUT_SERVER: Readonly<Record<Exclude<Way, 'server'>, readonly string[]>> = {
   inbox: [
-    'There is no mail server. This service runs on this machine alone, so that it can be tried: what it would send lies in its dev inbox for a day. Nobody else gets it.',
-    'Only a browser on this machine opens the dev inbox, and only without a proxy in between: whoever reads it could use every link.',
+    'There is no mail server. This service runs on this machine alone, so that you can try it: its e-mails stay in the dev inbox for one day. Nobody else gets them.',
+    'Only a browser on this machine opens the dev inbox, and only without a proxy in between: its links open every account.',
   ],
-  'proxied inbox': [
-    'There is no mail server, and you came by way of a proxy. The dev inbox is only for a browser on the machine itself, so what you ask for here is not sent.',
-    'Set SMTP_URL (smtp://… or smtps://…) and MAIL_FROM, and start the service again.',
+  'proxied-inbox': [
+    'There is no mail server, and you came through a proxy. The dev inbox is only for a browser on the machine itself, so no e-mail is sent for you.',
+    'Set up a mail server to send e-mail.',
   ],
-  nowhere: [
-    'There is no mail server, so no mail is sent. Set SMTP_URL (smtp://… or smtps://…) and MAIL_FROM, and start the service again.',
-  ],
+  nowhere: ['There is no mail server, so no e-mail is sent. Set one up.'],
 };
 
 /** What is so for people. */
@@ -67,11 +59,31 @@ const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
   ],
 };
 
-const serverFacts = ({ smtpUrl = '', mailFrom = '' }: Config): readonly Fact[] => [
-  { label: 'Mail server (SMTP_URL)', value: relayOf(smtpUrl) },
-  { label: 'Signs in there', value: new URL(smtpUrl).username === '' ? 'No' : 'Yes; user name and password are not shown' },
-  { label: 'Sender (MAIL_FROM)', value: mailFrom },
-];
+const SECURITY: Readonly<Record<MailSecurity, readonly [label: string, hint: string]>> = {
+  STARTTLS: ['STARTTLS', 'Required. Usually port 587.'],
+  TLS: ['TLS', 'From the beginning. Usually port 465.'],
+  OPPORTUNISTIC: [
+    'STARTTLS where offered',
+    'Without encryption where the server offers none. Only for servers without a sign-in, or on this machine.',
+  ],
+};
+
+function serverFacts({ source, environment, ...set }: ShownMailSettings): readonly Fact[] {
+  const { host, security, fromAddress, fromName } = environment ?? set;
+  const port = portOf(environment ?? set);
+  const signsIn = environment === null ? set.username : environment.hasCredentials ? 'Yes; user name and password are not shown' : null;
+  return [
+    {
+      label: 'Mail server',
+      value: [{ text: `${host ?? ''}:${port}`, code: true }, ...(source === 'ENVIRONMENT' ? [FROM_ENVIRONMENT] : [])],
+    },
+    { label: 'Encryption', value: SECURITY[security][0] },
+    { label: 'User name', value: signsIn ?? '' },
+    { label: 'Sender', value: fromName === null ? (fromAddress ?? '') : `${fromName} <${fromAddress}>` },
+    ...(environment === null ? [{ label: 'Replies go to', value: set.replyTo ?? 'The sender' }] : []),
+  ];
+}
+const FROM_ENVIRONMENT = { text: 'Set by SMTP_URL', tone: 'plain' as const };
 
 function toldWaiting({ waiting: { count, isMore, oldest } }: MailState): Content {
   if (oldest === null) return { text: 'None', tone: 'good' };
@@ -106,25 +118,39 @@ const page: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, request } = visit;
-    const way = wayOf(visit);
-    const isPossible = way === 'server' || way === 'inbox';
-    const where: Part =
+    const way = await wayOf(visit);
+    const isPossible = leadsOut(way);
+    const settings = await readMailSettings(services);
+    const mayWrite = mayCall(request.roles, 'service', 'write');
+    const where: readonly Part[] = [
+      ...(settings.environment === null
+        ? []
+        : [
+            {
+              kind: 'words',
+              paragraphs: ['The environment variables SMTP_URL and MAIL_FROM name the mail server. They win over these settings.'],
+            } as const,
+          ]),
       way === 'server'
-        ? { kind: 'facts', facts: serverFacts(services.config) }
-        : { kind: 'words', tone: 'warning', paragraphs: WITHOUT_SERVER[way] };
-    const state: Part = { kind: 'facts', title: 'How it fares', facts: stateFacts(await readMailState(services)) };
+        ? { kind: 'facts', facts: serverFacts(settings) }
+        : { kind: 'words', tone: 'warning', paragraphs: WITHOUT_SERVER[way] },
+    ];
+    const state: Part = { kind: 'facts', title: 'Delivery', facts: stateFacts(await readMailState(services)) };
+    const edit =
+      settings.environment !== null || !mayWrite
+        ? []
+        : [{ label: way === 'server' ? 'Edit' : 'Set up a mail server', href: `${HOME}/edit`, main: way !== 'server' }];
     return detailPage({
       title: 'Mail',
-      lead: 'Where mail to people goes. Set SMTP_URL and MAIL_FROM in the environment of the service.',
+      lead: 'The mail server that sends e-mails to users.',
       crumbs: CRUMBS.slice(0, 1),
       actions: [
         ...(way === 'inbox' ? [{ label: 'Open the dev inbox', href: INBOX }] : []),
-        ...(isPossible && mayCall(request.roles, 'service', 'write')
-          ? [{ label: 'Send test e-mail', href: `${HOME}/test`, main: true }]
-          : []),
+        ...edit,
+        ...(isPossible && mayWrite ? [{ label: 'Send test e-mail', href: `${HOME}/test`, main: way === 'server' }] : []),
       ],
       parts: [
-        where,
+        ...where,
         ...(way === 'nowhere' ? [] : [state]),
         { kind: 'words', title: 'What this means', paragraphs: MEANINGS[isPossible ? 'mail' : 'none'] },
       ],
@@ -132,15 +158,78 @@ const page: ConsolePage = {
   },
 };
 
+const fieldsOf = (held: ShownMailSettings): readonly Field[] => [
+  {
+    name: 'host',
+    label: 'Host',
+    value: held.host ?? '',
+    hint: 'For example mail.example.com. Leave it empty to send no e-mail.',
+    group: 'Server',
+  },
+  {
+    name: 'port',
+    label: 'Port',
+    kind: 'number',
+    value: held.port === null ? '' : String(held.port),
+    hint: 'Leave it empty for 587, or 465 with TLS.',
+    group: 'Server',
+  },
+  {
+    ...{ name: 'security', label: 'Encryption', kind: 'radios', value: held.security, group: 'Server' },
+    options: MAIL_SECURITY.map((value) => ({ value, label: SECURITY[value][0], hint: SECURITY[value][1] })),
+  },
+  {
+    name: 'username',
+    label: 'User name',
+    value: held.username ?? '',
+    hint: 'Leave it empty if the server asks for no sign-in.',
+    group: 'Sign-in',
+  },
+  {
+    ...{ name: 'password', label: 'Password', kind: 'secret', group: 'Sign-in' },
+    hint: held.passwordSet ? 'A password is stored. Leave the field empty to keep it.' : 'Stored encrypted and never shown.',
+  },
+  { name: 'fromAddress', label: 'Address', kind: 'email', value: held.fromAddress ?? '', group: 'Sender' },
+  { name: 'fromName', label: 'Name', value: held.fromName ?? '', hint: 'Leave it empty for the name under Branding.', group: 'Sender' },
+  {
+    name: 'replyTo',
+    label: 'Reply to',
+    kind: 'email',
+    value: held.replyTo ?? '',
+    hint: 'Leave it empty if replies go to the sender.',
+    group: 'Sender',
+  },
+];
+
+const edit: ConsolePage = {
+  path: '/settings/mail/edit',
+  access: 'service',
+  verb: 'write',
+  async show({ services }, typed) {
+    const fields = fieldsOf(await readMailSettings(services));
+    return formPage({ title: 'Edit the mail server', crumbs: CRUMBS, fields, submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const held = await readMailSettings(services);
+    const typed = Object.entries(typedValues(fieldsOf(held), form)).map(([name, value]): [string, unknown] => {
+      const text = typeof value === 'string' && name !== 'password' ? value.trim() : value;
+      return [name, text === '' || text === undefined ? null : text];
+    });
+    const { password, ...rest } = Object.fromEntries(typed);
+    const body = parse(mailSettingsBody, { ...rest, ...(password !== null && { password }) });
+    await replaceMailSettings(services, body, request);
+    return { goTo: HOME, notice: 'mail-server-changed' };
+  },
+};
+
 const FAILED: Readonly<Record<MailFailure['kind'], string>> = {
-  'no-such-server': 'There is no mail server of this name: look at SMTP_URL',
-  'not-reached': 'The mail server cannot be reached: look at name and port in SMTP_URL, at the firewall, and whether the server runs',
-  'too-late': 'The mail server did not answer in time: look at name and port in SMTP_URL, and at the firewall',
-  'not-secure':
-    'There is no secure connection to the mail server: look at its certificate, and whether SMTP_URL begins with smtps:// where its port asks for it',
-  login: 'The mail server does not accept the user name and password in SMTP_URL, or wants some',
+  'no-such-server': 'There is no mail server of this name. Check the host',
+  'not-reached': 'The mail server cannot be reached. Check host, port and firewall, and whether the server runs',
+  'too-late': 'The mail server did not answer in time. Check host, port, encryption and firewall',
+  'not-secure': 'There is no secure connection to the mail server. Check its certificate, and whether its port needs TLS or STARTTLS',
+  login: 'The mail server does not accept the user name and password, or needs them',
   recipient: 'The mail server takes no mail for your address',
-  mail: 'The mail server does not take the mail: look whether it lets the sender in MAIL_FROM send by way of it',
+  mail: 'The mail server does not take the e-mail. Check whether it accepts the sender',
   other: 'The mail could not be handed over',
 };
 
@@ -177,9 +266,8 @@ const test: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const way = wayOf(visit);
+    const isPossible = leadsOut(await wayOf(visit));
     const address = await ownAddress(visit);
-    const isPossible = way === 'server' || way === 'inbox';
     if (isPossible && address !== undefined) return testForm(address, typed);
     return detailPage({
       title: 'Send test e-mail',
@@ -202,10 +290,11 @@ const test: ConsolePage = {
   },
   async receive(visit, form) {
     const sent = await sendTestMail(visit.services, visit.request);
-    if (sent.outcome === 'taken') return { goTo: HOME, notice: wayOf(visit) === 'server' ? 'test-mail-taken' : 'test-mail-in-inbox' };
+    if (sent.outcome === 'taken')
+      return { goTo: HOME, notice: (await wayOf(visit)) === 'server' ? 'test-mail-taken' : 'test-mail-in-inbox' };
     const message = sent.outcome === 'failed' ? `${FAILED[sent.failure.kind]}. It says: ${sent.failure.words}` : NOT_SENT[sent.outcome];
     return testForm((await ownAddress(visit)) ?? 'your address', { values: form, problems: [{ message }] });
   },
 };
 
-export const mailPages: readonly ConsolePage[] = [page, test];
+export const mailPages: readonly ConsolePage[] = [page, edit, test];

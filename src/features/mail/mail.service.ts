@@ -4,10 +4,8 @@
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
-import type { Config } from '../../platform/config/config.ts';
 import { digest, type Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { wrongState } from '../../platform/errors/errors.ts';
 // Types alone: every event may be one that its user is told of.
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry, laneOf, type NewEntry } from '../outbox/outbox.store.ts';
@@ -48,31 +46,9 @@ export const mailNote = z.object({
 
 export const sealContext = (id: string): string => `mail ${id}`;
 
-/**
- * Is there a way to send mail: a mail server, or the dev inbox, which is there only for who works on the machine itself (management-api.md, "How it is
- * started and configured")?
- * @param request absent: nobody asks, the service itself sends
- */
-export function isMailPossible(
-  { smtpUrl, loopback }: Pick<Config, 'smtpUrl' | 'loopback'>,
-  request?: Pick<RequestContext, 'isForwarded'>,
-): boolean {
-  return smtpUrl !== undefined || (loopback && request?.isForwarded !== true);
-}
-
 /** Has the user an address that mail can be sent to? */
 export const hasMailAddress = <U extends Pick<User, 'email'>>(user: U): user is U & { readonly email: string } =>
   user.email !== null && isMailable(user.email);
-
-/** A link that somebody asks to be mailed would otherwise be nobody's. @throws {ApiError} wrong state where it cannot be mailed */
-export function requireMail<U extends Pick<User, 'email'>>(
-  config: Config,
-  user: U,
-  request: RequestContext,
-): asserts user is U & { readonly email: string } {
-  if (!isMailPossible(config, request)) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
-  if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
-}
 
 type Recipient = Pick<User, 'id' | 'login' | 'profile'>;
 

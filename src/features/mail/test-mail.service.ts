@@ -13,8 +13,9 @@ import { readSettings } from '../settings/settings.service.ts';
 import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import { languageOf } from './mail.policy.ts';
-import { hasMailAddress, isMailPossible } from './mail.service.ts';
+import { hasMailAddress } from './mail.service.ts';
 import { createMailer, deliveryOf } from './mail-delivery.service.ts';
+import { isMailPossible } from './mail-route.service.ts';
 import { renderMail } from './templates.ts';
 
 export type TestMail =
@@ -27,10 +28,11 @@ export type TestMail =
 export async function sendTestMail(services: Services, request: RequestContext): Promise<TestMail> {
   const { config, database } = services;
   const user = await findUserById(database.knex, request.actor.id);
-  if (!isMailPossible(config, request)) return { outcome: 'not-possible' };
+  if (!(await isMailPossible(services, request))) return { outcome: 'not-possible' };
   if (user === undefined || !hasMailAddress(user)) return { outcome: 'no-address' };
   if (!(await mayMailAgain(services, user.id))) return { outcome: 'too-many' };
-  const mailer = createMailer(services, timings.testMail);
+  const current = createMailer(services, timings.testMail);
+  const mailer = await current.now();
   if (mailer === undefined) return { outcome: 'not-possible' };
 
   const brand = await readSettings(services, 'branding');
@@ -44,7 +46,7 @@ export async function sendTestMail(services: Services, request: RequestContext):
   } catch (error) {
     failure = failureOf(error);
   } finally {
-    mailer.close();
+    current.close();
   }
   await database.transaction((trx) =>
     recordEvent(trx, {

@@ -9,7 +9,7 @@ import { visitor } from '../../pages/hosted/visitor.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isForwarded } from '../../platform/http/requests.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { isMailPossible } from '../mail/mail.service.ts';
+import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { requestReset } from './forgotten-password.service.ts';
 
@@ -17,22 +17,23 @@ const PATH = '/forgot-password';
 /** The parameter of the page that says that it was sent. */
 const SENT = 'sent';
 
-const isThere = ({ config }: SignInDeps, ctx: Koa.Context): boolean => isMailPossible(config, { isForwarded: isForwarded(ctx.headers) });
+const isThere = ({ services }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
+  isMailPossible(services, { isForwarded: isForwarded(ctx.headers) });
 
 /** @returns the page's path, for the sign-in page; undefined where no mail can be sent */
-export const forgottenPath = (deps: SignInDeps, ctx: Koa.Context): string | undefined =>
-  isThere(deps, ctx) ? carryOn(ctx, PATH) : undefined;
+export const forgottenPath = async (deps: SignInDeps, ctx: Koa.Context): Promise<string | undefined> =>
+  (await isThere(deps, ctx)) ? carryOn(ctx, PATH) : undefined;
 
 /** GET /forgot-password */
 export async function forgottenPasswordPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  if (!isThere(deps, ctx)) return next();
+  if (!(await isThere(deps, ctx))) return next();
   if (SENT in ctx.query) return showSent(deps, ctx);
   await showForm(deps, ctx);
 }
 
 /** POST /forgot-password @throws {TooManyFailures} */
 export async function receiveForgottenPassword(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
-  if (!isThere(deps, ctx)) return next();
+  if (!(await isThere(deps, ctx))) return next();
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
   const username = form.get('username')?.trim() ?? '';
@@ -64,7 +65,9 @@ async function showSent(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const { text } = language;
   const title = text('forgot.sent-title');
   const links = [
-    ...(deps.config.smtpUrl === undefined ? [{ id: 'dev-inbox', href: '/dev/inbox', label: text('forgot.inbox'), main: true }] : []),
+    ...((await mailRoute(deps.services)).kind === 'inbox'
+      ? [{ id: 'dev-inbox', href: '/dev/inbox', label: text('forgot.inbox'), main: true }]
+      : []),
     { id: 'back', href: carryOn(ctx, '/signin'), label: text('forgot.back'), main: false },
   ];
   await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: text('forgot.sent'), links });

@@ -11,7 +11,8 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
 import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
-import { hasMailAddress, isMailPossible, queueMail } from '../mail/mail.service.ts';
+import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
+import { isMailPossible } from '../mail/mail-route.service.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
 import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
 import { isKnownDevice } from '../sign-in/failed-sign-ins.store.ts';
@@ -47,7 +48,7 @@ export const resetRequestContext = (id: string): string => `reset request ${id}`
  * @throws {TooManyFailures} when the address has asked too often, whatever it asked for
  */
 export async function requestReset(services: Services, username: string, request: RequestContext): Promise<boolean> {
-  if (!isMailPossible(services.config, request)) return false;
+  if (!(await isMailPossible(services, request))) return false;
   await countResetRequest(services, request.ipAddress);
   const id = crypto.randomUUID();
   const { ipAddress, userAgent, requestId, language } = request;

@@ -11,16 +11,17 @@ import { submitOnce } from '../../pages/console/submit-once.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { hasMailAddress, isMailPossible } from '../mail/mail.service.ts';
+import { hasMailAddress } from '../mail/mail.service.ts';
+import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
 import { addressOfUser, USERS } from '../users/user-page.console.ts';
 import type { User } from '../users/users.resource.ts';
 
 /** Can a link be mailed to whoever has an address, when this administrator asks for it from where he is? */
-export const mayMail = ({ services, request }: ConsoleRequest): boolean => isMailPossible(services.config, request);
+export const mayMail = ({ services, request }: ConsoleRequest): Promise<boolean> => isMailPossible(services, request);
 
 /** Where a mail to this address arrives. */
-export const linkOutcome = ({ services }: ConsoleRequest, address: string): string =>
-  services.config.smtpUrl === undefined ? 'the dev inbox of this machine, for there is no mail server' : address;
+export const linkOutcome = async ({ services }: ConsoleRequest, address: string): Promise<string> =>
+  (await mailRoute(services)).kind === 'server' ? address : 'the dev inbox of this machine, for there is no mail server';
 
 export const NO_MAIL = 'No mail can be sent from here.';
 
@@ -31,25 +32,25 @@ export const BY_LINK: Option = {
 };
 
 /** How a link may reach a user; without a choice, why there is none. */
-export function waysTo(
+export async function waysTo(
   visit: ConsoleRequest,
   user: Pick<User, 'email'>,
-): { readonly fields: readonly Field[]; readonly facts: readonly string[] } {
-  if (!mayMail(visit)) return { fields: [], facts: [`You get a link, shown once, and hand it over. ${NO_MAIL}`] };
+): Promise<{ readonly fields: readonly Field[]; readonly facts: readonly string[] }> {
+  if (!(await mayMail(visit))) return { fields: [], facts: [`You get a link, shown once, and hand it over. ${NO_MAIL}`] };
   if (!hasMailAddress(user))
     return { fields: [], facts: ['You get a link, shown once, and hand it over: the user has no address that mail can be sent to.'] };
   const byMail = {
     value: 'mail',
     label: 'By mail',
-    hint: `A link goes to ${linkOutcome(visit, user.email)}. Whoever uses it has shown that the address is his.`,
+    hint: `A link goes to ${await linkOutcome(visit, user.email)}. Whoever uses it has shown that the address is his.`,
   };
   const label = 'How does the link to choose a password get to the user?';
   return { fields: [{ name: 'way', label, kind: 'radios', options: [byMail, BY_LINK], value: 'mail' }], facts: [] };
 }
 
 /** @returns true: by mail @throws {ApiError} validation: nothing was chosen, or mail is not possible any more */
-export function isByMail(visit: ConsoleRequest, user: Pick<User, 'email'>, form: URLSearchParams): boolean {
-  const { fields } = waysTo(visit, user);
+export async function isByMail(visit: ConsoleRequest, user: Pick<User, 'email'>, form: URLSearchParams): Promise<boolean> {
+  const { fields } = await waysTo(visit, user);
   if (fields.length > 0) return parse(z.object({ way: z.enum(['mail', 'link']) }), typedValues(fields, form)).way === 'mail';
   // The form was drawn when it was possible: a link that is shown is not what was asked for.
   if (form.get('way') === 'mail') throw validation([{ field: 'way', message: 'by mail is not possible any more: choose again' }]);

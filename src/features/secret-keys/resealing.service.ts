@@ -16,6 +16,7 @@ import { answerContext } from '../idempotency/idempotency.service.ts';
 import { identityProviderSecretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
 import { inboxMailContext as inboxContext } from '../mail/dev-inbox.service.ts';
 import { sealContext as mailContext } from '../mail/mail.service.ts';
+import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.policy.ts';
 import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
 import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
@@ -61,6 +62,14 @@ function noteAnew({ value }: SealedRow, again: Again): string {
   return JSON.stringify({ ...rest, id, sealed: again(sealed, rest.kind === undefined ? resetRequestContext(id) : mailContext(id)) });
 }
 
+const withPassword = z.looseObject({ password: z.looseObject({ sealed: z.string() }) });
+
+/** Of the settings, only those of the mail server have something sealed. */
+function mailPasswordAnew({ value }: SealedRow, again: Again): string {
+  const { password, ...rest } = withPassword.parse(JSON.parse(value));
+  return JSON.stringify({ ...rest, password: { ...password, sealed: again(password.sealed, MAIL_PASSWORD_CONTEXT) } });
+}
+
 /** How the values of each column are sealed, by those who seal them. */
 const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => string>> = {
   signingKeys: alone(signingKeyContext),
@@ -68,6 +77,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   providerSecrets: alone(providerContext),
   hookSecrets: alone(hookContext),
   formerHookSecrets: alone(hookContext),
+  mailPassword: mailPasswordAnew,
   hookHeaders: channelAnew,
   factors: alone(totpContext),
   signInStates: alone(totpContext),

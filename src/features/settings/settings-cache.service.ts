@@ -27,6 +27,7 @@ function cachesOf({ database, notifications }: Parts): Caches {
     password: cache('password'),
     branding: cache('branding', DEFAULT_SETTINGS.branding),
     audit: cache('audit'),
+    mail: cache('mail'),
   };
   notifications.subscribe((change) => {
     for (const [name, one] of Object.entries(made)) {

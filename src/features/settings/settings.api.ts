@@ -7,7 +7,11 @@ import { readSettings, replaceSettings, type Settings, type SettingsName } from 
 import { settingsBodies } from './settings-fields.service.ts';
 
 /** The two calls of one group of settings. */
-const both = <N extends SettingsName>(name: N, what: string, response: z.ZodType<Settings[N], Settings[N]>): Endpoint[] => [
+const both = <N extends Exclude<SettingsName, 'mail'>>(
+  name: N,
+  what: string,
+  response: z.ZodType<Settings[N], Settings[N]>,
+): Endpoint[] => [
   endpoint({
     method: 'GET',
     path: `/settings/${name}`,

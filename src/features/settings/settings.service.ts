@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { type MailServerSettings, NO_MAIL_SERVER } from '../mail/mail-settings.policy.ts';
 import type { PasswordPolicy } from '../passwords/password.policy.ts';
 import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
@@ -44,6 +45,7 @@ export interface Settings {
   readonly password: PasswordPolicy;
   readonly branding: Branding;
   readonly audit: AuditSettings;
+  readonly mail: MailServerSettings;
 }
 
 export type SettingsName = keyof Settings;
@@ -59,6 +61,7 @@ export const DEFAULT_SETTINGS: Settings = {
   password: { minLength: SHORTEST_PASSWORD, historyCount: PASSWORD_HISTORY, maxAgeDays: null },
   branding: BRAND,
   audit: { retentionDays: null },
+  mail: NO_MAIL_SERVER,
 };
 
 const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({
@@ -86,7 +89,7 @@ export async function replaceSettings<N extends SettingsName>(
   set: Partial<Settings[N]>,
   request: RequestContext,
 ): Promise<Settings[N]> {
-  return write(services, name, () => set, request);
+  return decideSettings(services, name, () => set, request);
 }
 
 /** @param changes of what was set; the rest stays as it is */
@@ -96,11 +99,11 @@ export async function changeSettings<N extends SettingsName>(
   changes: Partial<Settings[N]>,
   request: RequestContext,
 ): Promise<Settings[N]> {
-  return write(services, name, (before) => ({ ...before, ...changes }), request);
+  return decideSettings(services, name, (before) => ({ ...before, ...changes }), request);
 }
 
-/** @param decide what is set from what was */
-async function write<N extends SettingsName>(
+/** @param decide what is set, from what was set */
+export async function decideSettings<N extends SettingsName>(
   services: Services,
   name: N,
   decide: (before: Partial<Settings[N]>) => Partial<Settings[N]>,
@@ -118,8 +121,8 @@ async function write<N extends SettingsName>(
       displayMessage: 'Update settings',
       request,
       targets: [{ id: name, type: 'Settings', displayName: name }],
-      before,
-      after,
+      before: withoutSealed(before),
+      after: withoutSealed(after),
     });
     await notifications.publish(trx, { kind: 'settings', id: name });
     return after;
@@ -127,6 +130,19 @@ async function write<N extends SettingsName>(
   notifications.announce({ kind: 'settings', id: name });
   return after;
 }
+
+/** Of what is sealed, an event says only that it is there. */
+const withoutSealed = (settings: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null && 'sealed' in value ? 'set' : value,
+    ]),
+  );
+
+/** @param executor a transaction, where the server is asked for within one */
+export const readMailServer = async (executor: Executor): Promise<MailServerSettings> =>
+  withDefaults('mail', await findSettings(executor, 'mail'));
 
 /** @param executor a transaction, where the policy is asked for within one */
 export const readPasswordPolicy = async (executor: Executor): Promise<PasswordPolicy> =>

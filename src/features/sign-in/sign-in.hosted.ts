@@ -27,7 +27,7 @@ const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionD
     username: loginHint ?? stepUp?.user.login,
     identifierFirst: (await currentSettings(deps.services, 'sign-in')).identifierFirst,
     uiLocales,
-    forgotten: forgottenPath(deps, ctx),
+    forgotten: await forgottenPath(deps, ctx),
     providers: await providerLinks(deps.services, ctx, details),
     passkey: await signInForm(deps, ctx, {
       place: `/interaction/${serverId}/${uid}`,

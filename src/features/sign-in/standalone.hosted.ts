@@ -20,7 +20,7 @@ export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignI
     notice: anew !== undefined ? 'sign-in.once-more' : 'signed-out' in ctx.query ? 'sign-in.signed-out' : undefined,
     username: anew?.login,
     back: anew?.back,
-    forgotten: forgottenPath(deps, ctx),
+    forgotten: await forgottenPath(deps, ctx),
     identifierFirst: (await currentSettings(deps.services, 'sign-in')).identifierFirst,
     providers: await providerLinks(deps.services, ctx, 'standalone'),
     passkey: await signInForm(deps, ctx, { place: '/signin', action: '/signin/passkey' }),

@@ -16,16 +16,18 @@ import { addressOfUser, USERS, USERS_HOME } from './user-page.console.ts';
 import { userProfile } from './user-profile.service.ts';
 import { createUser, type NewUser } from './users.service.ts';
 
-const byMail = (visit: ConsoleRequest): Option => ({
+const byMail = async (visit: ConsoleRequest): Promise<Option> => ({
   value: 'mail',
   label: 'By mail',
-  hint: `An invitation with a link goes to ${linkOutcome(visit, 'the email address above')}. The user chooses the password.`,
+  hint: `An invitation with a link goes to ${await linkOutcome(visit, 'the email address above')}. The user chooses the password.`,
 });
 const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'Type it below.' };
 const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
 
-const waysFor = (visit: ConsoleRequest): readonly Option[] =>
-  mayMail(visit) ? [byMail(visit), BY_LINK, BY_PASSWORD, LATER] : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
+const waysFor = async (visit: ConsoleRequest): Promise<readonly Option[]> =>
+  (await mayMail(visit))
+    ? [await byMail(visit), BY_LINK, BY_PASSWORD, LATER]
+    : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
 
 const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
 const PROFILE: readonly Field[] = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
@@ -51,9 +53,9 @@ const chosenWay = z.object({ way: z.enum(['mail', 'link', 'password', 'later']),
 type Chosen = z.output<typeof chosenWay>;
 
 /** @throws {ApiError} validation: what was chosen and what was typed do not go together */
-function refuseContradiction(visit: ConsoleRequest, { way, password }: Chosen, email: string | null = null): void {
+async function refuseContradiction(visit: ConsoleRequest, { way, password }: Chosen, email: string | null = null): Promise<void> {
   const refused = (field: string, message: string) => validation([{ field, message }]);
-  if (way === 'mail' && !mayMail(visit)) throw refused('way', 'by mail is not possible: no mail can be sent from here');
+  if (way === 'mail' && !(await mayMail(visit))) throw refused('way', 'by mail is not possible: no mail can be sent from here');
   if (way === 'mail' && email === null) throw refused('profile.email', 'is required: the link goes there');
   if (way === 'mail' && !hasMailAddress({ email })) throw refused('profile.email', 'is no address that mail can be sent to');
   if (way === 'password' && password === '') throw refused('password', 'must not be empty');
@@ -67,7 +69,7 @@ export const create: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const mayBeNone = reachOf(visit.request.roles, 'write') === 'everything';
-    const signIn = signInFields(waysFor(visit), await passwordRules(visit));
+    const signIn = signInFields(await waysFor(visit), await passwordRules(visit));
     const verified = emailVerifiedField(visit.request, false);
     const fields = [...PROFILE, ...verified, ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
     const submit = 'Create user';
@@ -77,7 +79,7 @@ export const create: ConsolePage = {
     const profile = parse(userProfile, { ...givenAttributes(typedValues(PROFILE, form)), ...givenVerification(form, false) });
     const chosen = parse(chosenWay, typedValues(signInFields([], ''), form));
     const { way, password } = chosen;
-    refuseContradiction(visit, chosen, profile.email);
+    await refuseContradiction(visit, chosen, profile.email);
     const user: NewUser = {
       profile,
       ...(await organizationChoice(visit, form)),

@@ -13,7 +13,8 @@ import { INVISIBLE } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { isMailable } from '../mail/mail.policy.ts';
-import { hasMailAddress, isMailPossible, queueMail, tellFormerAddress } from '../mail/mail.service.ts';
+import { hasMailAddress, queueMail, tellFormerAddress } from '../mail/mail.service.ts';
+import { isMailPossible } from '../mail/mail-route.service.ts';
 import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from './email-verifications.store.ts';
@@ -55,7 +56,7 @@ export async function requestVerification(
   typed: string,
   request: RequestContext,
 ): Promise<VerificationRequest> {
-  if (!isMailPossible(services.config, request)) return 'not-possible';
+  if (!(await isMailPossible(services, request))) return 'not-possible';
   const email = composedName(typed);
   if (!isMailable(email) || INVISIBLE.test(email)) return 'not-an-address';
   if (!(await mayMailAgain(services, userId))) return 'too-many';
@@ -89,7 +90,7 @@ export async function sendVerification(services: Services, idOrLogin: string, re
   const { database } = services;
   const { id } = await findVisibleUser(database.knex, idOrLogin, request);
   if (!(await mayChangeUser(database.knex, id, request))) throw forbidden();
-  if (!isMailPossible(services.config, request)) throw wrongState('no mail can be sent');
+  if (!(await isMailPossible(services, request))) throw wrongState('no mail can be sent');
   if (!(await mayMailAgain(services, id))) throw wrongState('many mails were sent to this user of late: try again in an hour');
   await database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, id, request);

@@ -5,7 +5,7 @@ import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from 
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { keepLanguage, languageOfProfile, pageLanguage } from '../../platform/i18n/page-language.ts';
-import { isMailPossible } from '../mail/mail.service.ts';
+import { isMailPossible } from '../mail/mail-route.service.ts';
 import { change, ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
 import { requestVerification, type VerificationRequest } from './email-verification.service.ts';
 import {
@@ -91,7 +91,7 @@ const showing =
         })),
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
         zones: TIME_ZONES,
-        mailPossible: isMailPossible(deps.config, visitor(ctx, deps.config)),
+        mailPossible: await isMailPossible(deps.services, visitor(ctx, deps.config)),
         tongues: LANGUAGES.map(({ lang, name }) => ({ lang, name, chosen: languageOfProfile(user.profile)?.lang === lang })),
       },
     );

@@ -54,7 +54,7 @@ const show: ConsolePage = {
     });
     const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
     const verify =
-      mayMail(visit) && isToVerify(user) ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }] : [];
+      isToVerify(user) && (await mayMail(visit)) ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }] : [];
     const actions = [...verify, { label: 'Edit profile', href: `${home}/edit`, main: true }];
     return userPage(visit, subject, told, subject.isChangeable ? actions : []);
   },

@@ -33,7 +33,7 @@ const takeOne: ConsolePage = {
     const { user, name, crumbs } = await subjectToChange(visit);
     const step = stepIn(visit);
     const { label, does, danger = false } = STEPS[step];
-    const ways = makesLink(step, user) ? waysTo(visit, user) : { fields: [], facts: [] };
+    const ways = makesLink(step, user) ? await waysTo(visit, user) : { fields: [], facts: [] };
     const page = { title: `${label}: ${name}?`, crumbs, facts: [does, ...ways.facts], fields: ways.fields, hidden: formKey() };
     return formPage({ ...page, submit: label, danger, cancel: addressOfUser(user.id) }, typed);
   },
@@ -42,7 +42,7 @@ const takeOne: ConsolePage = {
     const step = stepIn(visit);
     const home = addressOfUser(user.id);
     if (makesLink(step, user)) {
-      const sendEmail = isByMail(visit, user, form);
+      const sendEmail = await isByMail(visit, user, form);
       const make = step === 'activate' ? activateUser : resetPassword;
       return linkOnce(
         visit,

@@ -11,7 +11,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { requestErasure } from '../audit/audit-seals.store.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
-import { hasMailAddress, isMailPossible, requireMail } from '../mail/mail.service.ts';
+import { hasMailAddress } from '../mail/mail.service.ts';
+import { isMailPossible, requireMail } from '../mail/mail-route.service.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
 import { saveFailedCodes } from '../second-factors/factors.store.ts';
@@ -56,8 +57,8 @@ export async function activateUser(
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'activate', request, async (trx, user) => {
     if (user.passwordHash !== null) return undefined;
-    const isMailed = sendEmail && isMailPossible(services.config, request) && hasMailAddress(user);
-    if (!isMailed) return createPasswordLink(trx, services, user.id, 'activation');
+    if (!sendEmail || !hasMailAddress(user) || !(await isMailPossible(services, request, trx)))
+      return createPasswordLink(trx, services, user.id, 'activation');
     await mailPasswordLink(trx, services, user, 'activation', {});
     return undefined;
   });
@@ -75,8 +76,7 @@ export async function resetPassword(
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
     if (!sendEmail) return createPasswordLink(trx, services, user.id, 'reset');
-    requireMail(services.config, user, request);
-    await mailPasswordLink(trx, services, user, 'password-reset', {});
+    await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'password-reset', {});
     return undefined;
   });
 }

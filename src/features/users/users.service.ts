@@ -9,7 +9,8 @@ import { insertRole } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { joinGroups } from '../groups/groups.service.ts';
-import { hasMailAddress, isMailPossible, requireMail, tellFormerAddress } from '../mail/mail.service.ts';
+import { hasMailAddress, tellFormerAddress } from '../mail/mail.service.ts';
+import { isMailPossible, requireMail } from '../mail/mail-route.service.ts';
 import { insertMembership } from '../organizations/memberships.store.ts';
 import { type PasswordOwner, refusePoorPassword, rememberReplaced } from '../passwords/password-policy.service.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
@@ -250,13 +251,13 @@ function withPassword({ status, statusChanged }: User, passwordHash: string | nu
 async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
   if (user.passwordHash !== null) return askToVerify(trx, services, user, request);
   if (user.status !== 'ACTIVE') return;
-  requireMail(services.config, user, request);
-  await mailPasswordLink(trx, services, user, 'invitation', {});
+  await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'invitation', {});
 }
 
 /** A new address is not verified yet, unless the administrator says so; until it is, the claim `email_verified` says so. */
 async function askToVerify(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
-  if (user.emailVerified || user.status !== 'ACTIVE' || !isMailPossible(services.config, request) || !hasMailAddress(user)) return;
+  if (user.emailVerified || user.status !== 'ACTIVE' || !hasMailAddress(user)) return;
+  if (!(await isMailPossible(services, request, trx))) return;
   await mailVerification(trx, services, user, user.email, {});
 }
 

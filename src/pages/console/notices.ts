@@ -61,6 +61,7 @@ const NOTICES = {
   'user-activated-by-mail': 'The user is active. The link to choose a password is on its way by mail.',
   'password-reset-by-mail': 'The current password has stopped working. A link to choose a new one was sent by e-mail.',
   'verification-sent': 'The mail to confirm the address is on its way. Its link works once, for one day.',
+  'mail-server-changed': 'The mail server is changed. Send a test e-mail to try it.',
   'test-mail-taken':
     'The mail server has taken the test mail. See whether it arrives: if it does not, look among the spam, and in the log of the mail server.',
   'test-mail-in-inbox': 'The test mail lies in the dev inbox.',

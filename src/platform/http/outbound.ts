@@ -48,7 +48,7 @@ type Lookup = (
 ) => void;
 
 /** Resolves a name for the connection itself, so that the address which was judged is the one that is connected to (DNS rebinding). */
-const guardedLookup =
+export const guardedLookup =
   (config: Pick<Config, 'allowPrivateNetwork'>): Lookup =>
   (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {

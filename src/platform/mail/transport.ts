@@ -2,10 +2,12 @@
  * The way to a mail server (RFC 5321) by nodemailer: one pool of connections a process. It tells what the server will never take from what is worth another
  * attempt (RFC 5321 section 4.2.1); what the operator can mend, a login or a sender that is refused, is worth one.
  */
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
 import { type MailPatience, timings } from '../clock/timings.ts';
 import { isLoopbackHost } from '../config/config.ts';
+import { guardedLookup, mayConnectTo, OutboundRefused } from '../http/outbound.ts';
 
 /** One mail to one address. */
 export interface Message {
@@ -26,8 +28,8 @@ export interface Mailer {
   send(message: Message): Promise<void>;
   /** @throws when the server cannot be reached, or refuses the login */
   verify(): Promise<void>;
-  /** What is under way fails, and is another attempt's. */
-  close(): void;
+  /** @param gently what is under way is carried out; else it fails, and is another attempt's */
+  close(gently?: boolean): void;
 }
 
 /** The server takes this mail neither now nor later. */
@@ -40,13 +42,20 @@ export const MOST_CONNECTIONS = 5;
 /** Seconds after which a mail that a process took is another's: longer than any attempt. */
 export const MAIL_TAKEN_FOR = 90;
 
-/**
- * @param smtpUrl `smtp://` or `smtps://`, with user and password where the server asks for them
- * @param from an address, or a name and an address in angle brackets
- */
-export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience = timings.mail): Mailer {
+/** A mail server, and what mail says of its sender. */
+export interface SmtpServer {
+  /** `smtp://` or `smtps://`, with user and password where the server asks for them. */
+  readonly url: string;
+  /** An address, or a name and an address in angle brackets. */
+  readonly from: string;
+  /** The address that replies go to; absent: to the sender. */
+  readonly replyTo?: string;
+}
+
+export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailPatience = timings.mail): Mailer {
   const options = {
-    url: smtpUrl,
+    url,
+    getSocket: guardedSocket(patience.connection),
     pool: true as const,
     maxConnections: MOST_CONNECTIONS,
     // Another attempt is the outbox's: of two hands that try again, one would send what the other one has sent.
@@ -55,7 +64,7 @@ export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience
     greetingTimeout: patience.connection,
     socketTimeout: patience.silence,
     dnsTimeout: patience.connection,
-    ...(needsEncryption(smtpUrl) && { requireTLS: true }),
+    ...(needsEncryption(url) && { requireTLS: true }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -68,6 +77,7 @@ export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience
         from: { name: sender.name || senderName, address: sender.address },
         // The address alone: a name would be one more thing that others write into a header.
         to: { name: '', address: to },
+        ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
         subject,
         text,
         html,
@@ -86,7 +96,7 @@ export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience
     async verify() {
       await inTime(transport.verify(), patience.mail);
     },
-    close: () => (transport as Closing).close({ force: true }),
+    close: (gently = false) => (transport as Closing).close({ force: !gently }),
   };
 }
 
@@ -94,6 +104,38 @@ export function smtpMailer(smtpUrl: string, from: string, patience: MailPatience
 interface Closing {
   close(how: { readonly force: boolean }): void;
 }
+
+/** What nodemailer tells of a connection that is to be opened, and wants to hear. */
+type SocketWanted = { readonly host?: string; readonly port?: number; readonly secure?: boolean };
+type SocketOpened = (error: Error | null, opened?: { readonly connection: Socket }) => void;
+
+/** A mail server in the private network is normal; the addresses by which clouds tell a machine its secrets are none. */
+const REACHABLE = { allowPrivateNetwork: true };
+const lookup = guardedLookup(REACHABLE);
+
+/**
+ * Opens the connection itself, so that the address which is judged is the one that is connected to (http/outbound.ts).
+ * @param patience milliseconds
+ */
+const guardedSocket =
+  (patience: number) =>
+  ({ host = 'localhost', port, secure = false }: SocketWanted, done: SocketOpened): void => {
+    const bare = host.replace(/^\[|\]$/g, '');
+    if (isIP(bare) !== 0 && !mayConnectTo(bare, REACHABLE)) {
+      done(new OutboundRefused(`${bare} is not an address of a mail server`));
+      return;
+    }
+    const connection = connect({ host: bare, port: port ?? (secure ? 465 : 587), lookup: lookup as LookupFunction });
+    const end = (error: Error | null): void => {
+      clearTimeout(late);
+      connection.off('error', end).off('connect', opened);
+      if (error !== null) connection.on('error', () => undefined).destroy();
+      done(error, error === null ? { connection } : undefined);
+    };
+    const opened = (): void => end(null);
+    const late = setTimeout(() => end(Object.assign(new Error('Connection timeout'), { code: 'ETIMEDOUT' })), patience);
+    connection.once('error', end).once('connect', opened);
+  };
 
 /** A password goes to a server elsewhere by TLS alone, or whoever is on the way strips STARTTLS and reads it (RFC 8314 section 3); `?requireTLS=false` says otherwise. */
 function needsEncryption(smtpUrl: string): boolean {
@@ -125,13 +167,16 @@ export function failureOf(error: unknown): MailFailure {
   return { kind: kindOf(String(code), String(command), String(message)), words: words.slice(0, LONGEST_WORDS) };
 }
 
-/** Nodemailer's codes. */
+/** Of the network; and what the guard refuses has none. */
+const NOT_REACHED = new Set(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EPIPE']);
+
+/** Nodemailer's codes, and those of the connection. */
 function kindOf(code: string, command: string, message: string): MailFailure['kind'] {
   if (code === 'EAUTH' || code === 'ENOAUTH') return 'login';
-  if (code === 'EDNS') return 'no-such-server';
+  if (code === 'EDNS' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no-such-server';
   if (code === 'ETIMEDOUT' || code === 'EABORT' || message === TOO_LATE) return 'too-late';
   if (code === 'ETLS' || code === 'EREQUIRETLS' || /certificate|\bSSL\b|\bTLS\b/i.test(message)) return 'not-secure';
-  if (code === 'ECONNECTION' || code === 'ESOCKET') return 'not-reached';
+  if (code === 'ECONNECTION' || code === 'ESOCKET' || NOT_REACHED.has(code)) return 'not-reached';
   if (code === 'EENVELOPE' && command === 'RCPT TO') return 'recipient';
   return code === 'EENVELOPE' || code === 'EMESSAGE' ? 'mail' : 'other';
 }

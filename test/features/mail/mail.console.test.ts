@@ -46,7 +46,7 @@ test('the page of mail tells the server without its password, and what follows f
   const page = await agent.visit(MAIL);
   assert.match(
     wordsOf(page),
-    /smtp\.example:465, TLS from the beginning.*user name and password are not shown.*Queued None.*New people are invited by a link/,
+    /SMTP_URL and MAIL_FROM name the mail server\. They win.*smtp\.example:465 Set by SMTP_URL Encryption TLS.*user name and password are not shown.*Queued None.*New people are invited by a link/,
   );
   for (const secret of ['top-secret', 'mailer']) assert.ok(!page.text.includes(secret), secret);
 });
@@ -113,7 +113,7 @@ test('a mail server that is not there is told as such, and what waits with the r
   await onServer(service.database.url, (sql) => sql.query("UPDATE users SET email = $1 WHERE login = 'admin'", [ADDRESS]));
   const { agent } = await enter(service);
   const refused = await agent.submit(await agent.visit(TEST), 'console-form');
-  assert.match(wordsOf(refused), /cannot be reached: look at name and port in SMTP_URL.*It says: .*ECONNREFUSED/);
+  assert.match(wordsOf(refused), /cannot be reached\. Check host, port and firewall.*It says: .*ECONNREFUSED/);
   const user = await service.createUser({ email: 'ada@example.com' });
   await service.api('POST', `/users/${user.id}/lifecycle/reset_password`);
   await eventually(async () => /Why the last attempt failed/.test((await agent.visit(MAIL)).text), 'the first attempt has failed');
@@ -143,7 +143,7 @@ test('without a mail server, the test mail lies in the dev inbox; through a prox
   await onServer(service.database.url, (sql) => sql.query("UPDATE users SET email = $1 WHERE login = 'admin'", [ADDRESS]));
   const { agent } = await enter(service);
   const page = await agent.visit(MAIL);
-  assert.match(wordsOf(page), /lies in its dev inbox for a day/);
+  assert.match(wordsOf(page), /e-mails stay in the dev inbox for one day/);
   assert.match(page.text, /href="\/dev\/inbox"/);
   const sent = await agent.submit(await agent.visit(TEST), 'console-form');
   assert.match(wordsOf(sent), /The test mail lies in the dev inbox/);
@@ -153,7 +153,7 @@ test('without a mail server, the test mail lies in the dev inbox; through a prox
   const proxied = new ViaProxy(service.baseUrl);
   await proxied.signIn(await proxied.visit('/admin'), SUPER);
   const far = await proxied.visit(MAIL);
-  assert.match(wordsOf(far), /you came by way of a proxy.*Hand them over yourself.*offers no “Forgot password”/);
+  assert.match(wordsOf(far), /you came through a proxy.*Hand them over yourself.*offers no “Forgot password”/);
   assert.doesNotMatch(far.text, /\/dev\/inbox"|\/mail\/test"/);
   const form = await agent.visit(TEST);
   const tried = await proxied.submit({ ...form, text: form.text }, 'console-form').catch((error: unknown) => error);

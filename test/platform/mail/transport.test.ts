@@ -7,6 +7,8 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { SMTPServer } from 'smtp-server';
 import { warnOfSilentServer } from '../../../src/features/mail/mail-delivery.service.ts';
+import type { Config } from '../../../src/platform/config/config.ts';
+import type { Services } from '../../../src/platform/database/dependencies.ts';
 import { MailRefused, type Message, smtpMailer } from '../../../src/platform/mail/transport.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { eventually } from '../../support/process.ts';
@@ -73,7 +75,7 @@ test('one that says nothing is given up, for the greeting and for each answer, a
     [{ ...PATIENT, silence: 100 }, (socket: Socket) => void socket.write('220 here\r\n')],
   ] as const) {
     const { port, open } = await serve(t, converse);
-    const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM, patience);
+    const mailer = smtpMailer({ url: `smtp://127.0.0.1:${port}`, from: FROM }, patience);
     afterwards(t, () => mailer.close());
     await assert.rejects(mailer.send(MESSAGE), (error) => !(error instanceof MailRefused));
     await eventually(() => open.size === 0, 'it is closed');
@@ -89,13 +91,13 @@ test('one that answers byte by byte is given up, takes the place of no other mai
     const drip = setInterval(() => socket.write('2'), 20);
     socket.once('close', () => clearInterval(drip));
   });
-  const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM, { ...PATIENT, mail: 300 });
+  const mailer = smtpMailer({ url: `smtp://127.0.0.1:${port}`, from: FROM }, { ...PATIENT, mail: 300 });
   afterwards(t, () => mailer.close());
   const lost = await Promise.allSettled(Array.from({ length: 7 }, () => mailer.send(MESSAGE)));
   assert.deepEqual(new Set(lost.map(({ status }) => status)), new Set(['rejected']));
   await eventually(() => open.size === 0, 'all are closed');
   isSlow = false;
-  const patient = smtpMailer(`smtp://127.0.0.1:${port}`, FROM);
+  const patient = smtpMailer({ url: `smtp://127.0.0.1:${port}`, from: FROM });
   afterwards(t, () => patient.close());
   await patient.send(MESSAGE);
   await mailer.send(MESSAGE).catch(() => undefined);
@@ -115,7 +117,7 @@ test('one that closes half-way is asked once an attempt: whether it took the mai
       connections += 1;
       talk(socket, heard, { [command]: null });
     });
-    const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM);
+    const mailer = smtpMailer({ url: `smtp://127.0.0.1:${port}`, from: FROM });
     afterwards(t, () => mailer.close());
     await assert.rejects(mailer.send(MESSAGE), (error) => !(error instanceof MailRefused), command);
     assert.equal(connections, 1, command);
@@ -134,7 +136,7 @@ test('a refusal of the sender or of the login is the operator’s to mend, one o
     ['EHLO', '421 going away', false],
   ] as const) {
     const { port } = await serve(t, (socket) => talk(socket, [], { [command]: answer }));
-    const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM);
+    const mailer = smtpMailer({ url: `smtp://127.0.0.1:${port}`, from: FROM });
     afterwards(t, () => mailer.close());
     await assert.rejects(mailer.send(MESSAGE), (error) => error instanceof MailRefused === isFinal, `${command} ${answer}`);
   }
@@ -144,12 +146,12 @@ test('a password goes to a server elsewhere by TLS alone (RFC 8314 section 3), a
   const heard: string[] = [];
   const { port } = await serve(t, (socket) => talk(socket, heard, { EHLO: '250-here\r\n250 AUTH PLAIN LOGIN', AUTH: '235 welcome' }));
   // An address of this machine that does not say so.
-  const elsewhere = smtpMailer(`smtp://user:secret@0.0.0.0:${port}`, FROM, { ...PATIENT, connection: 1000 });
+  const elsewhere = smtpMailer({ url: `smtp://user:secret@0.0.0.0:${port}`, from: FROM }, { ...PATIENT, connection: 1000 });
   afterwards(t, () => elsewhere.close());
   await assert.rejects(elsewhere.send(MESSAGE));
   assert.ok(!heard.some((command) => command.startsWith('AUTH')), heard.join());
   for (const url of [`smtp://user:secret@127.0.0.1:${port}`, `smtp://user:secret@0.0.0.0:${port}?requireTLS=false`]) {
-    const mailer = smtpMailer(url, FROM);
+    const mailer = smtpMailer({ url: url, from: FROM });
     afterwards(t, () => mailer.close());
     await mailer.send(MESSAGE);
   }
@@ -170,7 +172,7 @@ test('a password goes to a server elsewhere by TLS alone (RFC 8314 section 3), a
   afterwards(t, () => new Promise<void>((resolve) => server.close(() => resolve())));
   const address = listening.address();
   assert(address !== null && typeof address === 'object');
-  const mailer = smtpMailer(`smtp://127.0.0.1:${address.port}`, FROM);
+  const mailer = smtpMailer({ url: `smtp://127.0.0.1:${address.port}`, from: FROM });
   afterwards(t, () => mailer.close());
   await assert.rejects(mailer.send(MESSAGE), /certificate/);
   assert.equal(taken, 0);
@@ -178,7 +180,7 @@ test('a password goes to a server elsewhere by TLS alone (RFC 8314 section 3), a
 
 test('what stops while a server hangs lets go of it', async (t) => {
   const { port, open } = await serve(t, (socket) => void socket.write('220 here\r\n'));
-  const mailer = smtpMailer(`smtp://127.0.0.1:${port}`, FROM, { connection: 600_000, silence: 600_000, mail: 600_000 });
+  const mailer = smtpMailer({ url: `smtp://127.0.0.1:${port}`, from: FROM }, { connection: 600_000, silence: 600_000, mail: 600_000 });
   const sending = assert.rejects(mailer.send(MESSAGE));
   await eventually(() => open.size === 1, 'it is under way');
   mailer.close();
@@ -201,8 +203,12 @@ test('at the start it is told when the server cannot be used, and never its pass
         done();
       },
     });
-    const mailer = smtpMailer(url, FROM, { connection: 1000, silence: 1000, mail: 3000 });
-    await warnOfSilentServer({ smtpUrl: url }, mailer, pino(written));
+    const mailer = smtpMailer({ url: url, from: FROM }, { connection: 1000, silence: 1000, mail: 3000 });
+    const config = { smtpUrl: url, mailFrom: FROM } as Config;
+    await warnOfSilentServer({ config, log: pino(written) } as unknown as Services, {
+      now: async () => mailer,
+      close: () => mailer.close(),
+    });
     mailer.close();
     assert.match(log, wanted);
     assert.ok(!log.includes('my-secret') && !log.includes(Buffer.from('my-secret').toString('base64')), log);

@@ -85,6 +85,7 @@ export const security: Tour = async (service) => {
     '/settings/branding/applications',
     `/settings/branding/applications/${clientId}`,
     '/settings/mail',
+    '/settings/mail/edit',
     '/settings/mail/test',
   ];
 };

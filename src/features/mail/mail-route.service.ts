@@ -1,0 +1,77 @@
+/**
+ * Where mail goes: to the server of the environment, which wins, to that of `settings/mail`, or into the dev inbox, which is there only for those who work
+ * on the machine itself (management-api.md, "How it is started and configured").
+ */
+import type { Config } from '../../platform/config/config.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { wrongState } from '../../platform/errors/errors.ts';
+import type { SmtpServer } from '../../platform/mail/transport.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { readMailServer } from '../settings/settings.service.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { hasMailAddress } from './mail.service.ts';
+import { MAIL_PASSWORD_CONTEXT, type MailServerSettings, NO_MAIL_SERVER, smtpUrlOf } from './mail-settings.policy.ts';
+
+export type MailRoute =
+  | { readonly kind: 'server'; readonly source: 'ENVIRONMENT' | 'SETTINGS'; readonly server: SmtpServer }
+  /** `proxied-inbox`: there is one, but not for this request. */
+  | { readonly kind: 'inbox' | 'proxied-inbox' | 'nowhere' };
+
+type Parts = Pick<Services, 'config' | 'database' | 'keyring' | 'notifications'>;
+type Way = Pick<RequestContext, 'isForwarded'>;
+
+/**
+ * @param settings as they are stored
+ * @param request absent: nobody asks, the service itself sends
+ */
+export function routeOf(
+  { smtpUrl, mailFrom, loopback }: Pick<Config, 'smtpUrl' | 'mailFrom' | 'loopback'>,
+  keyring: Keyring,
+  settings: MailServerSettings,
+  request?: Way,
+): MailRoute {
+  if (smtpUrl !== undefined && mailFrom !== undefined)
+    return { kind: 'server', source: 'ENVIRONMENT', server: { url: smtpUrl, from: mailFrom } };
+  const { password, fromAddress, fromName, replyTo } = settings;
+  const url = smtpUrlOf(settings, password === null ? undefined : keyring.open(password.sealed, MAIL_PASSWORD_CONTEXT));
+  if (url !== undefined && fromAddress !== null) {
+    const from = fromName === null ? fromAddress : `"${fromName}" <${fromAddress}>`;
+    return { kind: 'server', source: 'SETTINGS', server: { url, from, ...(replyTo !== null && { replyTo }) } };
+  }
+  if (!loopback) return { kind: 'nowhere' };
+  return { kind: request?.isForwarded === true ? 'proxied-inbox' : 'inbox' };
+}
+
+/** As this process knows it: a change made here counts at once, one made elsewhere when it is told. */
+export async function mailRoute(services: Parts, request?: Way): Promise<MailRoute> {
+  const { config, keyring } = services;
+  const settings = config.smtpUrl === undefined ? await currentSettings(services, 'mail') : NO_MAIL_SERVER;
+  return routeOf(config, keyring, settings, request);
+}
+
+const leadsOut = ({ kind }: MailRoute): boolean => kind === 'server' || kind === 'inbox';
+
+/**
+ * Is there a way to send mail?
+ * @param request absent: nobody asks, the service itself sends
+ * @param trx the transaction that asks: it waits for no second connection
+ */
+export async function isMailPossible(services: Parts, request?: Way, trx?: Executor): Promise<boolean> {
+  if (trx === undefined) return leadsOut(await mailRoute(services, request));
+  return leadsOut(routeOf(services.config, services.keyring, await readMailServer(trx), request));
+}
+
+/** A link that somebody asks to be mailed would otherwise be nobody's. @returns the user @throws {ApiError} wrong state where it cannot be mailed */
+export async function requireMail<U extends Pick<User, 'email'>>(
+  trx: Executor,
+  services: Parts,
+  user: U,
+  request: RequestContext,
+): Promise<U & { readonly email: string }> {
+  if (!(await isMailPossible(services, request, trx))) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
+  if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
+  return user;
+}

@@ -1,0 +1,68 @@
+/** `settings/mail`: the mail server, and a mail by which one tries it. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { MAIL_SECURITY, mailSettingsBody } from './mail-settings.policy.ts';
+import { readMailSettings, replaceMailSettings } from './mail-settings.service.ts';
+import { sendTestMail } from './test-mail.service.ts';
+
+const response = z.object({
+  source: z.enum(['ENVIRONMENT', 'SETTINGS', 'NONE']).meta({ description: 'Which of both mail goes to: SMTP_URL wins' }),
+  host: z.string().nullable(),
+  port: z.int().nullable(),
+  security: z.enum(MAIL_SECURITY),
+  username: z.string().nullable(),
+  passwordSet: z.boolean(),
+  fromAddress: z.string().nullable(),
+  fromName: z.string().nullable(),
+  replyTo: z.string().nullable(),
+  environment: z
+    .object({
+      host: z.string(),
+      port: z.int().nullable(),
+      security: z.enum(MAIL_SECURITY),
+      hasCredentials: z.boolean(),
+      fromAddress: z.string(),
+      fromName: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'The server of SMTP_URL and MAIL_FROM; null: they are not set' }),
+});
+
+const EXAMPLE = { host: 'mail.example.com', security: 'STARTTLS', fromAddress: 'id@example.com', replyTo: 'help@example.com' };
+
+export const mailSettingsEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path: '/settings/mail',
+    access: 'service',
+    summary: 'Read the mail server',
+    response,
+    handler: ({ services }) => readMailSettings(services),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/settings/mail',
+    access: 'service',
+    summary: 'Replace the mail server; what is absent returns to its default, but the password, which stays',
+    body: mailSettingsBody,
+    examples: { 'A server with STARTTLS': EXAMPLE },
+    response,
+    handler: ({ services, body, request }) => replaceMailSettings(services, body, request),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/settings/mail/test',
+    access: 'service',
+    summary: 'Send a test e-mail to the caller’s own address, and tell what the mail server says',
+    response: z.object({
+      outcome: z.enum(['taken', 'failed', 'not-possible', 'no-address', 'too-many']),
+      failure: z
+        .object({
+          kind: z.enum(['no-such-server', 'not-reached', 'too-late', 'not-secure', 'login', 'recipient', 'mail', 'other']),
+          words: z.string().meta({ description: 'What the server said, or the network' }),
+        })
+        .optional(),
+    }),
+    handler: ({ services, request }) => sendTestMail(services, request),
+  }),
+];
