@@ -13,7 +13,7 @@ import { readMailServer } from '../settings/settings.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { hasMailAddress } from './mail.service.ts';
-import { MAIL_PASSWORD_CONTEXT, type MailServerSettings, NO_MAIL_SERVER, smtpUrlOf } from './mail-settings.policy.ts';
+import { MAIL_PASSWORD_CONTEXT, type MailServerSettings, NO_MAIL_SERVER, smtpUrlOf } from './mail-settings.resource.ts';
 
 export type MailRoute =
   | { readonly kind: 'server'; readonly source: 'ENVIRONMENT' | 'SETTINGS'; readonly server: SmtpServer }

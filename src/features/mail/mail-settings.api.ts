@@ -1,7 +1,7 @@
 /** `settings/mail`: the mail server, and a mail by which one tries it. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
-import { MAIL_SECURITY, mailSettingsBody } from './mail-settings.policy.ts';
+import { MAIL_SECURITY, mailSettingsBody } from './mail-settings.resource.ts';
 import { readMailSettings, replaceMailSettings } from './mail-settings.service.ts';
 import { sendTestMail } from './test-mail.service.ts';
 

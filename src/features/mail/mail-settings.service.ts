@@ -10,10 +10,10 @@ import {
   type MailSettingsBody,
   mailSettingsProblems,
   NO_MAIL_SERVER,
-} from './mail-settings.policy.ts';
+} from './mail-settings.resource.ts';
 
 /** The server of SMTP_URL and MAIL_FROM, without its password. */
-export interface EnvironmentServer {
+interface EnvironmentServer {
   readonly host: string;
   readonly port: number | null;
   readonly security: 'TLS' | 'STARTTLS' | 'OPPORTUNISTIC';

@@ -15,7 +15,7 @@ import { addressOfEntry } from '../audit/event-links.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { hasMailAddress } from './mail.service.ts';
 import { type MailRoute, mailRoute } from './mail-route.service.ts';
-import { MAIL_SECURITY, type MailSecurity, mailSettingsBody, portOf } from './mail-settings.policy.ts';
+import { MAIL_SECURITY, type MailSecurity, mailSettingsBody, portOf } from './mail-settings.resource.ts';
 import { readMailSettings, replaceMailSettings, type ShownMailSettings } from './mail-settings.service.ts';
 import { type MailState, readMailState } from './mail-state.service.ts';
 import { sendTestMail, type TestMail } from './test-mail.service.ts';

@@ -16,7 +16,7 @@ import { answerContext } from '../idempotency/idempotency.service.ts';
 import { identityProviderSecretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
 import { inboxMailContext as inboxContext } from '../mail/dev-inbox.service.ts';
 import { sealContext as mailContext } from '../mail/mail.service.ts';
-import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.policy.ts';
+import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.resource.ts';
 import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
 import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';

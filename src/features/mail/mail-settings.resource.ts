@@ -1,5 +1,4 @@
-/** The mail server of `settings/mail`: what may be set, and the address by which it is called. Pure. */
-import { isIP } from 'node:net';
+/** The mail server of `settings/mail`: what may be set, and the address by which it is called. */
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
@@ -43,8 +42,11 @@ export const MAIL_PASSWORD_CONTEXT = 'settings mail password';
 export const portOf = ({ port, security }: Pick<MailServerSettings, 'port' | 'security'>): number =>
   port ?? (security === 'TLS' ? 465 : 587);
 
+const isIpv6 = (value: string): boolean => value.includes(':') && /^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]`);
+const isIpv4 = (value: string): boolean => /^\d+(\.\d+){3}$/.test(value) && URL.canParse(`http://${value}`);
+
 const isHost = (value: string): boolean =>
-  isIP(value) !== 0 || (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value) && !value.includes('..') && !/\.\d+$/.test(value));
+  isIpv6(value) || isIpv4(value) || (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(value) && !value.includes('..') && !/\.\d+$/.test(value));
 
 const address = z.string().trim().refine(isMailable, 'must be one e-mail address').nullable().exactOptional();
 
@@ -116,6 +118,6 @@ export function smtpUrlOf(settings: MailServerSettings, password: string | undef
   const { host, security, username } = settings;
   if (host === null) return undefined;
   const login = username === null ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password ?? '')}@`;
-  const where = `${isIP(host) === 6 ? `[${host}]` : host}:${portOf(settings)}`;
+  const where = `${isIpv6(host) ? `[${host}]` : host}:${portOf(settings)}`;
   return security === 'TLS' ? `smtps://${login}${where}` : `smtp://${login}${where}?requireTLS=${security === 'STARTTLS'}`;
 }
