@@ -1,5 +1,6 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { CALLBACK } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import type { RuleContext } from '../rule-context.ts';
@@ -53,6 +54,26 @@ export const standards: readonly Rule<RuleContext>[] = [
           `iss of response_type ${type}`,
         );
       }
+    },
+  },
+  {
+    id: 'standards.pushed',
+    section: 'RFC 9126 sections 2 and 4',
+    sentence: 'A pushed request is answered by its request_uri, which is used once.',
+    async run(visit) {
+      const { id } = await visit.everything();
+      const request = { client_id: id, response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', state: 'pushed' };
+      const pushed = await visit.post('par', request);
+      mustEqual(pushed.status, 201, 'status of par');
+      const { request_uri: uri } = jsonOf(pushed);
+      const nothingElse = { redirect_uri: undefined, response_type: undefined, scope: undefined, state: undefined, nonce: undefined };
+      const { fields } = await visit.authorize({ ...nothingElse, request_uri: String(uri) });
+      must(
+        fields.code !== undefined && fields.state === 'pushed',
+        'the request_uri must be answered with a code and the state that was pushed',
+      );
+      const again = await visit.authorize({ ...nothingElse, request_uri: String(uri) });
+      must(again.fields.code === undefined, 'a second use must be refused');
     },
   },
   {

@@ -22,6 +22,8 @@ export type Profile = 'service' | 'openid';
 export interface ApplicationSettings {
   readonly token_endpoint_auth_method: TokenEndpointAuthMethod;
   readonly pkce_required: boolean;
+  /** Its authorization requests must be pushed (RFC 9126 section 6); absent: false. */
+  readonly require_pushed_authorization_requests?: boolean | undefined;
   readonly application_type: ApplicationType;
   readonly redirect_uris: string[];
   readonly post_logout_redirect_uris: string[];

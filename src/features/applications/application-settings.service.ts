@@ -140,6 +140,9 @@ export const clientFields = {
     .array(text({ least: 1 }))
     .max(50)
     .optional(),
+  require_pushed_authorization_requests: z.boolean().optional().meta({
+    description: 'Must it push its authorization requests to {issuer}/par (RFC 9126)? Requests that are not pushed are refused.',
+  }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   refresh_token: z

@@ -93,6 +93,7 @@ export const app = z.object({
       id_token_signed_response_alg: z.string().optional(),
       profile: z.enum(['service', 'openid']).nullable(),
       identity_providers: z.array(z.string()).optional(),
+      require_pushed_authorization_requests: z.boolean(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
       refresh_token: z.object({ rotation_type: z.string(), leeway: z.number() }),
@@ -208,7 +209,12 @@ export function presentApp(
   { secret, ...caller }: Caller & { readonly secret?: string | undefined } = {},
 ): z.input<typeof app> {
   const { token_endpoint_auth_method, pkce_required, ...stored } = application.settings;
-  const settings = { ...stored, profile: stored.profile ?? null, response_types: responseTypesFor(caller, stored.response_types) };
+  const settings = {
+    ...stored,
+    require_pushed_authorization_requests: stored.require_pushed_authorization_requests ?? false,
+    profile: stored.profile ?? null,
+    response_types: responseTypesFor(caller, stored.response_types),
+  };
   return {
     id: application.id,
     name: 'oidc_client',

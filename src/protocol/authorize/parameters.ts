@@ -37,6 +37,13 @@ export function checkNonce(nonce: unknown, responseType: unknown, profile: Profi
   if (profile === 'service' && deliversToken(responseType) && !nonce) throw new errors.InvalidRequest('missing required parameter nonce');
 }
 
+/** @throws {errors.InvalidRequest} the application must push its requests (RFC 9126 section 6), and has not pushed this one */
+export function checkPushed({ oidc: { client, route, entities } }: KoaContextWithOIDC): void {
+  const mustPush = client !== undefined && clientSettings(client).pushRequired;
+  if (mustPush && route === 'authorization' && entities.PushedAuthorizationRequest === undefined)
+    throw new errors.InvalidRequest('the application must push its requests to the endpoint par first, and come here with the request_uri');
+}
+
 /** What a profile accepts; `openid` takes what RFC 6749 appendix A.5 allows, and needs none. */
 const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: /^[\x20-\x7e]+$/ };
 

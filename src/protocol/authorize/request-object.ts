@@ -1,7 +1,7 @@
 /**
  * The `request` parameter: an authorization request as a JWT that its application has signed (OpenID Connect Core section 6, RFC 9101). Verified here,
  * before oidc-provider, which would drop the query beside it: the JWT's values win, and what it does not carry counts as the query says. Encrypted and
- * unsigned ones are refused; `request_uri` is not offered.
+ * unsigned ones are refused; the `request_uri` of a client's own is not offered.
  */
 
 import {
@@ -57,7 +57,11 @@ export interface Merged {
   readonly parameters: RequestParameters;
   /** Why the request must be refused once it is known where to tell it. */
   readonly refusal: errors.OIDCProviderError | undefined;
+  /** Marks the request object as processed. @throws {errors.InvalidRequestObject} it was before */
+  use(): Promise<void>;
 }
+
+const unused = async (): Promise<void> => {};
 
 const refuse = (description: string, cause?: unknown) => new errors.InvalidRequestObject(description, { cause });
 
@@ -104,7 +108,7 @@ export function requestObjects(rules: RequestObjectRules) {
   }
 
   /** @throws {errors.InvalidRequestObject} */
-  async function read(jwt: string, query: RequestParameters, guard: SecretGuard): Promise<RequestParameters> {
+  async function read(jwt: string, query: RequestParameters, guard: SecretGuard): Promise<Pick<Merged, 'parameters' | 'use'>> {
     const client = typeof query.client_id === 'string' ? await rules.findClient(query.client_id) : undefined;
     if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
     const payload = await verify(jwt, client, guard);
@@ -113,23 +117,26 @@ export function requestObjects(rules: RequestObjectRules) {
     const parameters = parametersOf(payload);
     requireSame('client_id', query.client_id, parameters.client_id);
     requireSame('response_type', query.response_type, parameters.response_type);
-    if (payload.jti !== undefined && !(await rules.claim(client.client_id, String(payload.jti), payload.exp ?? 0))) {
-      throw refuse('the request object was used before');
-    }
-    return parameters;
+    const { jti, exp = 0 } = payload;
+    const clientId = client.client_id;
+    const use = async (): Promise<void> => {
+      if (!(await rules.claim(clientId, String(jti), exp))) throw refuse('the request object was used before');
+    };
+    return { parameters, use: jti === undefined ? unused : use };
   }
 
   /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
   return async ({ request, ...query }: RequestParameters, guard: SecretGuard): Promise<Merged> => {
-    if (request === undefined || request === '') return { parameters: query, refusal: undefined };
+    if (request === undefined || request === '') return { parameters: query, refusal: undefined, use: unused };
     if (Array.isArray(request))
-      return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice') };
+      return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice'), use: unused };
     try {
-      return { parameters: { ...query, ...(await read(request, query, guard)) }, refusal: undefined };
+      const { parameters, use } = await read(request, query, guard);
+      return { parameters: { ...query, ...parameters }, refusal: undefined, use };
     } catch (error) {
       if (!(error instanceof errors.OIDCProviderError)) throw error;
       // Only where and how to tell the refusal is taken from what could not be trusted; the redirect URI must be registered all the same.
-      return { parameters: { ...unverified(request), ...query }, refusal: error };
+      return { parameters: { ...unverified(request), ...query }, refusal: error, use: unused };
     }
   };
 }

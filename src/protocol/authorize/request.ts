@@ -1,15 +1,19 @@
 /**
  * An authorization request on its way into oidc-provider: defaults that the library does not give, and a memory of what it filters out
- * before our rules see it. Applied to the plain parameters.
+ * before our rules see it. Applied to the plain parameters, whether they come to the authorize endpoint or are pushed (RFC 9126).
  */
+import { parse } from 'node:querystring';
+import { decodeJwt } from 'jose';
 
 import type { Context } from 'koa';
 import { defaultScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { errors } from '../library/oidc-provider.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { ROUTES } from '../servers/endpoints.ts';
 import { readProtocolForm } from '../servers/form.ts';
+import { handOver } from '../token/presented-token.ts';
 import { deliversToken, describable, isReturnable, PARAMETERS, repeated } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
 
@@ -19,14 +23,25 @@ export interface AsRequested {
   readonly state: string | undefined;
   /** What is wrong with the request object, told by the first of our checks: by then the redirect URI is known to be good. */
   readonly refusal: errors.OIDCProviderError | undefined;
+  /** Marks the request object as processed. Called when nothing else is wrong. @throws {errors.InvalidRequestObject} it was before */
+  use(): Promise<void>;
 }
 
 const REQUESTED = 'gatehouseAsRequested';
 const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What the request asked for before the library filtered it. */
-export const asRequested = (ctx: Context): AsRequested =>
-  ctx.state[REQUESTED] ?? { scope: undefined, nonce: undefined, state: undefined, refusal: undefined };
+const unused = async (): Promise<void> => {};
+const NOTHING: AsRequested = { scope: undefined, nonce: undefined, state: undefined, refusal: undefined, use: unused };
+
+/** What the request asked for before the library filtered it. A pushed one was judged when it was pushed, and asks for what was stored. */
+export function asRequested(ctx: Context): AsRequested {
+  const { PushedAuthorizationRequest: pushed } = (ctx as KoaContextWithOIDC).oidc.entities;
+  if (pushed === undefined || isPush(ctx)) return ctx.state[REQUESTED] ?? NOTHING;
+  const { scope, nonce, state } = decodeJwt(String((pushed as unknown as { request: unknown }).request)) as RequestParameters;
+  return { ...NOTHING, scope: single(scope), nonce: single(nonce), state: single(state) };
+}
+
+const isPush = ({ path }: Context): boolean => path === ROUTES.pushed_authorization_request;
 
 /** The parameters with the service's defaults in place. */
 function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): RequestParameters {
@@ -124,20 +139,59 @@ function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | 
   return new errors.InvalidRequest('response_type has a word twice');
 }
 
+type Merge = (query: RequestParameters) => Promise<Merged>;
+
 /**
  * Prepares a request to the authorize endpoint.
  * @param merge puts a signed request's parameters over those of the query
  * @throws {errors.InvalidRequest} a body that is no form, or too large; control characters where the refusal cannot be told by redirect
  */
-export async function prepareAuthorization(
-  ctx: Context,
-  scopes: readonly Scope[],
-  merge: (query: RequestParameters) => Promise<Merged>,
-): Promise<void> {
+export async function prepareAuthorization(ctx: Context, scopes: readonly Scope[], merge: Merge): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
   const query: RequestParameters = { ...ctx.query };
+  ctx.query = (isByPush(query) ? byPush(query) : await prepare(ctx, query, scopes, merge)) as typeof ctx.query;
+}
+
+const PUSHED = 'urn:ietf:params:oauth:request_uri:';
+
+const isByPush = ({ request_uri: uri }: RequestParameters): boolean => typeof uri === 'string' && uri.startsWith(PUSHED);
+
+/** RFC 9101 section 6.3: beside a pushed request nothing counts. @throws {errors.InvalidRequest} @throws {errors.InvalidRequestUri} it was never issued */
+function byPush({ client_id, request_uri, request, ui_locales }: RequestParameters): RequestParameters {
+  if (request !== undefined) throw new errors.InvalidRequest('request and request_uri must not be used together');
+  if (!/^[0-9a-f]{7}[\w-]{43}$/.test(String(request_uri).slice(PUSHED.length)))
+    throw new errors.InvalidRequestUri('the request_uri was not issued by this server');
+  return Object.fromEntries(Object.entries({ client_id, request_uri, ui_locales }).filter(([, value]) => value !== undefined));
+}
+
+/** What proves the client is no parameter of the request. */
+const AUTHENTICATION = new Set(['client_secret', 'client_assertion', 'client_assertion_type']);
+
+/** Prepares a request that is pushed (RFC 9126 section 2.1). What is wrong with it is told once its client has proved itself. */
+export async function preparePush(ctx: Context, scopes: readonly Scope[], merge: Merge): Promise<void> {
+  if (!ctx.is('application/x-www-form-urlencoded')) return;
+  const form = Object.entries(parse(await readProtocolForm(ctx)));
+  const query: RequestParameters = Object.fromEntries(form.filter(([name]) => !AUTHENTICATION.has(name)));
+  // A client that authenticates by a header may say who it is in the request object alone.
+  query.client_id ??= clientOf(single(query.request));
+  const parameters = Object.entries(await prepare(ctx, query, scopes, merge));
+  const fields = [...form.filter(([name]) => AUTHENTICATION.has(name)), ...parameters];
+  const pairs = fields.flatMap(([name, value]) => [value ?? []].flat().map((each): [string, string] => [name, each]));
+  handOver(ctx, new URLSearchParams(pairs).toString());
+}
+
+function clientOf(request: string | undefined): string | undefined {
+  try {
+    return request === undefined ? undefined : single(decodeJwt(request).client_id as string | undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the parameters as the library shall see them; what else there is to know of the request is noted */
+async function prepare(ctx: Context, query: RequestParameters, scopes: readonly Scope[], merge: Merge): Promise<RequestParameters> {
   const unprintable = takeUnprintable(query);
-  const { parameters, refusal: refused } = await merge(query);
+  const { parameters, refusal: refused, use } = await merge(query);
   // Each is asked, for each also takes out what the library must not see; the first is told.
   const refusals = [
     unprintable,
@@ -150,6 +204,10 @@ export async function prepareAuthorization(
   const refusal = refusals.find((found) => found !== undefined);
   const prepared = withDefaults(parameters, scopes);
   const { nonce, state } = parameters;
-  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal } satisfies AsRequested;
-  ctx.query = Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined)) as typeof ctx.query;
+  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal, use } satisfies AsRequested;
+  return Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined));
 }
+
+/** Why a push that is prepared cannot be stored, whatever else the library finds. */
+export const refusalOfPush = (ctx: Context): errors.OIDCProviderError | undefined =>
+  (ctx.state[REQUESTED] as AsRequested | undefined)?.refusal;

@@ -8,7 +8,7 @@ import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import current from 'oidc-provider/lib/helpers/als.js';
 import Router from 'oidc-provider/lib/helpers/router.js';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
-import { randomBase62, sameSecret } from '../../platform/crypto/secrets.ts';
+import { randomBase62, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
 import { literalSecret } from '../client-authentication/client-authentication.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { SESSION_DEVICE, SESSION_PROVIDER } from '../servers/session-device.ts';
@@ -32,6 +32,7 @@ interface IssuableIdToken {
 
 interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
   readonly AuthorizationCode: { readonly prototype: Dated };
+  readonly PushedAuthorizationRequest: { readonly prototype: Dated };
   readonly Grant: { readonly prototype: Dated };
   readonly IdToken: {
     readonly prototype: IssuableIdToken;
@@ -118,7 +119,7 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
 }
 
 export function applyPatches(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: PatchOptions): void {
-  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, ...models } = internalsOf(provider);
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } = internalsOf(provider);
 
   // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
   const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
@@ -167,6 +168,8 @@ export function applyPatches(provider: Provider, { signingAlgs, formPost, judge,
       return withMinute(generateTokenId.call(this));
     };
   }
+  // Shorter than the others in the library, and so without a minute in its key.
+  PushedAuthorizationRequest.prototype.generateTokenId = () => withMinute(randomToken());
 
   // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
   const accessTokens = new WeakMap<object, string>();
@@ -201,7 +204,12 @@ export function applyPatches(provider: Provider, { signingAlgs, formPost, judge,
 }
 
 function internalsOf(provider: Provider): Internals {
-  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken } =
-    provider as unknown as Internals;
-  return { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, AccessToken, ClientCredentials, RefreshToken };
+  const internals = provider as unknown as Internals;
+  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest } = internals;
+  // Getters of the prototype, which no spread would find.
+  const { AccessToken, ClientCredentials, RefreshToken } = internals;
+  return {
+    ...{ OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest },
+    ...{ AccessToken, ClientCredentials, RefreshToken },
+  };
 }

@@ -45,6 +45,7 @@ export async function selfTest(): Promise<void> {
       AuthorizationCode: 60,
       AccessToken: 60,
       RefreshToken: 60,
+      PushedAuthorizationRequest: 60,
       ClientCredentials: format.lifetime(() => {
         asked.push('lifetime');
         return 60;
@@ -123,13 +124,13 @@ export async function selfTest(): Promise<void> {
   assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
 
   type Model = new (properties: object) => { readonly jti: string; save(): Promise<string> };
-  const { Grant, AuthorizationCode, AccessToken, RefreshToken } = provider as unknown as Record<string, Model>;
-  const issued = [Grant, AuthorizationCode, AccessToken, RefreshToken].flatMap((Issued) =>
+  const { Grant, AuthorizationCode, AccessToken, RefreshToken, PushedAuthorizationRequest } = provider as unknown as Record<string, Model>;
+  const issued = [Grant, AuthorizationCode, AccessToken, RefreshToken, PushedAuthorizationRequest].flatMap((Issued) =>
     Issued === undefined ? [] : new Issued({ client }),
   );
   for (const each of issued) await each.save();
   const ids = [token, ...issued].map(({ jti }) => jti);
-  assert.ok(ids.length === 5 && ids.every((id) => rowKey(id).startsWith(id.slice(0, 7))), 'oidc-provider: ids are made elsewhere');
+  assert.ok(ids.length === 6 && ids.every((id) => rowKey(id).startsWith(id.slice(0, 7))), 'oidc-provider: ids are made elsewhere');
 
   const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
   const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };

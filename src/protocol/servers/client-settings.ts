@@ -13,6 +13,8 @@ export interface ClientSettings {
   /** ASSIGNED: open only to users that it is assigned to, themselves or by a group. */
   readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly pkceRequired: boolean;
+  /** Its authorization requests must be pushed (RFC 9126). */
+  readonly pushRequired: boolean;
   readonly allowedOrigins: readonly string[];
   /** undefined: the claims of the granted scopes. */
   readonly idTokenClaims: readonly string[] | undefined;

@@ -7,6 +7,7 @@ export const ROUTES = {
   userinfo: '/userinfo',
   end_session: '/logout',
   jwks: '/keys',
+  pushed_authorization_request: '/par',
 } as const;
 
 export const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
@@ -21,6 +22,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   [ROUTES.revocation]: ['POST', 'OPTIONS'],
   [ROUTES.userinfo]: ['GET', 'POST', 'OPTIONS'],
   [ROUTES.end_session]: ['GET', 'POST'],
+  [ROUTES.pushed_authorization_request]: ['POST', 'OPTIONS'],
   [ROUTES.jwks]: DOCUMENT,
   [OPENID_CONFIGURATION]: DOCUMENT,
   [OAUTH_METADATA]: DOCUMENT,
@@ -44,8 +46,15 @@ export function withoutAlias(path: string): string {
 }
 
 /** Endpoints that are called by programs: they answer JSON whatever the Accept header says. */
-export const isProgramEndpoint = (path: string): boolean =>
-  path === ROUTES.token || path === ROUTES.introspection || path === ROUTES.revocation || path === ROUTES.userinfo;
+export const isProgramEndpoint = (path: string): boolean => PROGRAM_ENDPOINTS.has(path);
+
+const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([
+  ROUTES.token,
+  ROUTES.introspection,
+  ROUTES.revocation,
+  ROUTES.userinfo,
+  ROUTES.pushed_authorization_request,
+]);
 
 /** Endpoints that a person's browser visits: what fails there is a page. */
 export const isVisited = (path: string): boolean => path === ROUTES.authorization || RESUME.test(path) || path === ROUTES.end_session;

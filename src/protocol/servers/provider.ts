@@ -17,7 +17,7 @@ import { secondFactorCheck } from '../authorize/acr.ts';
 import { checkClaims } from '../authorize/claims.ts';
 import { answersBySession } from '../authorize/ended-session.ts';
 import { formPostMode } from '../authorize/form-post.ts';
-import { checkIdp, checkIdpScope, checkNonce, checkState } from '../authorize/parameters.ts';
+import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState } from '../authorize/parameters.ts';
 import { promptRules } from '../authorize/prompts.ts';
 import { asRequested } from '../authorize/request.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
@@ -32,6 +32,7 @@ import { sharePrototypes } from '../library/request-prototypes.ts';
 import { ClientAdapter } from '../storage/client-adapter.ts';
 import { createDirectory } from '../storage/directory.ts';
 import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.ts';
+import { PushedRequestAdapter } from '../storage/pushed-request-adapter.ts';
 import { ReplayAdapter } from '../storage/replay-adapter.ts';
 import { ServerState } from '../storage/server-state.ts';
 import { SessionAdapter } from '../storage/session-adapter.ts';
@@ -71,7 +72,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const { server, scopes, signIn } = parts;
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
-  const assertionAudiences = config.strictAssertionAudience ? [issuer] : [issuer, `${issuer}/token`];
+  // RFC 9126 section 2: the endpoint that the request is pushed to counts, too.
+  const assertionAudiences = ({ path }: KoaContextWithOIDC): string[] => {
+    const endpoints = path === ROUTES.pushed_authorization_request ? [ROUTES.token, path] : [ROUTES.token];
+    return config.strictAssertionAudience ? [issuer] : [issuer, ...endpoints.map((endpoint) => issuer + endpoint)];
+  };
   const state = new ServerState(database.pool, server.key, issuer);
   const keys = openSigningKeys(parts.keys, server.signingAlg, keyring).map((jwk) => new SigningKeyInProcess(jwk));
   const directory = createDirectory(state, database, server.id);
@@ -106,6 +111,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     adapter: (name) => {
       if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
       if (name === 'Grant') return new GrantAdapter(state);
+      if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);
       if (name === 'ReplayDetection') return new ReplayAdapter(state);
       if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
       if (isStored(name)) return new ModelAdapter(name, state);
@@ -156,7 +162,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       backchannelLogout: { enabled: true },
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
+      pushedAuthorizationRequests: { enabled: true },
       dPoP: { enabled: false },
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
@@ -164,23 +170,28 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     findAccount: accounts,
     discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
     extraParams: {
-      state: (ctx) => onAuthorize(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
+      state: (ctx) => onRequest(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
       nonce: (ctx) =>
-        onAuthorize(ctx, () =>
-          checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server)),
-        ),
-      scope: (ctx) => onAuthorize(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
-      idp: (ctx) => onAuthorize(ctx, () => checkIdp(ctx, directory.identityProvider)),
-      idp_scope: (ctx) => onAuthorize(ctx, () => checkIdpScope(ctx)),
-      // The last: what is wrong with a request uses no token up.
-      sessionToken: (ctx) => onAuthorize(ctx, () => signInBySessionToken(ctx, state, deps.endSession)),
+        onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
+      scope: (ctx) => onRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
+      idp: (ctx) => onRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
+      idp_scope: (ctx) => onRequest(ctx, () => checkIdpScope(ctx)),
+      // The last: what is wrong with a request uses nothing up.
+      sessionToken: (ctx) =>
+        onRequest(ctx, async () => {
+          checkPushed(ctx);
+          await asRequested(ctx).use();
+          if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, deps.endSession);
+          // Anybody can push requests of a public client.
+          if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
+        }),
     },
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, access),
     // A token outlives the session it was issued in; logout ends no token.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
-    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, { typ }) => checkAssertion(assertionAudiences, aud, typ),
+    assertJwtClientAuthClaimsAndHeader: async (ctx, { aud }, { typ }) => checkAssertion(assertionAudiences(ctx), aud, typ),
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
     // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
     clientBasedCORS: () => true,
@@ -239,9 +250,11 @@ function interactionAddress(serverId: string, { uid, params }: { uid: string; pa
   return `/interaction/${serverId}/${uid}?${carried}`;
 }
 
-/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on the authorize endpoint only. */
-function onAuthorize<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
-  if (ctx.oidc.route !== 'authorization') return undefined;
+const REQUEST_ROUTES: readonly unknown[] = ['authorization', 'pushed_authorization_request'];
+
+/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on authorization requests only. */
+function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
+  if (!REQUEST_ROUTES.includes(ctx.oidc.route)) return undefined;
   const { refusal } = asRequested(ctx);
   if (refusal !== undefined) throw refusal;
   return check();

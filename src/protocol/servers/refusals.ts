@@ -116,10 +116,10 @@ export async function noteError(
   // Absent where the request was refused before the library's own route was entered.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const clientId = oidc?.client?.clientId;
-  const endpoint = ctx.path === ROUTES.authorization ? 'authorize' : 'token';
+  const isRequest = ctx.path === ROUTES.authorization || ctx.path === ROUTES.pushed_authorization_request;
+  const endpoint = isRequest ? 'authorize' : 'token';
   // Of the other endpoints only that the application did not prove itself.
-  const isTold =
-    !noted.has(ctx.req) && !ROUTINE.has(error) && (endpoint === 'authorize' || ctx.path === ROUTES.token || error === 'invalid_client');
+  const isTold = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
   const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name } } as const) : undefined;
   await reject({ error, description }, rejected, ctx.req);
 }

@@ -1,5 +1,5 @@
 /** What runs before and after oidc-provider on each request to an authorization server, in this order. */
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { isOriginAllowed } from '../../features/applications/applications.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
@@ -7,8 +7,8 @@ import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import { noteApplicationSignIn } from '../authorize/application-sign-in.ts';
 import { askAgain } from '../authorize/ended-session.ts';
-import { prepareAuthorization } from '../authorize/request.ts';
-import { requestObjects } from '../authorize/request-object.ts';
+import { prepareAuthorization, preparePush, refusalOfPush } from '../authorize/request.ts';
+import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
 import { withholdScopes } from '../discovery/discovery.ts';
 import { completeIntrospection } from '../introspection/introspection.ts';
@@ -49,7 +49,8 @@ export interface PipelineParts extends ProviderParts {
 type Next = () => Promise<void>;
 
 export function requestPipeline(parts: PipelineParts): Middleware {
-  const steps = { program: programEndpoint(parts), browser: browserEndpoint(parts) };
+  const merge = requestMerger(parts);
+  const steps = { program: programEndpoint(parts, merge), browser: browserEndpoint(parts, merge) };
   return async (context, next) => {
     const ctx = context as KoaContextWithOIDC;
     beginRequest(ctx);
@@ -61,9 +62,26 @@ export function requestPipeline(parts: PipelineParts): Middleware {
 /** What is told of a failure: wherever the database turned out to be away, that it is. */
 const told = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
 
-/** token, introspect, revoke and userinfo: called by programs, answered in JSON. */
-function programEndpoint(parts: PipelineParts) {
-  const { provider, server, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets } = parts;
+/** Puts a signed request's parameters over those beside it. */
+type Merge = (ctx: Context, query: RequestParameters) => Promise<Merged>;
+
+function requestMerger({ state, outbound, clients, wrongSecrets }: PipelineParts): Merge {
+  const merge = requestObjects({
+    issuer: state.issuer,
+    outbound,
+    findClient: (id) => state.read(() => clients.find(id)),
+    claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
+  });
+  return (ctx, query) =>
+    merge(query, {
+      before: (clientId) => wrongSecrets.refuseBarred(ctx, clientId),
+      failed: (clientId) => state.read(() => wrongSecrets.note(ctx, clientId)),
+    });
+}
+
+/** token, introspect, revoke, userinfo and par: called by programs, answered in JSON. */
+function programEndpoint(parts: PipelineParts, merge: Merge) {
+  const { provider, server, scopes, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets } = parts;
   const bearerRule = userinfoRule(server, (id) => provider.Client.find(id));
 
   /** @returns the presented token when it may be an ID token */
@@ -78,6 +96,7 @@ function programEndpoint(parts: PipelineParts) {
     }
     // oidc-provider would read it piece by piece, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));
+    else if (ctx.path === ROUTES.pushed_authorization_request) await preparePush(ctx, scopes, (query) => merge(ctx, query));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
       return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
     }
@@ -91,6 +110,9 @@ function programEndpoint(parts: PipelineParts) {
       await next();
       const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
       if (wrong !== undefined) await state.read(() => wrong);
+      // Told to who has proved itself, before what the library makes of the rest of the request.
+      const refusal = ctx.path === ROUTES.pushed_authorization_request && [201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
+      if (refusal !== undefined) throw refusal;
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
         await completeIntrospection(ctx, presented, { format, findUser: directory.user, claimsOf: claims.ofAccessToken });
       }
@@ -108,24 +130,12 @@ function programEndpoint(parts: PipelineParts) {
 }
 
 /** authorize, logout, discovery and keys. */
-function browserEndpoint(parts: PipelineParts) {
-  const { server, scopes, keys, state, log, pages, clients, outbound, config, wrongSecrets } = parts;
-  const mergeRequestObject = requestObjects({
-    issuer: state.issuer,
-    outbound,
-    findClient: (id) => state.read(() => clients.find(id)),
-    claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
-  });
+function browserEndpoint(parts: PipelineParts, merge: Merge) {
+  const { server, scopes, keys, state, log, pages, config } = parts;
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
       const giveDevice = deviceCookie(ctx, config);
-      if (ctx.path === ROUTES.authorization) {
-        const guard = {
-          before: (clientId: string) => wrongSecrets.refuseBarred(ctx, clientId),
-          failed: (clientId: string) => state.read(() => wrongSecrets.note(ctx, clientId)),
-        };
-        await prepareAuthorization(ctx, scopes, (query) => mergeRequestObject(query, guard));
-      }
+      if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, (query) => merge(ctx, query));
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       giveDevice();

@@ -68,6 +68,7 @@ export class ClientDirectory {
       consentMethod: settings.consent_method,
       assignment: settings.assignment,
       pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
+      pushRequired: settings.require_pushed_authorization_requests ?? false,
       allowedOrigins: settings.allowed_origins,
       idTokenClaims: settings.id_token_claims,
       profile: settings.profile ?? undefined,

@@ -15,7 +15,8 @@ import { rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
 
-const CONSUMABLE: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
+/** They know their browser. */
+const OF_BROWSERS: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
 const BEARERS: ReadonlySet<ModelName> = new Set(['AccessToken', 'ClientCredentials']);
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
@@ -60,14 +61,14 @@ export class ModelAdapter extends NoAdapter {
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const request = currentRequest();
-    const key = rowKey(id);
+    const key = this.keyOf(id);
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);
     const found = await pending;
     const shown = found !== undefined && BEARERS.has(found.model) ? await request?.bearerRule?.(found) : undefined;
     if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);
-    return Object.assign(this.#present(id, found, await this.#isConsumed(key, found)), shown);
+    return Object.assign(this.present(id, found, await this.#isConsumed(key, found)), shown);
   }
 
   /** A refresh token that was used counts as consumed once its leeway is over, or its successor was used or revoked. */
@@ -96,13 +97,18 @@ export class ModelAdapter extends NoAdapter {
 
   /** What a code or refresh token keeps of its browser. */
   #device(request: RequestState): { readonly deviceId?: string } {
-    if (!CONSUMABLE.has(this.model)) return {};
+    if (!OF_BROWSERS.has(this.model)) return {};
     request.deviceId ??= freshDeviceId();
     return { deviceId: request.deviceId };
   }
 
+  /** The key of the row. */
+  protected keyOf(id: string): string {
+    return rowKey(id);
+  }
+
   #key(id: string): StoredKey {
-    return { model: this.model, id: rowKey(id), serverKey: this.server.key };
+    return { model: this.model, id: this.keyOf(id), serverKey: this.server.key };
   }
 
   /** What a refresh token keeps of the one that it was given for (protocol/storage/refresh-leeway.store.ts). */
@@ -111,10 +117,11 @@ export class ModelAdapter extends NoAdapter {
     return use === undefined ? {} : { predecessor: use.id };
   }
 
-  #present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
+  /** The payload as oidc-provider reads it. */
+  protected present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
     if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/authorize/${id}`;
-    if (CONSUMABLE.has(this.model) && found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
+    if (found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
     return payload;
   }
 }

@@ -17,6 +17,7 @@ export const MODELS = {
   Interaction: 6,
   ReplayDetection: 7,
   SessionToken: 8,
+  PushedAuthorizationRequest: 9,
 } as const;
 export type ModelName = keyof typeof MODELS;
 

@@ -23,6 +23,15 @@ export const withMinute = (random: string): string =>
 /** @param id a bearer value, or what a JWT is stored under; of an id without a minute, as of a session, the digest is all */
 export const rowKey = (id: string): string => (WITH_MINUTE.exec(id)?.[1] ?? '') + digest(id);
 
+/** What stands in an interaction for the pushed request that it began with: the key of its row, by which nobody outside can name it. */
+const PUSHED_HANDLE = 'pushed:';
+
+/** @param id of a pushed authorization request, or its handle */
+export const pushedHandle = (id: string): string => (id.startsWith(PUSHED_HANDLE) ? id : PUSHED_HANDLE + rowKey(id));
+
+/** @returns the key that a handle stands for; undefined for an id */
+export const keyOfHandle = (id: string): string | undefined => (id.startsWith(PUSHED_HANDLE) ? id.slice(PUSHED_HANDLE.length) : undefined);
+
 /** @returns the second at which the minute of its issue began; undefined for what has no minute. Whoever made it up decides what it says. */
 export function minuteOf(id: string): number | undefined {
   const minute = WITH_MINUTE.exec(id)?.[1];

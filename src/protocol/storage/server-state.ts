@@ -49,6 +49,7 @@ export class ServerState {
 
   /**
    * Carries out what the request noted.
+   * @throws {errors.InvalidRequestUri} when a pushed authorization request was used meanwhile: nothing was written
    * @throws {errors.InvalidGrant} when a code or refresh token was used or revoked meanwhile: nothing was written
    * @throws {TemporarilyUnavailable} when the database is away: the answer must not leave
    */
@@ -60,6 +61,8 @@ export class ServerState {
         if (!(error instanceof AlreadyUsed)) throw error;
         // A second use ends what the first was given; a value that was only revoked meanwhile takes nothing with it.
         if (await wasUsed(pool, request.writes.uses)) for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
+        if (request.writes.uses.some(({ model }) => model === 'PushedAuthorizationRequest'))
+          throw new errors.InvalidRequestUri('the request_uri was just used by another request');
         throw new errors.InvalidGrant('used by a parallel request');
       }
       for (const grantId of request.endedGrants) await deleteGrant(pool, grantId);

@@ -1,8 +1,9 @@
 /**
  * What of a payload may be written down. The database must hold nothing that opens a door: neither the value itself (`jti`), nor the
- * session cookie that an interaction carries, nor a token that came in as a hint (RFC 6819 section 5.1.4.1.3).
+ * session cookie that an interaction carries, the `request_uri` it began with, nor a token that came in as a hint (RFC 6819 section 5.1.4.1.3).
  */
 import type { AdapterPayload } from '../library/oidc-provider.ts';
+import { pushedHandle } from './row-keys.ts';
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -23,6 +24,7 @@ export function withoutUsableValues(payload: AdapterPayload): Json {
     : stored.prompt;
   return {
     ...stored,
+    ...(typeof stored.parJti === 'string' && { parJti: pushedHandle(stored.parJti) }),
     prompt,
     session: without(stored.session, 'cookie'),
     params: without(stored.params, 'id_token_hint', 'sessionToken', 'request'),

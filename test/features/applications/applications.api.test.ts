@@ -48,6 +48,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       backchannel_logout_session_required: false,
       allowed_origins: [],
       introspect_any: true,
+      require_pushed_authorization_requests: false,
       profile: null,
       refresh_token: { rotation_type: 'ROTATE', leeway: 10 },
     });

@@ -169,11 +169,13 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
           response_types: ['code', 'code id_token'],
           pkce_required: [],
+          require_pushed_authorization_requests: 'true',
         },
         {
           grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'implicit'],
           response_types: ['code', 'code id_token'],
           pkce_required: false,
+          require_pushed_authorization_requests: true,
         },
       ],
       'sign-in': [

@@ -44,6 +44,7 @@ test('discovery in its three forms tells the same, on both servers (RFC 8414 sec
       revocation: 'revoke',
       userinfo: 'userinfo',
       end_session: 'logout',
+      pushed_authorization_request: 'par',
     };
     for (const [name, last] of Object.entries(endpoints)) assert.equal(document[`${name}_endpoint`], `${issuer}/${last}`);
     assert.equal(document.jwks_uri, `${issuer}/keys`);
@@ -51,8 +52,8 @@ test('discovery in its three forms tells the same, on both servers (RFC 8414 sec
     assert.deepEqual(document.code_challenge_methods_supported, ['S256']);
     assert.equal(document.backchannel_logout_supported, true);
     assert.equal(document.backchannel_logout_session_supported, true);
-    for (const absent of ['pushed_authorization_request_endpoint', 'dpop_signing_alg_values_supported']) {
-      assert.equal(document[absent], undefined, `${absent} is announced but not carried out`);
+    for (const absent of ['require_pushed_authorization_requests', 'dpop_signing_alg_values_supported']) {
+      assert.equal(document[absent], undefined, `${absent} must not be announced`);
     }
   }
 });

@@ -69,10 +69,18 @@ export const flow: SettingGroup = {
       checked: settings.pkce_required,
       hint: 'A stolen code is of no use. Safe for every application whose library knows PKCE; without a secret it is always required.',
     }),
+    setting({
+      kind: 'check',
+      name: 'require_pushed_authorization_requests',
+      label: 'Pushed requests are required',
+      checked: settings.require_pushed_authorization_requests === true,
+      hint: 'The application sends its request to the server itself (PAR), so nobody can read or change it in the browser. Its library must know PAR.',
+    }),
   ],
   facts: ({ settings }) => [
     { label: 'Grant types', value: settings.grant_types.map((grant) => labelled(GRANTS, grant)).join(', ') },
     { label: 'Response types', value: codes(settings.response_types) },
     { label: 'PKCE is required', value: yes(settings.pkce_required) },
+    { label: 'Pushed requests are required', value: yes(settings.require_pushed_authorization_requests) },
   ],
 };
