@@ -1,14 +1,17 @@
 /** What the doctor says of the installation: configuration, database, data and mail, right and wrong. Without an API token it tries no flow. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import type { CheckContext } from '../../src/doctor/checks/check-context.ts';
 import { configurationChecks } from '../../src/doctor/checks/configuration.ts';
+import { database } from '../../src/doctor/checks/database.ts';
 import type { Fixtures } from '../../src/doctor/fixtures.ts';
 import { ManagementApi } from '../../src/doctor/management-api.ts';
 import { SecretsKept } from '../../src/doctor/secrets-kept.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
+import { EMBEDDED_RELEASE } from '../../src/platform/embedded-postgres/release.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer } from '../support/database.ts';
 import { freePort, runCommand } from '../support/process.ts';
@@ -41,6 +44,20 @@ async function startMailServer(t: TestContext): Promise<{ readonly host: string;
   const { port } = listening.address() as { port: number };
   return { host: `127.0.0.1:${port}`, mails: () => mails };
 }
+
+test('the embedded PostgreSQL is named with its version and age (OWASP ASVS 5.0 V15.2.1)', async () => {
+  const rule = database.find(({ id }) => id === 'database.version') ?? assert.fail();
+  const told = (databaseUrl: string | undefined) => {
+    const pool = { query: async () => ({ rows: [{ version: EMBEDDED_RELEASE.version, versionNumber: 180_004 }] }) };
+    const url = 'http://localhost:3000';
+    return rule.run({ url, config: { baseUrl: url, databaseUrl }, database: async () => ({ pool }) } as unknown as CheckContext);
+  };
+  const days = Math.floor((Date.now() - Date.parse(EMBEDDED_RELEASE.released)) / 86_400_000);
+  assert.equal(await told(undefined), `PostgreSQL 18.4, embedded, released ${EMBEDDED_RELEASE.released} (${days} days ago)`);
+  assert.equal(await told('postgres://localhost/gatehouse'), 'PostgreSQL 18.4');
+  const { dependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  assert.equal(dependencies['embedded-postgres'].split('.').slice(0, 2).join('.'), EMBEDDED_RELEASE.version, 'change both together');
+});
 
 test('the installation', async (t) => {
   const service = await startService(t);

@@ -1,6 +1,8 @@
 /** Is the database there, does it keep what it is given, and has it room for all connections? */
+import { present } from '../../platform/clock/clock.ts';
 import { CONNECTIONS_OF_A_PROCESS, pendingMigrations } from '../../platform/database/database.ts';
 import { type DatabaseState, readDatabaseState } from '../../platform/database/database-state.ts';
+import { ageOfEmbedded } from '../../platform/embedded-postgres/release.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
@@ -19,7 +21,7 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
     async run(ground) {
       const { version, versionNumber } = await state(ground);
       must(versionNumber >= OLDEST, `it is PostgreSQL ${version}`);
-      return `PostgreSQL ${version}`;
+      return `PostgreSQL ${version}${ownConfig(ground).databaseUrl === undefined ? ageOfEmbedded(version, present()) : ''}`;
     },
   },
   {

@@ -104,7 +104,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       isHome: ctx.path === HOME,
       person,
       playground: playgroundPresent(ctx.req),
-      formToken: formTokens.field(ctx),
+      formToken: formTokens.field(ctx, person.id),
       action: ctx.path,
       stylesheets: ['frame.css', 'admin.css'],
       scripts: ['local-time.js', 'find.js', ...scripts],
@@ -154,7 +154,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const received = (page: ConsolePage, receive: NonNullable<ConsolePage['receive']>) =>
     forAdministrators(page, async (ctx, person) => {
       const form = page.mostFileBytes === undefined ? await readForm(ctx) : await readUpload(ctx, page.mostFileBytes);
-      formTokens.verify(ctx, form);
+      formTokens.verify(ctx, form, person.id);
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
       if (!mayCall(person.roles, page.access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
       const visit = visitOf(ctx, person);
@@ -173,7 +173,10 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
     .get('/callback', (ctx) => door.finish(ctx))
     .get('/sign-in', (ctx) => door.begin(ctx, 'login'))
     .post('/sign-out', async (ctx) => {
-      formTokens.verify(ctx, await readForm(ctx));
+      const form = await readForm(ctx);
+      const session = await own.current(ctx);
+      // Once it has ended, the server asks before it signs anybody out.
+      if (session !== undefined) formTokens.verify(ctx, form, session.userId);
       await door.signOut(ctx);
     });
   for (const page of PAGES) {

@@ -217,6 +217,22 @@ test('a logout elsewhere, a deactivation, another user in the browser: the conso
   assert.match(wordsOf(await third.visit('/admin')), new RegExp(`Signed in as ${other.login}`));
 });
 
+test('a form of one administrator does nothing for another who has signed in since, in the same browser (RFC 9700 section 4.7)', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const form = await agent.visit('/admin/organizations/new');
+  await agent.submit(form, 'sign-out-form');
+  const other = await createAdministrator(service, 'SUPER_ADMIN');
+  await agent.signIn(await agent.visit('/admin'), other);
+  const refused = await agent.submit(form, 'console-form', { name: 'Of the first' });
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /form_refused/);
+  assert.doesNotMatch(wordsOf(await agent.visit('/admin/organizations')), /Of the first/);
+  assert.equal((await agent.submit(await agent.visit('/admin/organizations/new'), 'console-form', { name: 'Own' })).status, 200);
+  assert.equal((await agent.submit(form, 'sign-out-form')).status, 403);
+  assert.equal((await agent.visit('/admin')).status, 200, 'still signed in');
+});
+
 test('a role taken away counts at the next request', async (t) => {
   const service = await startService(t);
   const user = await createAdministrator(service, 'SUPER_ADMIN');
@@ -257,6 +273,10 @@ test('the console’s cookie ends after twelve hours, also where the session at 
   const answer = await fetch(`${service.baseUrl}/admin`, { redirect: 'manual', headers: { cookie: `${COOKIE}=${own}; ${session}` } });
   assert.equal(answer.status, 303);
   assert.equal((await agent.visit('/admin')).url.pathname, '/admin', 'signed in again without a form');
+  const headers = { cookie: session, origin: service.baseUrl };
+  const out = await fetch(`${service.baseUrl}/admin/sign-out`, { method: 'POST', redirect: 'manual', headers });
+  const { pathname, searchParams } = new URL(out.headers.get('location') ?? '');
+  assert.deepEqual([out.status, pathname, searchParams.has('id_token_hint')], [303, '/oauth/v1/logout', false], 'the server asks first');
 });
 
 test('a form posted after the session’s end is not carried out; after the sign-in its page says so (RFC 9110 section 15.4.4)', async (t) => {
