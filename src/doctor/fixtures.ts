@@ -46,6 +46,8 @@ export class Fixtures {
   readonly name = newName();
   /** Of the access tokens of the temporary server. */
   readonly audience = 'https://api.doctor.invalid';
+  /** What they can be requested for beside it. */
+  readonly otherAudience = 'https://other.doctor.invalid';
   readonly removals: Removals;
   #pkcs8 = '';
 
@@ -60,7 +62,7 @@ export class Fixtures {
   /** The server beside the built-in one: as every new one it lets everything through, so that no access policy of this service stands in the way. */
   async makeServer(): Promise<void> {
     this.removals.noteServer(this.serverId);
-    await this.api.make('/authorizationServers', { id: this.serverId, name: this.name, audiences: [this.audience] });
+    await this.api.make('/authorizationServers', { id: this.serverId, name: this.name, audiences: [this.audience, this.otherAudience] });
     await this.api.make(`/authorizationServers/${this.serverId}/scopes`, { name: ASKED_SCOPE, consent: 'REQUIRED' });
   }
 

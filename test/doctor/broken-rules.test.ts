@@ -33,6 +33,13 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /Cache-Control must be no-store/,
   },
+  'standards.resource': {
+    alter: (asked, answered) => {
+      if (!isAt(asked, 'authorize') || !isAsked(asked, 'resource', 'https://unknown.doctor.invalid')) return;
+      Object.assign(answered, { status: 302, headers: { location: `${CALLBACK}?code=x&state=some-state` } });
+    },
+    says: /error of an unknown resource must be "invalid_target", is absent/,
+  },
   'authorize.redirect_uri': {
     alter: (asked, answered) => {
       if (!isAsked(asked, 'redirect_uri', 'https://elsewhere.invalid/callback')) return;

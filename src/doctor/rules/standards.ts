@@ -43,6 +43,19 @@ export const standards: readonly Rule<RuleContext>[] = [
     },
   },
   {
+    id: 'standards.resource',
+    section: 'RFC 8707 section 2',
+    sentence: 'Access tokens are for the requested resource alone; an unknown one is an invalid_target.',
+    async run(visit) {
+      const unknown = await visit.authorize({ resource: 'https://unknown.doctor.invalid' });
+      mustEqual(unknown.fields.error, 'invalid_target', 'error of an unknown resource');
+      if (visit.isBuiltIn) return;
+      const { otherAudience } = visit.ward;
+      const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ resource: otherAudience })));
+      mustEqual((await visit.introspect(token)).aud, otherAudience, 'aud of what was requested');
+    },
+  },
+  {
     id: 'standards.issuer',
     section: 'RFC 9207 section 2',
     sentence: 'In authorization responses the authorization server MUST indicate its identity by including the iss parameter.',

@@ -25,7 +25,7 @@ async function today({ services }: ConsoleRequest, { actor }: StoredEvent, reque
   );
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
-    const answer = await simulateRequest(services, serverId, { clientId, user, grantType, scopes, prompts });
+    const answer = await simulateRequest(services, serverId, { clientId, user, grantType, scopes, resources: [], prompts });
     return verdictOf({ ...answer, grantType, prompts });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return undefined;

@@ -2,16 +2,30 @@
 import { z } from 'zod';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';
+import { MOST_AUDIENCES } from './audience.policy.ts';
 
 /** Minutes: a day. */
 const LONGEST_ACCESS = 1440;
 /** Minutes: ten years. */
 const LONGEST_REFRESH = 5_256_000;
 
+const audience = text({ least: 1 });
+
+/** @returns the two settings that the API and the console show as one list */
+export const audiencesIn = ([first, ...further]: readonly string[]) =>
+  first === undefined ? {} : { audience: first, furtherAudiences: further };
+
 export const serverFields = {
   name: text({ least: 1 }),
   description: text({ most: 1024 }),
-  audience: text({ least: 1 }),
+  /** The first is the default one. */
+  audiences: z
+    .array(audience)
+    .min(1)
+    .max(MOST_AUDIENCES)
+    .refine((all) => new Set(all).size === all.length, 'must not contain the same audience twice')
+    // A request lists several with spaces between them. The first one is also what is issued to a request that names none.
+    .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'only the first may contain spaces'),
   profile: z.enum(['service', 'openid']),
   accessTokenFormat: z.enum(['opaque', 'jwt']),
   accessTokenType: z.enum(['at+jwt', 'JWT']),

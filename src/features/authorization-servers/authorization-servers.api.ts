@@ -7,7 +7,8 @@ import { idParams, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../a
 import type { Services } from '../../platform/database/dependencies.ts';
 import { text } from '../../platform/validation/text.ts';
 import { lifecycleLinks, linksOf } from '../policies/policies.api.ts';
-import { serverFields } from './authorization-server-fields.service.ts';
+import { audiencesOf } from './audience.policy.ts';
+import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import type { AuthorizationServer, ServerStatus } from './authorization-servers.resource.ts';
 import {
   createAuthorizationServer,
@@ -25,7 +26,8 @@ import { keysInUse } from './signing-keys.service.ts';
 const serverSettings = z.strictObject({
   name: serverFields.name,
   description: serverFields.description.exactOptional(),
-  audiences: z.tuple([serverFields.audience]).exactOptional(),
+  /** The first is the `aud` of access tokens; a request gets others by `resource` (RFC 8707). */
+  audiences: serverFields.audiences.exactOptional(),
   profile: serverFields.profile.exactOptional(),
   accessTokenFormat: serverFields.accessTokenFormat.exactOptional(),
   /** The header `typ` of JWT access tokens: JWT for resource servers that do not know RFC 9068. */
@@ -154,14 +156,14 @@ export const authorizationServers: readonly Endpoint[] = [
   changeStatus('deactivate', 'INACTIVE'),
 ];
 
-/** The API counts in minutes and lists its one audience. */
+/** The API counts in minutes and lists all audiences together. */
 function settingsOf(body: z.output<typeof serverSettings>) {
   const { audiences, accessTokenLifetimeMinutes: access, refreshTokenLifetimeMinutes: refresh, credentials, ...settings } = body;
   const rotationMode = credentials?.signing?.rotationMode;
   return {
     ...settings,
     ...(rotationMode !== undefined && { rotationMode }),
-    ...(audiences !== undefined && { audience: audiences[0] }),
+    ...(audiences !== undefined && audiencesIn(audiences)),
     ...(access !== undefined && { accessTokenSeconds: access * 60 }),
     ...(refresh !== undefined && { refreshTokenSeconds: refresh * 60 }),
   };
@@ -180,7 +182,7 @@ function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl:
     id: found.id,
     name: found.name,
     description: unlessEmpty(found.description),
-    audiences: [found.audience],
+    audiences: [...audiencesOf(found)],
     issuer,
     profile: found.profile,
     accessTokenFormat: found.accessTokenFormat,

@@ -16,7 +16,10 @@ export interface AuthorizationServer {
   readonly key: number;
   readonly name: string;
   readonly description: string;
+  /** The default `aud` of its access tokens. */
   readonly audience: string;
+  /** Others that a request can ask for by `resource` (RFC 8707). */
+  readonly furtherAudiences: readonly string[];
   readonly profile: 'service' | 'openid';
   readonly accessTokenFormat: 'opaque' | 'jwt';
   /** The `typ` of its JWT access tokens. */

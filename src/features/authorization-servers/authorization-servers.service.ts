@@ -1,5 +1,6 @@
 /** What can be done with authorization servers. A change is effective at the next request, in other processes within a second. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type ScopeSeed, STANDARD_SCOPES } from '../../../config/authorization-servers.ts';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -34,6 +35,7 @@ type Settings = Pick<
   | 'name'
   | 'description'
   | 'audience'
+  | 'furtherAudiences'
   | 'profile'
   | 'accessTokenFormat'
   | 'accessTokenType'
@@ -46,10 +48,10 @@ type Settings = Pick<
 export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
 
 /** What a new server is when nothing is said about it; a change that says nothing about it keeps it. */
-const FIRST = { accessTokenType: 'at+jwt', rotationMode: 'AUTO' } as const;
+const FIRST = { furtherAudiences: [], accessTokenType: 'at+jwt', rotationMode: 'AUTO' } as const;
 
 /** What a server is when nothing is said about it. */
-const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'accessTokenType' | 'rotationMode'> = {
+const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'furtherAudiences' | 'accessTokenType' | 'rotationMode'> = {
   description: '',
   profile: 'service',
   accessTokenFormat: 'jwt',
@@ -123,7 +125,7 @@ export const pageAuthorizationServers = (
 export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
 
 /**
- * Replaces a server's settings; those not given return to their defaults, but for the audience, the type of access tokens and whether its keys are rotated by themselves.
+ * Replaces a server's settings; those not given return to their defaults, but for the audiences, the type of access tokens and whether its keys are rotated by themselves.
  * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
  */
 export async function updateAuthorizationServer(
@@ -133,8 +135,8 @@ export async function updateAuthorizationServer(
   request: RequestContext,
 ): Promise<AuthorizationServer> {
   return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
-    const { audience, accessTokenType, rotationMode } = before;
-    const wanted = { ...DEFAULTS, audience, accessTokenType, rotationMode, ...withoutUndefined(input) };
+    const { audience, furtherAudiences, accessTokenType, rotationMode } = before;
+    const wanted = { ...DEFAULTS, audience, furtherAudiences, accessTokenType, rotationMode, ...withoutUndefined(input) };
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
     await addMissingKeys(trx, id, services.keyring);
     return wanted;
@@ -216,8 +218,8 @@ async function change(
 }
 
 function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): void {
-  const fixed = ['name', 'description', 'audience', 'accessTokenFormat', 'accessTokenType'] as const;
-  const changed = fixed.filter((field) => wanted[field] !== before[field]);
+  const fixed = ['name', 'description', 'audience', 'furtherAudiences', 'accessTokenFormat', 'accessTokenType'] as const;
+  const changed = fixed.filter((field) => !isDeepStrictEqual(wanted[field], before[field]));
   if (changed.length > 0) throw wrongState(`the built-in authorization server keeps its ${changed.join(', ')}`);
 }
 

@@ -17,6 +17,7 @@ const SERVER: Columns<AuthorizationServer> = {
   name: 'name',
   description: 'description',
   audience: 'audience',
+  furtherAudiences: 'further_audiences',
   profile: 'profile',
   accessTokenFormat: 'access_token_format',
   accessTokenType: 'access_token_type',
@@ -73,7 +74,10 @@ export async function listServers(executor: Executor): Promise<AuthorizationServ
 /** Oldest first. @param q what name or audience contains, whatever the case of its letters */
 export function pageServers(executor: Executor, q: string | undefined, window: Window): Promise<Page<AuthorizationServer>> {
   const query = executor('authorization_servers');
-  if (q !== undefined) query.whereRaw('(lower(name) LIKE lower(?) OR lower(audience) LIKE lower(?))', [containing(q), containing(q)]);
+  if (q !== undefined) {
+    const among = 'SELECT 1 FROM unnest(array_prepend(audience, further_audiences)) AS one WHERE lower(one) LIKE lower(?)';
+    query.whereRaw(`(lower(name) LIKE lower(?) OR EXISTS (${among}))`, [containing(q), containing(q)]);
+  }
   return readPage(query, SERVER, window, { by: 'key' });
 }
 

@@ -6,7 +6,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { serverFields } from './authorization-server-fields.service.ts';
+import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import { createAuthorizationServer, pageAuthorizationServers } from './authorization-servers.service.ts';
 import { issuerOf } from './server-id.policy.ts';
 import { addressOfServer, mayChangeServers, SERVERS, SERVERS_HOME, serverStatus } from './server-page.console.ts';
@@ -33,11 +33,11 @@ const list: ConsolePage = {
       list: {
         name: 'Authorization servers',
         columns: ['Name', 'Status', 'Audience', 'Issuer'],
-        rows: items.map(({ id, name, status, audience }) => ({
+        rows: items.map(({ id, name, status, audience, furtherAudiences }) => ({
           cells: [
             { text: name, href: addressOfServer(id) },
             serverStatus(status),
-            { text: audience, code: true },
+            { text: furtherAudiences.length === 0 ? audience : `${audience} + ${furtherAudiences.length}`, code: true },
             { text: issuerOf(services.config.baseUrl, id), code: true },
           ],
         })),
@@ -70,10 +70,10 @@ const newServer = z.object({
     .string()
     .trim()
     .transform((id) => id || undefined),
-  audience: z
-    .string()
-    .transform((audience) => audience.trim() || undefined)
-    .pipe(serverFields.audience.optional()),
+  audiences: z
+    .array(z.string())
+    .transform((audiences) => (audiences.length === 0 ? undefined : audiences))
+    .pipe(serverFields.audiences.optional()),
 });
 
 const create: ConsolePage = {
@@ -86,10 +86,10 @@ const create: ConsolePage = {
     return formPage({ title, crumbs: SERVERS, facts, fields: FIELDS, submit: title, cancel: SERVERS_HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { id, audience, ...settings } = parse(newServer, typedValues(FIELDS, form));
+    const { id, audiences = [], ...settings } = parse(newServer, typedValues(FIELDS, form));
     const made = await createAuthorizationServer(
       services,
-      { ...settingsIn(settings), ...(id !== undefined && { id }), ...(audience !== undefined && { audience }) },
+      { ...settingsIn(settings), ...(id !== undefined && { id }), ...audiencesIn(audiences) },
       request,
     );
     return { goTo: addressOfServer(made.id), notice: 'server-created' };

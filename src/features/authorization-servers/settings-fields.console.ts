@@ -1,6 +1,7 @@
 /** The settings of an authorization server as fields of a form, each with what it does and what is safe. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
+import { audiencesOf } from './audience.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 
 /** undefined: of a server to be made. */
@@ -32,13 +33,14 @@ export const fieldOfProfile = (now: Now): Field => ({
 
 export const fieldsOfTokens = (now: Now): readonly Field[] => [
   {
-    name: 'audience',
-    label: 'Audience',
+    name: 'audiences',
+    label: 'Audiences',
     group: 'Tokens',
-    hint: 'The “aud” of its access tokens: the API that they are for, e.g. https://api.example.com. The API must refuse tokens with another one.',
-    value: now?.audience,
-    ...(now === undefined ? { hint: AUDIENCE_OF_NEW } : { required: true }),
-    alias: 'audiences',
+    kind: 'lines',
+    rows: 3,
+    hint: now === undefined ? `${AUDIENCES} Empty: api:// and the id.` : AUDIENCES,
+    value: now && audiencesOf(now).join('\n'),
+    ...(now !== undefined && { required: true }),
   },
   {
     name: 'accessTokenFormat',
@@ -73,8 +75,8 @@ export const fieldsOfTokens = (now: Now): readonly Field[] => [
   fieldOfProfile(now),
 ];
 
-const AUDIENCE_OF_NEW =
-  'The “aud” of its access tokens: the API that they are for, e.g. https://api.example.com. The API must refuse tokens with another one. Empty: api:// and the id.';
+const AUDIENCES =
+  'The APIs that its access tokens are for, one a line, e.g. https://api.example.com. An API must refuse tokens with another “aud”. The first is the default; a request gets others by its parameter “resource”.';
 
 export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
   {

@@ -5,7 +5,8 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { serverFields } from './authorization-server-fields.service.ts';
+import { audiencesOf } from './audience.policy.ts';
+import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { updateAuthorizationServer } from './authorization-servers.service.ts';
 import { durationOf } from './lifetimes.console.ts';
@@ -61,7 +62,9 @@ const settings: ConsolePage = {
 const factsOf = (server: AuthorizationServer): readonly Fact[] => [
   { label: 'Status', value: serverStatus(server.status) },
   { label: 'Id', value: server.id, copy: true },
-  { label: 'Audience', value: server.audience, copy: true },
+  ...audiencesOf(server).map(
+    (audience, at): Fact => ({ label: at === 0 ? 'Audience' : `Audience ${at + 1}`, value: audience, copy: true }),
+  ),
   {
     label: 'Access tokens',
     value: `${server.accessTokenFormat === 'jwt' ? `JWT (${server.accessTokenType})` : 'Opaque'}, live for ${durationOf(server.accessTokenSeconds)}`,
@@ -114,10 +117,10 @@ const edit: ConsolePage = {
   },
   async receive(visit, form) {
     const subject = await serverSubject(visit);
-    const { name, description, audience, profile, accessTokenFormat, accessTokenType } = subject.server;
-    const kept = { name, description, audience, profile, accessTokenFormat, accessTokenType };
-    const wanted = parse(z.object(serverFields), { ...kept, ...typedValues(fieldsFor(subject), form) });
-    await updateAuthorizationServer(visit.services, subject.server.id, settingsIn(wanted), visit.request);
+    const { name, description, profile, accessTokenFormat, accessTokenType } = subject.server;
+    const kept = { name, description, profile, accessTokenFormat, accessTokenType, audiences: audiencesOf(subject.server) };
+    const { audiences, ...wanted } = parse(z.object(serverFields), { ...kept, ...typedValues(fieldsFor(subject), form) });
+    await updateAuthorizationServer(visit.services, subject.server.id, { ...settingsIn(wanted), ...audiencesIn(audiences) }, visit.request);
     return { goTo: subject.home, notice: 'server-changed' };
   },
 };

@@ -5,6 +5,7 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
+import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
 import { type SimulatedAnswer, simulateRequest } from './simulation.service.ts';
@@ -20,6 +21,11 @@ const simulatedRequest = z.strictObject({
   scopes: z
     .array(text({ least: 1 }))
     .max(1000)
+    .default([]),
+  /** The parameter `resource` of the request (RFC 8707). None: the server’s first audience. */
+  resources: z
+    .array(text({ least: 1 }))
+    .max(MOST_AUDIENCES)
     .default([]),
   /** As in an authorization request: words with spaces between them. */
   prompt: z
@@ -91,8 +97,8 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
     body: simulatedRequest,
     response: simulation,
     handler: async ({ services, params, body }) => {
-      const { client_id: clientId, user, grant_type: grantType, scopes, prompt } = body;
-      const request = { clientId, user, grantType, scopes, prompts: new Set(prompt) };
+      const { client_id: clientId, user, grant_type: grantType, scopes, resources, prompt } = body;
+      const request = { clientId, user, grantType, scopes, resources, prompts: new Set(prompt) };
       return present(await simulateRequest(services, params.id, request), request.prompts.has('consent'));
     },
   }),

@@ -4,6 +4,7 @@
  */
 
 import type { ApplicationSettings } from '../applications/application-settings.policy.ts';
+import { audiencesOf, decideAudiences } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
 import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
 import {
@@ -42,6 +43,7 @@ export interface SimulationFacts {
     readonly profile: 'service' | 'openid';
     readonly issuer: string;
     readonly audience: string;
+    readonly furtherAudiences: readonly string[];
     readonly accessTokenFormat: 'opaque' | 'jwt';
     readonly lifetimes: TokenLifetimes;
     /** Those in force, in the order of their priority. */
@@ -58,6 +60,8 @@ export interface SimulationFacts {
   readonly grantType: AccessGrantType;
   /** The request's scopes. */
   readonly asked: readonly string[];
+  /** The request's parameters `resource` and `audience`. */
+  readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
 }
 
@@ -157,6 +161,8 @@ function refusalOf(
   if (visits && scopes.requested.length === 0) {
     return { error: 'invalid_scope', reason: 'no scope was requested, and the authorization server has no default one' };
   }
+  const target = audienceOf(facts);
+  if (target.audiences === undefined) return { error: 'invalid_target', reason: target.reason };
   if (user !== undefined && user.status !== 'ACTIVE') {
     return { error: visits ? 'login_required' : 'invalid_grant', reason: `the user is ${user.status}` };
   }
@@ -201,12 +207,17 @@ function claimsOf({ server, user, application }: SimulationFacts, responseType: 
 const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undefined, granted: readonly string[]): boolean =>
   granted.includes('openid') && (grantType !== 'implicit' || responseType?.includes('id_token') === true);
 
-function accessTokenOf({ server, application, user }: SimulationFacts, granted: readonly string[]): Claims {
+const audienceOf = ({ server, resources }: SimulationFacts) =>
+  decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });
+
+function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Claims {
+  const { server, application, user } = facts;
   const isJwt = server.accessTokenFormat === 'jwt';
+  const [first = isJwt ? server.audience : server.issuer, ...further] = audienceOf(facts).audiences ?? [];
   const protocol = {
     iss: server.issuer,
     sub: user?.id ?? application.id,
-    aud: isJwt ? server.audience : server.issuer,
+    aud: further.length === 0 ? first : [first, ...further],
     client_id: application.id,
     ...(granted.length > 0 && { scope: granted.join(' ') }),
   };

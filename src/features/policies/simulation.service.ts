@@ -23,6 +23,8 @@ export interface SimulatedRequest {
   readonly user?: string | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
+  /** The parameters `resource` and `audience`. */
+  readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
 }
 
@@ -61,6 +63,7 @@ export async function simulateRequest(
     remembered: new Set(key && (await rememberedScopes(knex, key))),
     grantType: request.grantType,
     asked: request.scopes,
+    resources: request.resources,
     prompts: request.prompts,
   });
   return { ...simulation, server, application, user, isAssigned: assigned, offered: scopes };

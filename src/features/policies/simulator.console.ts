@@ -60,6 +60,13 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       alias: 'grant_type',
     },
     { name: 'scopes', label: 'Scopes', hint: 'With spaces between them. Empty: the server’s default ones.', value: held('scopes') },
+    {
+      name: 'resources',
+      label: 'Resources',
+      hint: 'The parameter “resource”, with spaces between several. Empty: the server’s first audience.',
+      value: held('resources'),
+      alias: 'resource',
+    },
     { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
   ];
 }
@@ -81,9 +88,8 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     clientId,
     user: held('user') || undefined,
     grantType: isGrant(grant) ? grant : 'authorization_code',
-    scopes: held('scopes')
-      .split(/\s+/)
-      .filter((scope) => scope !== ''),
+    scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
+    resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
   };
 }

@@ -15,7 +15,7 @@ export const PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 /** These may be there more than once (RFC 8707 section 2, RFC 8693 section 2.1). */
-const MANY = new Set(['resource', 'audience']);
+export const MANY: ReadonlySet<string> = new Set(['resource', 'audience']);
 
 /** @returns the name of a parameter that is there twice (RFC 6749 sections 3.1 and 3.2) */
 export const repeated = (parameters: Readonly<Record<string, string | readonly string[] | undefined>>): string | undefined =>

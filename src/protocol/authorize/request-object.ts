@@ -23,7 +23,7 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
-import { PARAMETERS } from './parameters.ts';
+import { MANY, PARAMETERS } from './parameters.ts';
 
 export type RequestParameters = Record<string, string | string[] | undefined>;
 
@@ -173,6 +173,7 @@ function parametersOf(payload: JWTPayload): RequestParameters {
     entries.map(([name, value]) => {
       if (name === 'request' || name === 'request_uri') throw refuse('the request object must not contain another one');
       if (typeof value === 'string') return [name, value];
+      if (MANY.has(name) && Array.isArray(value) && value.every((one) => typeof one === 'string')) return [name, value];
       if (typeof value === 'number' || typeof value === 'boolean') return [name, String(value)];
       if (name === 'claims' && typeof value === 'object') return [name, JSON.stringify(value)];
       throw refuse(`the request object's ${name} is not a text`);

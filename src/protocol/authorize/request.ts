@@ -13,6 +13,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { readProtocolForm } from '../servers/form.ts';
+import { requestedAudiences } from '../token/audience.ts';
 import { handOver } from '../token/presented-token.ts';
 import { deliversToken, describable, isReturnable, PARAMETERS, repeated } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
@@ -55,6 +56,9 @@ function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): 
   // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
   if (!spaceSeparated(single(prepared.scope)).includes('openid') && !spaceSeparated(single(prepared.response_type)).includes('id_token'))
     prepared.nonce = undefined;
+  // One parameter of one value, under a name that the library does not know: it takes `resource` for its own resource servers.
+  prepared.audience = requestedAudiences(prepared).join(' ') || undefined;
+  prepared.resource = undefined;
   // Whatever error comes first, a state that no parameter may be is not sent back.
   if (typeof prepared.state === 'string' && !isReturnable(prepared.state)) prepared.state = undefined;
   return prepared;

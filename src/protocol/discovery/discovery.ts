@@ -1,11 +1,28 @@
+/** What a discovery document says beside what oidc-provider knows (RFC 8414, OpenID Connect Discovery 1.0). */
+import { audiencesOf } from '../../features/authorization-servers/audience.policy.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { OAUTH_METADATA, OPENID_CONFIGURATION } from '../servers/endpoints.ts';
 
-/** Takes the scopes that are published to nobody out of a discovery document; any other answer stays. */
-export function withholdScopes(ctx: KoaContextWithOIDC, scopes: readonly Scope[]): void {
+interface Metadata extends Readonly<Record<string, unknown>> {
+  readonly scopes_supported: readonly string[];
+}
+
+/** Completes a discovery document: names the APIs, and takes out the scopes that are published to nobody. Any other answer stays. */
+export function completeDiscovery(ctx: KoaContextWithOIDC, server: AuthorizationServer, scopes: readonly Scope[]): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
-  const document = ctx.body as { readonly scopes_supported: readonly string[] };
-  ctx.body = { ...document, scopes_supported: document.scopes_supported.filter((name) => !withheld.has(name)) };
+  const document = ctx.body as Metadata;
+  const resources = protectedResources(server);
+  ctx.body = {
+    ...document,
+    scopes_supported: document.scopes_supported.filter((name) => !withheld.has(name)),
+    ...(resources.length > 0 && { protected_resources: resources }),
+  };
 }
+
+/** RFC 9728 section 4: the audiences that are web addresses, so that a client can check that an API names a server that serves it. */
+const protectedResources = (server: AuthorizationServer): readonly string[] =>
+  server.id === BUILT_IN ? [] : audiencesOf(server).filter((audience) => /^https?:\/\//.test(audience));

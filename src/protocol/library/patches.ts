@@ -31,7 +31,7 @@ interface IssuableIdToken {
 }
 
 interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'RefreshToken', { readonly prototype: Issuable }> {
-  readonly AuthorizationCode: { readonly prototype: Dated };
+  readonly AuthorizationCode: { readonly prototype: Issuable };
   readonly PushedAuthorizationRequest: { readonly prototype: Dated };
   readonly Grant: { readonly prototype: Dated };
   readonly IdToken: {
@@ -66,7 +66,7 @@ export interface PatchOptions {
   /** The algorithms that the server has keys for. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
-  /** Asked before an access or refresh token is issued, with what may still be changed of it. */
+  /** Asked before a code, an access or a refresh token is issued, with what may still be changed of it. */
   judge(token: IssuedToken): Promise<void>;
   /** Asked before a client's secret is compared. @throws when it is not heard */
   beforeSecret(clientId: string): void;
@@ -173,7 +173,7 @@ export function applyPatches(provider: Provider, { signingAlgs, formPost, judge,
 
   // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
   const accessTokens = new WeakMap<object, string>();
-  for (const { prototype } of Object.values(models)) {
+  for (const { prototype } of [AuthorizationCode, ...Object.values(models)]) {
     const { save } = prototype;
     prototype.save = async function judged() {
       await judge(this);

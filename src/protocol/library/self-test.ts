@@ -35,6 +35,7 @@ export async function selfTest(): Promise<void> {
     ISSUER,
     createLocalJWKSet({ keys: [] }),
     () => provider,
+    () => SERVER.audience,
     async () => ({}),
   );
   const provider: Provider = new Provider(ISSUER, {

@@ -39,6 +39,7 @@ import { SessionAdapter } from '../storage/session-adapter.ts';
 import { accessRules, clientCredentialsScope } from '../token/access.ts';
 import { accessTokenFormat } from '../token/access-token-format.ts';
 import { claimsByScope, findAccount } from '../token/account.ts';
+import { audienceRules } from '../token/audience.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
@@ -88,7 +89,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     readAccount: directory.user,
     readBelongings: directory.belongings,
   });
-  const format = accessTokenFormat(server, issuer, keyOf, () => provider, claims.forAccessToken);
+  const audiences = audienceRules(server);
+  const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, claims.forAccessToken);
   const { denied, refused } = noteRefusals(server, state, deps.refuse);
   const access = accessRules(parts.policies, server, directory.groupIds, directory.isAssigned, denied);
   const consent = promptRules(
@@ -143,6 +145,10 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       ClientCredentials: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
     },
     formats: { customizers: { jwt: format.customizer } },
+    async extraTokenClaims(_ctx, token) {
+      const aud = audiences.audienceOf(token);
+      return aud === undefined ? undefined : { aud };
+    },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
@@ -174,6 +180,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       nonce: (ctx) =>
         onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
       scope: (ctx) => onRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
+      audience: (ctx) => onRequest(ctx, () => audiences.check(ctx)),
       idp: (ctx) => onRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
       idp_scope: (ctx) => onRequest(ctx, () => checkIdpScope(ctx)),
       // The last: what is wrong with a request uses nothing up.
@@ -206,6 +213,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     formPost: formPostMode(deps.pages),
     async judge(token) {
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
+      audiences.grant(token);
+      if (token.kind === 'AuthorizationCode') return;
       // A scope that was deleted since is granted no more.
       if (token.kind === 'AccessToken')
         token.scope =
@@ -218,7 +227,15 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
     },
   });
-  const grant = passwordGrant({ provider, scopes, isAssigned: directory.isAssigned, findAccount: accounts, denied, ...deps });
+  const grant = passwordGrant({
+    provider,
+    scopes,
+    isAssigned: directory.isAssigned,
+    findAccount: accounts,
+    checkAudience: audiences.check,
+    denied,
+    ...deps,
+  });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   provider.on('authorization.error', rememberError);
   provider.on('grant.error', (ctx, error) => {

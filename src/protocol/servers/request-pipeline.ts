@@ -10,7 +10,7 @@ import { askAgain } from '../authorize/ended-session.ts';
 import { prepareAuthorization, preparePush, refusalOfPush } from '../authorize/request.ts';
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
-import { withholdScopes } from '../discovery/discovery.ts';
+import { completeDiscovery } from '../discovery/discovery.ts';
 import { completeIntrospection } from '../introspection/introspection.ts';
 import { errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { answerLogout } from '../logout/logout.ts';
@@ -139,7 +139,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       giveDevice();
-      withholdScopes(ctx, scopes);
+      completeDiscovery(ctx, server, scopes);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       if (ctx.oidc !== undefined) noteApplicationSignIn(ctx, server, parts);
       await commitWrites(ctx, state);

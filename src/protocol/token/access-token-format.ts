@@ -51,6 +51,7 @@ interface StoredToken {
 
 /**
  * @param keyOf finds the key that a presented JWT was signed with
+ * @param audienceOf the audience of a token, as extraTokenClaims stores it too
  * @param ownClaims what the server adds to a JWT by itself; `payload` is what it says without them
  */
 export function accessTokenFormat(
@@ -58,6 +59,7 @@ export function accessTokenFormat(
   issuer: string,
   keyOf: JWTVerifyGetKey,
   provider: () => Provider,
+  audienceOf: (token: object) => string | string[] | undefined,
   ownClaims: (token: ClaimedToken, payload: object) => Promise<Readonly<Record<string, unknown>>>,
 ): AccessTokenFormat {
   return {
@@ -66,6 +68,7 @@ export function accessTokenFormat(
         const { ResourceServer } = provider();
         token.resourceServer = new ResourceServer(server.audience, {
           scope: '',
+          // The library demands a single one here. The claim is written below.
           audience: server.audience,
           accessTokenFormat: 'jwt',
           jwt: { sign: { alg: server.signingAlg } },
@@ -81,12 +84,12 @@ export function accessTokenFormat(
         stored.constructor.IN_PAYLOAD.map((name) => [name, stored[name]]).filter(([, value]) => value !== undefined),
       );
       const id = JWT_HANDLE + jti;
-      // oidc-provider refuses a token with an audience at userinfo; ours opens it, so the row is kept without one.
-      const { aud, ...row } = Object.assign(payload, { iat, exp, jti: id }) as AdapterPayload;
-      row.extra = Object.assign({}, row.extra, { aud });
+      // oidc-provider refuses a token with an audience at userinfo; ours opens it, so the row has it in `extra` alone.
+      const { aud: _, ...row } = Object.assign(payload, { iat, exp, jti: id }) as AdapterPayload;
       await stored.adapter.upsert(id, row, exp - iat);
       jwt.header = { typ: server.accessTokenType };
       jwt.payload.nbf = iat;
+      jwt.payload.aud = audienceOf(token);
       jwt.payload = Object.assign({}, await ownClaims(token as ClaimedToken, jwt.payload), jwt.payload);
     },
 

@@ -23,6 +23,8 @@ export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' |
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
   readonly denied: NoteDenial;
+  /** @throws {errors.InvalidTarget} */
+  checkAudience(ctx: KoaContextWithOIDC): void;
   /** Is the application open to the user, where it is not to everyone? */
   isAssigned(applicationId: string, userId: string): Promise<boolean>;
 }
@@ -37,6 +39,7 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
       ...settings,
       refreshable: client.grantTypeAllowed('refresh_token'),
     }).join(' ');
+    parts.checkAudience(ctx);
     const user = await signIn(ctx, parts);
     const { id, authenticatedAt } = user;
     const judged = { clientId: client.clientId, userId: id, grantType: 'password', scopes: spaceSeparated(scope) } as const;

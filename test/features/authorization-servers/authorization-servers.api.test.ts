@@ -89,7 +89,7 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
 
   const refused: [why: string, body: unknown, expected: string[]][] = [
     ['no name', {}, ['name: is required']],
-    ['two audiences', { name: 'x', audiences: ['a', 'b'] }, ['audiences: must have at most 1 elements']],
+    ['the same audience twice', { name: 'x', audiences: ['a', 'a'] }, ['audiences: must not contain the same audience twice']],
     [
       'unknown values',
       { name: 'x', profile: 'own', accessTokenFormat: 'xml', accessTokenLifetimeMinutes: 0.5, signingAlg: 'none', description: null },

@@ -57,13 +57,13 @@ test('a server is created with what was typed, found, changed, deactivated, acti
     name: ' Orders <b> ',
     id: 'Not good',
     accessTokenLifetimeMinutes: '1441',
-    audience: 'https://api.example',
+    audiences: 'https://api.example\nhttps://orders.example',
   });
   assert.equal(refused.status, 400);
   assert.equal(problemOf(refused, 'accessTokenLifetimeMinutes'), 'Must be at most 1440');
   const again = await agent.submit(refused, 'console-form', { accessTokenLifetimeMinutes: '5' });
   assert.match(problemOf(again, 'id') ?? '', /^Must be 1 to 64 of a-z/);
-  assert.equal(typedIn(again, 'audience'), 'https://api.example', 'what was typed stays');
+  assert.equal(typedIn(again, 'audiences'), 'https://api.example\nhttps://orders.example', 'what was typed stays');
   const created = await agent.submit(again, 'console-form', { id: 'orders', signingAlg: 'ES256' });
   assert.equal(created.url.pathname, `${HOME}/orders`);
   assert.match(created.text, /<h1 dir="auto">Orders &lt;b&gt;<\/h1>/);
@@ -130,11 +130,11 @@ test('of the built-in server only its profile, lifetimes and keys are offered, a
   assert.doesNotMatch((await agent.visit(home)).text, /life-cycle/);
   const before = await service.api('GET', '/authorizationServers/built-in');
   const form = await agent.visit(`${home}/edit`);
-  for (const name of ['name', 'audience', 'accessTokenFormat']) assert.doesNotMatch(form.text, new RegExp(`name="${name}"`));
+  for (const name of ['name', 'audiences', 'accessTokenFormat']) assert.doesNotMatch(form.text, new RegExp(`name="${name}"`));
   const changed = await agent.submit(form, 'console-form', {
     accessTokenLifetimeMinutes: '30',
     profile: 'openid',
-    audience: 'api://other',
+    audiences: 'api://other',
   });
   assert.match(wordsOf(changed), /live for 30 minutes/);
   const { body } = await service.api('GET', '/authorizationServers/built-in');

@@ -15,6 +15,7 @@ interface Request {
   readonly grant: Grant;
   readonly scopes: readonly string[];
   readonly prompt: string;
+  readonly resource?: string;
 }
 /** What both the simulation and the reality are put into. */
 interface Happening {
@@ -46,7 +47,7 @@ async function laboratory(t: Parameters<typeof startService>[0]) {
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  await made('POST', '/authorizationServers', { id: 'lab', name: 'Laboratory', audiences: ['api://lab'] });
+  await made('POST', '/authorizationServers', { id: 'lab', name: 'Laboratory', audiences: ['api://lab', 'https://other.example'] });
   for (const consent of ['IMPLICIT', 'REQUIRED', 'FLEXIBLE']) {
     await made('POST', '/authorizationServers/lab/scopes', { name: consent.toLowerCase(), consent, default: consent === 'IMPLICIT' });
   }
@@ -70,13 +71,20 @@ async function laboratory(t: Parameters<typeof startService>[0]) {
   await browser.signIn(await browser.visit(authorizeUrl(service, 'lab', { client_id: everywhere.clientId })), user);
 
   /** What the API says would happen. */
-  async function simulate({ client, grant, scopes, prompt }: Request): Promise<Happening & { readonly told: Record<string, never> }> {
+  async function simulate({
+    client,
+    grant,
+    scopes,
+    prompt,
+    resource,
+  }: Request): Promise<Happening & { readonly told: Record<string, never> }> {
     const told = await made('POST', '/authorizationServers/lab/simulate', {
       client_id: client.clientId,
       grant_type: grant,
       scopes,
       ...(grant !== 'client_credentials' && { user: user.login }),
       ...(prompt !== '' && { prompt }),
+      ...(resource !== undefined && { resources: [resource] }),
     });
     const { outcome, refusal, tokens, lifetimes } = told;
     if (outcome === 'REFUSED') return { outcome, error: refusal.error, told };
@@ -96,8 +104,8 @@ async function laboratory(t: Parameters<typeof startService>[0]) {
   };
 
   /** Makes the request. @param responseType as the simulation tells it */
-  async function make({ client, grant, scopes, prompt }: Request, responseType: string | null): Promise<Happening> {
-    const scope = scopes.length > 0 ? { scope: scopes.join(' ') } : undefined;
+  async function make({ client, grant, scopes, prompt, resource }: Request, responseType: string | null): Promise<Happening> {
+    const scope = { ...(scopes.length > 0 && { scope: scopes.join(' ') }), ...(resource !== undefined && { resource }) };
     if (grant === 'client_credentials') return atToken(client, { grant_type: grant, ...scope });
     if (grant === 'password') return atToken(client, { grant_type: grant, username: user.login, password: user.password, ...scope });
     const parameters = {
@@ -105,7 +113,7 @@ async function laboratory(t: Parameters<typeof startService>[0]) {
       response_type: responseType ?? (grant === 'implicit' ? 'token' : 'code'),
       prompt: prompt === '' ? undefined : prompt,
     };
-    let page = await browser.visit(authorizeUrl(service, 'lab', { ...parameters, scope: scope?.scope }));
+    let page = await browser.visit(authorizeUrl(service, 'lab', { ...parameters, scope: undefined, ...scope }));
     if (prompt.includes('login') && page.text.includes('id="sign-in-form"')) page = await browser.signIn(page, user);
     if (page.text.includes('id="not-assigned"')) page = await browser.submit(page, 'return-form');
     const asked = isDialog(page);
@@ -115,7 +123,7 @@ async function laboratory(t: Parameters<typeof startService>[0]) {
     if (answer.error !== undefined) return { outcome: 'REFUSED', error: answer.error };
     const exchanged: Happening =
       answer.code === undefined
-        ? { outcome: 'TOKENS', tokens: tokensIn(answer, answer.scope ?? scope?.scope) }
+        ? { outcome: 'TOKENS', tokens: tokensIn(answer, answer.scope ?? scope.scope) }
         : await atToken(client, { grant_type: 'authorization_code', code: answer.code, redirect_uri: CALLBACK });
     return asked && exchanged.outcome === 'TOKENS' ? { ...exchanged, outcome: 'CONSENT' } : exchanged;
   }
@@ -190,6 +198,19 @@ test('what is simulated is what happens where user, application or server cannot
     assert.equal(simulated.error, error, `${grant}: ${JSON.stringify(simulated)}`);
     assert.deepEqual(await make(request, (told as Record<string, string | null>).response_type ?? null), simulated);
   };
+
+  const asking = await createClient(service, {});
+  for (const grant of GRANTS) {
+    for (const [resource, error] of [
+      ['https://other.example', undefined],
+      ['https://foreign.example', 'invalid_target'],
+    ] as const) {
+      const request = { client: asking, grant, scopes: ['implicit'], prompt: '', resource };
+      const { told, ...simulated } = await simulate(request);
+      assert.equal(simulated.error, error, `${grant}: ${JSON.stringify(simulated)}`);
+      assert.deepEqual(await make(request, (told as Record<string, string | null>).response_type ?? null), simulated);
+    }
+  }
 
   const closed = await createClient(service, { assignment: 'ASSIGNED' });
   for (const grant of ['authorization_code', 'password'] as const) await both(closed, grant, 'access_denied');

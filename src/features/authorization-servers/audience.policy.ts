@@ -1,0 +1,57 @@
+/**
+ * Which audiences an access token gets: those that the request asks for by `resource` or `audience`, as far as they were granted before
+ * (RFC 8707 section 2). Used by the protocol and by the simulator.
+ */
+
+/** How many audiences a server has at most, and a request asks for. */
+export const MOST_AUDIENCES = 100;
+
+interface Audiences {
+  readonly audience: string;
+  readonly furtherAudiences: readonly string[];
+}
+
+/** All audiences of a server, the default one first. */
+export const audiencesOf = ({ audience, furtherAudiences }: Audiences): readonly string[] => [audience, ...furtherAudiences];
+
+export interface AudienceFacts {
+  /** Of the server, the default one first. */
+  readonly offered: readonly string[];
+  /** By the request; the same one twice counts once. */
+  readonly asked: readonly string[];
+  /**
+   * By the authorization request that the code or refresh token comes from; empty: it asked for none and was granted the default one.
+   * undefined: there was none, and every audience of the server can be granted.
+   */
+  readonly granted: readonly string[] | undefined;
+}
+
+/** `audiences` is empty where nothing was asked for: the format of the token decides (protocol/token/audience.ts). */
+export type AudienceDecision = { readonly audiences: readonly string[] } | { readonly audiences: undefined; readonly reason: string };
+
+/** An origin is the same with and without the slash (RFC 3986 section 6.2.3): the URL class of clients adds it. */
+const comparable = (audience: string): string => (/^https?:\/\/[^/?#]+\/$/i.test(audience) ? audience.slice(0, -1) : audience);
+
+/** @returns the audience as the server writes it */
+const find = (among: readonly string[], wanted: string): string | undefined =>
+  among.find((one) => one === wanted) ?? among.find((one) => comparable(one) === comparable(wanted));
+
+const refuse = (reason: string): AudienceDecision => ({ audiences: undefined, reason });
+
+/** Decides the audiences of a token, or what a code or refresh token remembers. Refused: `invalid_target` (RFC 8707 section 2). */
+export function decideAudiences({ offered, asked, granted }: AudienceFacts): AudienceDecision {
+  const wanted = new Set<string>();
+  for (const one of asked) {
+    const known = find(offered, one);
+    if (known === undefined)
+      return refuse('the authorization server has no requested audience of this name: add it there, or ask for another');
+    wanted.add(known);
+  }
+  if (wanted.size > MOST_AUDIENCES) return refuse('too many audiences are requested');
+  if (granted === undefined) return { audiences: [...wanted] };
+  const kept = granted.flatMap((one) => find(offered, one) ?? []);
+  if (granted.length > 0 && kept.length === 0) return refuse('the authorization server no longer has the audiences that were granted');
+  const allowed = new Set(granted.length > 0 ? kept : offered.slice(0, 1));
+  if (![...wanted].every((one) => allowed.has(one))) return refuse('a requested audience was not granted by the authorization request');
+  return { audiences: wanted.size > 0 ? [...wanted] : kept };
+}

@@ -1,0 +1,79 @@
+/**
+ * The audience of access tokens (RFC 8707). The parameters `resource` and `audience` mean the same. A code or refresh token remembers in its
+ * field `resource` what was granted; each access token keeps its audience in `extra.aud`, whether it is a JWT or opaque.
+ */
+import { audiencesOf, decideAudiences } from '../../features/authorization-servers/audience.policy.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+
+/** oidc-provider names the fields by itself where it copies them from a code to its refresh token. */
+interface Granting {
+  readonly kind: string;
+  readonly gty?: string | undefined;
+  resource?: string | string[] | undefined;
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** @returns what a request asks for by both parameters, each of which may be there several times; no URI has a space */
+export const requestedAudiences = ({ resource, audience }: Parameters): string[] =>
+  [resource, audience].flatMap((value) => (Array.isArray(value) ? value : [value])).flatMap((value) => spaceSeparated(value));
+
+export interface AudienceRules {
+  /** Decides it for a token that is about to be saved. @throws {errors.InvalidTarget} */
+  grant(token: object): void;
+  /** @throws {errors.InvalidTarget} the request asks for an audience that the server does not have */
+  check(ctx: KoaContextWithOIDC): void;
+  /** @returns the `aud` of an access token; undefined: an opaque one for which nothing was asked, which is for the server itself */
+  audienceOf(token: object): string | string[] | undefined;
+}
+
+const compact = (audiences: readonly string[]): string | string[] | undefined => (audiences.length > 1 ? [...audiences] : audiences[0]);
+
+const ISSUED_FOR_USE: ReadonlySet<string> = new Set(['AccessToken', 'ClientCredentials']);
+
+export function audienceRules(server: AuthorizationServer): AudienceRules {
+  const offered = audiencesOf(server);
+  const decided = new WeakMap<object, readonly string[]>();
+
+  function decide(asked: readonly string[], granted: readonly string[] | undefined): readonly string[] {
+    const decision = decideAudiences({ offered, asked, granted });
+    if (decision.audiences === undefined) throw new errors.InvalidTarget(decision.reason);
+    return decision.audiences;
+  }
+
+  return {
+    grant(token) {
+      const { ctx } = Provider;
+      const one = token as Granting;
+      // What is rotated, or comes from a code, remembers what that one did.
+      if (one.kind === 'RefreshToken' && one.gty !== 'password') return;
+      const asked = ctx === undefined ? [] : askedBy(ctx);
+      if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(asked, grantedBefore(ctx)));
+      else one.resource = compact(decide(asked, undefined));
+    },
+
+    check(ctx) {
+      decide(askedBy(ctx), undefined);
+    },
+
+    audienceOf(token) {
+      const audiences = decided.get(token) ?? [];
+      return compact(audiences.length === 0 && server.accessTokenFormat === 'jwt' ? [server.audience] : audiences);
+    },
+  };
+}
+
+const isTokenRequest = ({ oidc }: KoaContextWithOIDC): boolean => oidc.route === 'token';
+
+/** An authorization request is prepared beforehand (protocol/authorize/request.ts); of a token request the library keeps neither parameter. */
+const askedBy = (ctx: KoaContextWithOIDC): string[] => requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
+
+/** What the code or refresh token at hand remembers; undefined: the request stands on neither. */
+function grantedBefore(ctx: KoaContextWithOIDC | undefined): readonly string[] | undefined {
+  if (ctx === undefined || !isTokenRequest(ctx)) return undefined;
+  const { AuthorizationCode: code, RefreshToken: refreshToken } = ctx.oidc.entities;
+  const source = (code ?? (ctx.oidc.params?.grant_type === 'refresh_token' ? refreshToken : undefined)) as Granting | undefined;
+  return source === undefined ? undefined : [source.resource ?? []].flat();
+}
