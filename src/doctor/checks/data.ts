@@ -1,7 +1,7 @@
 /** Is what the database holds of use: is every user found by his login, and does everything open that is sealed? Rows are read and nothing is changed. */
 
 import { countSealed } from '../../features/secret-keys/sealed-values.store.ts';
-import { listUncomposedLogins } from '../../features/users/uncomposed-logins.store.ts';
+import { listUncomposedLogins } from '../../features/users/users.store.ts';
 import { isTimeout } from '../../platform/database/database-failures.ts';
 import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';

@@ -8,9 +8,10 @@ import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
-import { continueSignIn, type SignInPlace } from '../sign-in/continue-sign-in.hosted.ts';
+import { continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import { reauthentication } from '../sign-in/fresh-sign-in.hosted.ts';
 import { type InteractionDetails, InteractionGone, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { offeredProvider } from './upstream-offers.service.ts';
 import { CHOOSE_PARAMETER, explainProblem } from './upstream-problem.hosted.ts';

@@ -2,7 +2,7 @@
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { SignInPlace } from '../sign-in/continue-sign-in.hosted.ts';
+import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { offeredProviders } from './upstream-offers.service.ts';
 import { transactionPath } from './upstream-transaction.hosted.ts';
 

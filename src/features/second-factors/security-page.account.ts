@@ -13,7 +13,8 @@ import { accountsOn } from '../identity-providers/connected-accounts.account.ts'
 import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { change, type SignedInSession, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
-import { abandonStep, confirmEnrolment, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { confirmEnrolment } from '../sign-in/sign-in-enrolment.service.ts';
+import { abandonStep, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
 import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.hosted.ts';
 import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from './own-factors.service.ts';
 import { isMultiFactor, withSecondFactor } from './second-factor.policy.ts';

@@ -12,6 +12,7 @@ import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
 import { choosePasswordPage, receiveChosenPassword } from '../passwords/choose-password.hosted.ts';
 import { forgottenPasswordPage, receiveForgottenPassword } from '../passwords/forgotten-password.hosted.ts';
 import { receiveVerifiedEmail, verifiedEmailPage, verifyEmailPage } from '../users/verify-email.hosted.ts';
+import { type InteractionDetails, InteractionGone, type SignInDeps } from './interactions.hosted.ts';
 import {
   receiveEnrolled,
   receiveEnrolment,
@@ -19,8 +20,7 @@ import {
   receiveNewPassword,
   receivePasskeyEnrolment,
   receiveRestart,
-} from './continue-sign-in.hosted.ts';
-import { type InteractionDetails, InteractionGone, type SignInDeps } from './interactions.hosted.ts';
+} from './second-step.hosted.ts';
 import { askToSignIn, cancelSignIn, nextStep, receiveSignIn } from './sign-in.hosted.ts';
 import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.hosted.ts';
 

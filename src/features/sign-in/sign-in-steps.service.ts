@@ -8,17 +8,13 @@ import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkProof, type Proof } from '../second-factors/factor-proofs.service.ts';
-import { listSecondFactors, newTotpFactor, type SecondFactor } from '../second-factors/factors.service.ts';
-import { hasFactor, insertFactor, listFactors } from '../second-factors/factors.store.ts';
-import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
+import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { isSecondFactorDemanded, type Purpose } from '../second-factors/second-factor-demand.service.ts';
-import { newTotpSecret, openTotpSecret, sealTotpSecret, stepOfCode } from '../second-factors/totp.service.ts';
+import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/totp.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
-import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, lockUser } from '../users/users.store.ts';
 import { isKnownDevice } from './failed-sign-ins.store.ts';
@@ -75,7 +71,7 @@ const keyOf = (stateToken: string, place: string, device: string | undefined) =>
 });
 
 /** The last step was made. A session that becomes stronger has begun before, and is not told of again. */
-async function done(
+export async function finishSteps(
   trx: Executor,
   user: FirstStep['user'],
   amr: readonly string[],
@@ -87,13 +83,13 @@ async function done(
   return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined, profile: user.profile };
 }
 
-const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
+export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
 
 /** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
-  const finish = () => services.database.transaction((trx) => done(trx, user, amr, { ...first, purpose: demand }, request));
+  const finish = () => services.database.transaction((trx) => finishSteps(trx, user, amr, { ...first, purpose: demand }, request));
   if (isMultiFactor(amr)) return finish();
   const factors = await listSecondFactors(services.database.knex, user.id);
   if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
@@ -204,7 +200,7 @@ export async function verifyFactor(
           return { kind: 'password', stateToken, expiresAt };
         }
         if (!(await deleteState(trx, state.id))) throw new StepGone();
-        return done(trx, user, proved, { ...state, purpose: demand }, request);
+        return finishSteps(trx, user, proved, { ...state, purpose: demand }, request);
       }
       // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
       if (proof.kind === 'passkey') return undefined;
@@ -229,52 +225,7 @@ async function isInKnownBrowser(
   return state !== undefined && device !== undefined && isKnownDevice(knex, state.userId, digest(device), now);
 }
 
-/**
- * Confirms the factor that is being enrolled by its first code; the sign-in then only has to be finished.
- * @param options.multiFactor has the session proved a factor, so that another one may be added?
- * @returns the recovery codes, to be shown this once, none when he had a factor before; undefined when the code is wrong
- * @throws {StepGone}
- */
-export async function confirmEnrolment(
-  services: Services,
-  stateToken: string,
-  passCode: string,
-  place: string,
-  request: RequestContext,
-  { multiFactor = false }: { readonly multiFactor?: boolean } = {},
-): Promise<readonly string[] | undefined> {
-  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
-    // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
-    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id);
-    if (state.sealedSecret === null || enrolled) throw new StepGone();
-    const isFirst = !(await hasFactor(trx, user.id));
-    const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);
-    const step = stepOfCode(secret, passCode, present());
-    if (step === undefined) return undefined;
-    const factor = newTotpFactor(services.keyring, user.id, secret);
-    await insertFactor(trx, factor, step);
-    const codes = isFirst ? await newRecoveryCodes(trx, user.id) : [];
-    const amr = withSecondFactor(state.amr, ['otp']);
-    await updateState(trx, state.id, { next: 'FINISH', amr, sealedSecret: null, expiresAt: inTenMinutes() });
-    await recordEvent(trx, {
-      eventType: 'user.mfa.factor.activate',
-      displayMessage: 'Activate factor for user',
-      request: { ...request, actor: userTarget(user) as RequestContext['actor'] },
-      targets: [userTarget(user)],
-      after: { id: factor.id, type: factor.type, recoveryCodes: codes.length },
-    });
-    return codes;
-  });
-}
-
-/** Goes on after an enrolment. @throws {StepGone} */
-export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
-  inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
-    if (!(await deleteState(trx, state.id))) throw new StepGone();
-    return done(trx, user, state.amr, { ...state, purpose: demand }, request);
-  });
-
-/** The user begins anew. */
+/** The user starts over. */
 export async function abandonStep(services: Services, stateToken: string): Promise<void> {
   await deleteState(services.database.knex, digest(stateToken));
 }

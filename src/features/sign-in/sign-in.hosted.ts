@@ -11,10 +11,12 @@ import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { forgottenPath } from '../passwords/forgotten-password.hosted.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
-import { continueByPassword, continueSignIn, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.hosted.ts';
+import { continueByPassword, continueSignIn } from './continue-sign-in.hosted.ts';
 import { mayStepUp } from './fresh-sign-in.hosted.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
+import { type StepReceiver, showPendingStep } from './second-step.hosted.ts';
 import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { purposeOf } from './sign-in-place.hosted.ts';
 import { rememberSignIn } from './suspended-sign-in.hosted.ts';
 
 const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {

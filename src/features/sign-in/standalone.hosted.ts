@@ -6,11 +6,13 @@ import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { forgottenPath } from '../passwords/forgotten-password.hosted.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
-import { afterwards, continueByPassword, purposeOf, type StepReceiver, showPendingStep } from './continue-sign-in.hosted.ts';
+import { afterwards, continueByPassword } from './continue-sign-in.hosted.ts';
 import { ACCOUNT, pageAfterSignIn, reauthentication } from './fresh-sign-in.hosted.ts';
 import { isFreshSignIn } from './fresh-sign-in.service.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
+import { type StepReceiver, showPendingStep } from './second-step.hosted.ts';
 import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { purposeOf } from './sign-in-place.hosted.ts';
 
 export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignInForm> {
   const anew = await reauthentication(deps, ctx);

@@ -1,10 +1,10 @@
-/** What happened to a user's account lately, for himself: a choice of the audit events about him, with nothing of others but that they did it. */
+/** A user's recent activity, for that user: some of the audit events about them. Of other people they see only that somebody else did it. */
 
 import type { Services } from '../../platform/database/dependencies.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';
-import { listActivity, type NumberedEvent } from './own-activity.store.ts';
+import { listActivity, type NumberedEvent } from './user-data.store.ts';
 
-/** The types that he is told of; those with words in the messages of the pages. */
+/** The types that users see; each has a text in the locale files. */
 export const OWN_EVENT_TYPES = [
   'user.lifecycle.create',
   'user.lifecycle.activate',
@@ -37,9 +37,9 @@ interface OwnEvent {
   readonly eventType: OwnEventType;
   readonly published: Date;
   readonly failed: boolean;
-  /** Done by somebody else who is known: an administrator, or the service. */
+  /** Done by an administrator or the service. */
   readonly byOther: boolean;
-  /** Where it came from; of others it is not told. */
+  /** Where it came from; undefined when somebody else did it. */
   readonly userAgent: string | undefined;
   readonly ipAddress: string | undefined;
   /** The application, where it is about one. */

@@ -1,6 +1,8 @@
-/** What the database holds about one user, read across its tables for the one whose data it is. Without secrets and their hashes; reads only. */
+/** What the database holds about one user, for that user: data without secrets and hashes, and the audit events. Reads only. */
 
 import type { Executor } from '../../platform/database/database.ts';
+import { EVENT } from '../audit/audit.store.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
 import { type BrowserSession, listBrowserSessions } from '../sessions/browser-sessions.store.ts';
 
 export interface UserData {
@@ -46,4 +48,30 @@ export async function readUserData(executor: Executor, userId: string, now: Date
     apiTokens: await rows(API_TOKENS),
     sessions: (await listBrowserSessions(executor, userId, now)).map(({ uid: _, ...session }) => session),
   };
+}
+
+export interface NumberedEvent extends StoredEvent {
+  readonly seq: string;
+}
+
+export interface ActivityQuery {
+  readonly userId: string;
+  readonly eventTypes: readonly string[];
+  readonly limit: number;
+  /** Only those with a smaller number. */
+  readonly before?: string | undefined;
+}
+
+/** Events about the user, and their consents, newest first. Sealed batches are found by `audit_people`; the newest events are in no batch yet. */
+export async function listActivity(executor: Executor, { userId, eventTypes, limit, before }: ActivityQuery): Promise<NumberedEvent[]> {
+  const asTarget = JSON.stringify([{ id: userId }]);
+  const about = executor('audit_events')
+    .whereIn('event_type', [...eventTypes])
+    .whereRaw("(target @> ?::jsonb OR (actor->>'id' = ? AND event_type = 'app.oauth2.as.consent.grant'))", [asTarget, userId])
+    .andWhere((either) => either.whereNull('seal').orWhereIn('seq', executor('audit_people').where({ user_id: userId }).select('seq')));
+  if (before !== undefined) about.where('seq', '<', before);
+  return about
+    .select<NumberedEvent[]>({ ...EVENT, seq: 'seq' })
+    .orderBy('seq', 'desc')
+    .limit(limit);
 }

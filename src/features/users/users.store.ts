@@ -5,7 +5,7 @@
 
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
-import type { Executor } from '../../platform/database/database.ts';
+import type { Database, Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import {
@@ -222,4 +222,27 @@ export const readUsersInOrder = (
 export async function countUsers(executor: Executor): Promise<number> {
   const row = await executor('users').whereNot({ status: 'DEPROVISIONED' }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
+}
+
+/**
+ * A user whom their login does not find: logins are looked up in composed Unicode (NFC, see `composedName`), and this one is stored in another form. Migration
+ * 018 left such a login where another user has the composed one. PostgreSQL composes in UTF8 databases only.
+ */
+export interface UncomposedLogin {
+  readonly id: string;
+  readonly login: string;
+  /** The ID of the user whom that login finds instead. */
+  readonly takenBy: string | null;
+}
+
+/** Plain ASCII is always composed. */
+const UNCOMPOSED = `SELECT id, login,
+    (SELECT id FROM users other WHERE lower(other.login) = lower(normalize(users.login, NFC)) AND other.id <> users.id) AS "takenBy"
+  FROM users WHERE octet_length(login) > length(login) AND login IS NOT NFC NORMALIZED ORDER BY seq LIMIT $1`;
+
+/** Reads every user. @returns the first `most` of them; undefined where the database is not in UTF8 */
+export async function listUncomposedLogins({ pool }: Database, most: number): Promise<readonly UncomposedLogin[] | undefined> {
+  const { rows } = await pool.query<{ encoding: string }>('SELECT getdatabaseencoding() AS encoding');
+  if (rows[0]?.encoding !== 'UTF8') return undefined;
+  return (await pool.query<UncomposedLogin>(UNCOMPOSED, [most])).rows;
 }

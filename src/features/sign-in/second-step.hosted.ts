@@ -1,0 +1,188 @@
+/**
+ * The pages of the second step and their forms: the second factor, its enrolment, the recovery codes, and a new password in place of an expired one.
+ * The state token is in a cookie, so that a page can be loaded again, or in another language.
+ */
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { deviceOf } from '../../platform/http/device-cookie.ts';
+import { readForm } from '../../platform/http/forms.ts';
+import { creationForm, factorForm, readRegistration } from '../passkeys/passkey-ceremonies.hosted.ts';
+import { enrolPasskey } from '../passkeys/passkey-enrolment.service.ts';
+import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
+import { provePasskey } from '../passkeys/passkey-proofs.service.ts';
+import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
+import { type PasswordForm, showPasswordForm } from '../passwords/password-form.hosted.ts';
+import { showEnrolment, showFactor, showRecoveryCodes, type Wrong } from '../second-factors/factor-pages.hosted.ts';
+import type { Proof } from '../second-factors/factor-proofs.service.ts';
+import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
+import { goOn } from './continue-sign-in.hosted.ts';
+import type { SignInDeps } from './interactions.hosted.ts';
+import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
+import { demandOf, keepStateToken, pathOf, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
+import { abandonStep, type PendingStep, readStep, StepGone, takeFirstStep, verifyFactor } from './sign-in-steps.service.ts';
+
+/** What the pages of the second step are made of. */
+const frameOf = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace) => {
+  const path = pathOf(place);
+  const action = (step: string) => carryOn(ctx, `${path}/${step}`);
+  const common = { action, hidden: deps.formTokens.field(ctx) };
+  if (place === 'standalone') return common;
+  const { application, redirectOrigins, uiLocales } = place;
+  return { ...common, application, redirectOrigins, uiLocales, cancel: action('cancel') };
+};
+
+const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
+  readStep(deps.services, stateToken, pathOf(place), deviceOf(ctx, deps.config));
+
+/** Shows the page of the second step. @returns false when this browser waits for none here */
+export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
+  const stateToken = stateTokenOf(deps, ctx);
+  const step = stateToken === '' ? undefined : await pendingStep(deps, ctx, place, stateToken);
+  if (step === undefined) return false;
+  if (step.next === 'GO_ON') return goOnFromElsewhere(deps, ctx, place, stateToken);
+  await show(deps, ctx, place, step);
+  return true;
+}
+
+/** @returns false when another window went on with it */
+async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
+  try {
+    await goOn(deps, ctx, place, await takeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config)));
+    return true;
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    return false;
+  }
+}
+
+async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: PendingStep, wrong: Wrong = false): Promise<void> {
+  const frame = frameOf(deps, ctx, place);
+  if (step.next === 'PASSWORD') return showNewPassword(deps, ctx, place, step);
+  if (step.next === 'FACTOR') {
+    const passkey = await factorForm(deps, ctx, { place: pathOf(place), action: frame.action('factor') }, step);
+    return showFactor(deps.pages, ctx, frame, { ...step, passkey }, wrong);
+  }
+  if (step.next === 'ENROLL') {
+    const { name: issuer } = await readSettings(deps.services, 'branding');
+    const passkey = await creationForm(deps, ctx, { place: pathOf(place), action: frame.action('enroll-passkey') }, step.user);
+    return showEnrolment(deps.pages, ctx, frame, { ...step, issuer, passkey }, wrong);
+  }
+  return showRecoveryCodes(deps.pages, ctx, frame, []);
+}
+
+async function showNewPassword(
+  deps: SignInDeps,
+  ctx: Koa.Context,
+  place: SignInPlace,
+  { user }: PendingStep,
+  problem?: PasswordForm['problem'],
+): Promise<void> {
+  const { action, hidden, ...rest } = frameOf(deps, ctx, place);
+  const policy = await readPasswordPolicy(deps.services.database.knex);
+  const addresses = { action: action('password'), restart: action('restart') };
+  await showPasswordForm(deps.pages, ctx, {
+    ...rest,
+    ...addresses,
+    hidden: [hidden],
+    user,
+    policy,
+    notice: 'choose-password.expired',
+    problem,
+  });
+}
+
+/** A page of the second step was sent. @param gone shows the first step again, when the state token is worth nothing any more */
+export type StepReceiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
+
+const receiver =
+  (run: (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams) => Promise<void>): StepReceiver =>
+  async (deps, ctx, place, gone) => {
+    const form = await readForm(ctx);
+    deps.formTokens.verify(ctx, form);
+    try {
+      await run(deps, ctx, place, form);
+    } catch (error) {
+      if (!(error instanceof StepGone)) throw error;
+      const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
+      // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
+      if (step !== undefined && step.next !== 'ENROLL') return show(deps, ctx, place, step);
+      keepStateToken(deps, ctx, pathOf(place), undefined);
+      await gone();
+    }
+  };
+
+/** The second factor. @throws {TooManyFailures} */
+export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const stateToken = stateTokenOf(deps, ctx);
+  const proof = await proofIn(deps, ctx, place, form);
+  const done = await verifyFactor(deps.services, stateToken, proof, demandOf(place), visitor(ctx, deps.config));
+  if (done !== undefined) return goOn(deps, ctx, place, done);
+  const step = await pendingStep(deps, ctx, place, stateToken);
+  if (step === undefined) throw new StepGone();
+  await show(deps, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : true);
+});
+
+async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<Proof> {
+  if (form.has(CREDENTIAL)) {
+    const answer = await readAnswer(deps, ctx, form, { kind: 'factor', place: pathOf(place) });
+    return { kind: 'passkey', proof: await provePasskey(deps.services, answer, { userVerified: false }) };
+  }
+  const recovery = form.get('recoveryCode') ?? '';
+  if (recovery === '') return { kind: 'code', passCode: form.get('passCode') ?? '' };
+  return { kind: 'recovery', passCode: recovery.slice(0, 100) };
+}
+
+/** The first code of the factor that is being enrolled; then the recovery codes are shown. */
+export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const stateToken = stateTokenOf(deps, ctx);
+  const step = await pendingStep(deps, ctx, place, stateToken);
+  if (step === undefined) throw new StepGone();
+  // Sent again by loading the page with the recovery codes again.
+  if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
+  const codes = await confirmEnrolment(deps.services, stateToken, form.get('passCode') ?? '', pathOf(place), visitor(ctx, deps.config));
+  if (codes === undefined) return show(deps, ctx, place, step, true);
+  keepStateToken(deps, ctx, pathOf(place), stateToken);
+  await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
+});
+
+/** A passkey in place of the app. */
+export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const stateToken = stateTokenOf(deps, ctx);
+  const step = await pendingStep(deps, ctx, place, stateToken);
+  if (step === undefined) throw new StepGone();
+  if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
+  const registration = await readRegistration(deps, ctx, form, { place: pathOf(place), userId: step.user.id });
+  const codes = await enrolPasskey(deps.services, stateToken, registration, pathOf(place), visitor(ctx, deps.config));
+  if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
+  keepStateToken(deps, ctx, pathOf(place), stateToken);
+  await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
+});
+
+/** Another password in place of an expired one. */
+export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const stateToken = stateTokenOf(deps, ctx);
+  const password = form.get('password') ?? '';
+  const request = visitor(ctx, deps.config);
+  const outcome =
+    password === ''
+      ? ({ problem: 'missing' } as const)
+      : await replaceExpiredPassword(deps.services, { stateToken, password }, demandOf(place), request);
+  if (!('problem' in outcome)) return goOn(deps, ctx, place, outcome);
+  const step = await pendingStep(deps, ctx, place, stateToken);
+  if (step?.next !== 'PASSWORD') throw new StepGone();
+  await showNewPassword(deps, ctx, place, step, outcome.problem);
+});
+
+/** On from the recovery codes. */
+export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =>
+  goOn(deps, ctx, place, await finishEnrolment(deps.services, stateTokenOf(deps, ctx), demandOf(place), visitor(ctx, deps.config))),
+);
+
+/** Another user wants to sign in, or the same user in another way. @param again shows the first step */
+export const receiveRestart: StepReceiver = async (deps, ctx, place, again) => {
+  deps.formTokens.verify(ctx, await readForm(ctx));
+  await abandonStep(deps.services, stateTokenOf(deps, ctx));
+  keepStateToken(deps, ctx, pathOf(place), undefined);
+  await again();
+};

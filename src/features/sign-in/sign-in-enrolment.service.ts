@@ -1,0 +1,58 @@
+/** The enrolment of an authenticator app as a step of a sign-in: the code confirms it, then the recovery codes are shown, then the sign-in is finished. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { newTotpFactor } from '../second-factors/factors.service.ts';
+import { hasFactor, insertFactor, listFactors } from '../second-factors/factors.store.ts';
+import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
+import { withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { openTotpSecret, stepOfCode } from '../second-factors/totp.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { deleteState, updateState } from './sign-in-states.store.ts';
+import { type Demand, finishSteps, inStep, inTenMinutes, type SignInStep, StepGone } from './sign-in-steps.service.ts';
+
+/**
+ * Confirms the factor that is being enrolled by its first code; the sign-in then only has to be finished.
+ * @param options.multiFactor has the session proved a factor, so that another one may be added?
+ * @returns the recovery codes, to be shown this once, none when they had a factor before; undefined when the code is wrong
+ * @throws {StepGone}
+ */
+export async function confirmEnrolment(
+  services: Services,
+  stateToken: string,
+  passCode: string,
+  place: string,
+  request: RequestContext,
+  { multiFactor = false }: { readonly multiFactor?: boolean } = {},
+): Promise<readonly string[] | undefined> {
+  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
+    // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
+    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id);
+    if (state.sealedSecret === null || enrolled) throw new StepGone();
+    const isFirst = !(await hasFactor(trx, user.id));
+    const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);
+    const step = stepOfCode(secret, passCode, present());
+    if (step === undefined) return undefined;
+    const factor = newTotpFactor(services.keyring, user.id, secret);
+    await insertFactor(trx, factor, step);
+    const codes = isFirst ? await newRecoveryCodes(trx, user.id) : [];
+    const amr = withSecondFactor(state.amr, ['otp']);
+    await updateState(trx, state.id, { next: 'FINISH', amr, sealedSecret: null, expiresAt: inTenMinutes() });
+    await recordEvent(trx, {
+      eventType: 'user.mfa.factor.activate',
+      displayMessage: 'Activate factor for user',
+      request: { ...request, actor: userTarget(user) as RequestContext['actor'] },
+      targets: [userTarget(user)],
+      after: { id: factor.id, type: factor.type, recoveryCodes: codes.length },
+    });
+    return codes;
+  });
+}
+
+/** Goes on after an enrolment. @throws {StepGone} */
+export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
+  inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
+    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    return finishSteps(trx, user, state.amr, { ...state, purpose: demand }, request);
+  });

@@ -1,0 +1,39 @@
+/** Where a sign-in happens: for an authorization request, or by itself. A cookie of the place carries the state token from step to step. */
+import type Koa from 'koa';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
+import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
+
+/** The sign-in belongs to an authorization request, or stands by itself at `/signin`. */
+export type SignInPlace = InteractionDetails | 'standalone';
+
+export const pathOf = (place: SignInPlace): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
+
+/** What somebody signs in for there. */
+export const purposeOf = (place: SignInPlace): Purpose =>
+  place === 'standalone'
+    ? {}
+    : {
+        applicationId: place.application.id,
+        applicationDemands: place.applicationDemands,
+        acrValues: place.acrValues ?? [],
+      };
+
+export const demandOf = (place: SignInPlace) => ({ place: pathOf(place), enrolls: true, ...purposeOf(place) });
+
+const COOKIE = 'gatehouse-sign-in';
+
+export const stateTokenOf = ({ config }: SignInDeps, ctx: Koa.Context): string => cookieIn(ctx, COOKIE, config.secure, '/signin') ?? '';
+
+/** @param path of the place @param stateToken undefined: removes the cookie */
+export function keepStateToken(deps: SignInDeps, ctx: Koa.Context, path: string, stateToken: string | undefined): void {
+  const { secure } = deps.config;
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path, overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, path), stateToken ?? '', {
+    ...attributes,
+    maxAge: stateToken === undefined ? 0 : LIFETIMES.signInStep * 1000,
+  });
+}
