@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { CALLS_PER_MINUTE, LIFETIMES } from '../../config/defaults.ts';
 import { EVENT_GROUPS } from '../../src/features/audit/event-types.policy.ts';
+import { LARGEST_TOKEN } from '../../src/features/authorization-servers/token-size.policy.ts';
+import { scopesOfClaims, USER_CLAIMS } from '../../src/features/claims/claims.policy.ts';
 import { UPSTREAM_PROBLEMS } from '../../src/features/identity-providers/upstream-problem.hosted.ts';
+import { WRONG_PASSWORDS } from '../../src/features/sign-in/lockout.policy.ts';
 import { ENVIRONMENT_VARIABLES } from '../../src/platform/config/config.ts';
+import { LARGEST_ANSWER } from '../../src/platform/http/outbound.ts';
 import { errors } from '../../src/protocol/library/oidc-provider.ts';
 import { callCommand } from '../support/process.ts';
 
@@ -52,4 +57,60 @@ test('errors.md has an anchor for each code of the API, the protocol, the hosted
   const upstream = UPSTREAM_PROBLEMS.map((reason) => `upstream_${reason.replaceAll('-', '_')}`);
   for (const code of [...codes, ...upstream, ...protocolCodes()]) assert.ok(anchors.includes(code), code);
   assert.equal(new Set(anchors).size, anchors.length);
+});
+
+test('claims.md lists each claim of users, with its scope', () => {
+  const [table = ''] = page('claims').split('## Claims of your own');
+  const rows = [...table.matchAll(/^\| `(\w+)` \| (?:`(\w+)`|–) \|/gm)].map(([, claim = '', scope]) => [claim, scope]);
+  assert.deepEqual(rows.map(([claim]) => claim).sort(), [...USER_CLAIMS].sort());
+  for (const [claim = '', scope] of rows) assert.deepEqual(scopesOfClaims([claim]), scope === undefined ? [] : [scope], claim);
+});
+
+test('limits.md has the lifetimes and the limits of the code', () => {
+  const text = page('limits');
+  const hours = (seconds: number) => `${seconds / 3600} hour${seconds === 3600 ? '' : 's'}`;
+  const days = (seconds: number) => `${seconds / 86_400} days`;
+  for (const row of [
+    `| wrong passwords in a row that lock an account | ${WRONG_PASSWORDS},`,
+    `| API calls | ${CALLS_PER_MINUTE.toLocaleString('en')} a minute`,
+    `| authorization code | ${LIFETIMES.authorizationCode / 60} minutes |`,
+    `| access token, ID token | ${hours(LIFETIMES.accessToken)}.`,
+    `| refresh token | ${days(LIFETIMES.refreshTokenWindow)} without use, ${days(LIFETIMES.refreshToken)} at most |`,
+    `| browser session | ${hours(LIFETIMES.sessionIdle)} without use, ${days(LIFETIMES.session)} at most |`,
+    `| pending sign-in | ${LIFETIMES.unansweredInteraction / 60} minutes without a session, ${hours(LIFETIMES.interaction)} with one |`,
+    `| second step of a sign-in | ${LIFETIMES.signInStep / 60} minutes |`,
+    `| session token of the API | ${LIFETIMES.sessionToken / 60} minutes |`,
+    `| browser that a user is known in | ${days(LIFETIMES.device)} |`,
+    `| link to activate an account | ${days(LIFETIMES.activationLink)} |`,
+    `| link to choose a new password | ${hours(LIFETIMES.resetLink)} |`,
+    `| link to confirm an e-mail address | ${hours(LIFETIMES.verificationLink)} |`,
+    `| signing key | signs for ${days(LIFETIMES.signingKey)}`,
+    `| response from another server that the service reads | ${LARGEST_ANSWER / 1024} KiB |`,
+    `| JWT that the service issues | ${LARGEST_TOKEN / 1024} KiB |`,
+  ])
+    assert.ok(text.includes(`\n${row}`), row);
+});
+
+test('css-variables.md lists the custom properties of the hosted pages, and those that branding sets', () => {
+  const style = readFileSync('views/public/gatehouse.css', 'utf8');
+  const names = new Set([...style.matchAll(/^ {2,4}(--[a-z-]+):/gm)].map(([, name]) => name));
+  assert.deepEqual(firstColumn(page('css-variables')).sort(), [...names].sort());
+  const branded = [...page('css-variables').matchAll(/^\| `(--[a-z-]+)` \|.*Branding sets it/gm)].map(([, name]) => name);
+  const set = [...readFileSync('src/features/settings/brand-stylesheet.service.ts', 'utf8').matchAll(/[{;](--[a-z-]+):/g)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(branded.sort(), [...new Set(set)].sort());
+});
+
+test('page-hooks.md lists hooks that the pages have', () => {
+  const pages: Readonly<Record<string, string>> = { 'sign-in': 'sign-in', consent: 'consent', 'sign-out': 'logout', error: 'error' };
+  const rows = [...page('page-hooks').matchAll(/^\| ([a-z-]+) \| (`.*?`) \|/gm)];
+  assert.ok(rows.length > 8);
+  for (const [, name = '', selectors = ''] of rows) {
+    const view = readFileSync(`views/${pages[name]}.ejs`, 'utf8');
+    for (const [, tag = '', id, field] of selectors.matchAll(/`(\w*)(?:#([\w-]+)|\[name=(\w+)\])`/g)) {
+      const attribute = id === undefined ? `name="${field}"` : `id="${id}"`;
+      assert.match(view, new RegExp(`<${tag === '' ? '\\w+' : tag} [^\\n]*${attribute}`), `${name}: ${selectors}`);
+    }
+  }
 });

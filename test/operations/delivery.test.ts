@@ -1,8 +1,9 @@
 /** What is delivered (docs/how-to/deploy.md): the image's description, the systemd unit, licences, release notes; and nothing of it that is needed for tests alone. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -71,6 +72,17 @@ test('the release notes tell of this version, and each command of the package is
     if (file !== undefined) assert.ok(existsSync(path.join(root, file)), `npm run ${name}`);
   }
   for (const entry of manifest.files) assert.ok(existsSync(path.join(root, entry)), entry);
+});
+
+test('the command of a clone says what to do before it is compiled, and works from then on', async (t) => {
+  const clone = mkdtempSync(path.join(tmpdir(), 'gatehouse-clone-'));
+  t.after(() => rmSync(clone, { recursive: true }));
+  const bin = manifest.bin.gatehouse;
+  cpSync(path.join(root, bin), path.join(clone, bin));
+  writeFileSync(path.join(clone, 'package.json'), '{"type":"module"}');
+  await assert.rejects(promisify(execFile)(path.join(clone, bin), ['--help']), { code: 1, stderr: /npm ci && npm run build/ });
+  const { stdout } = await promisify(execFile)(path.join(root, bin), ['--help']);
+  assert.match(stdout, /^ {2}doctor /m);
 });
 
 test('the image is built from files that are there, runs as nobody special, and its health check tells', async (t) => {
