@@ -5,6 +5,7 @@ import Koa from 'koa';
 import { API_RESOURCES, managementApi } from './api/index.ts';
 import { mayCall } from './features/administrators/administration.policy.ts';
 import { authenticateApiToken } from './features/api-tokens/api-tokens.service.ts';
+import { ApplicationUses, writeUses } from './features/applications/application-uses.service.ts';
 import { systemClient } from './features/applications/system-applications.service.ts';
 import { EVENT_HOOK } from './features/audit/audit.store.ts';
 import { NOBODY } from './features/audit/audit-event.policy.ts';
@@ -66,6 +67,8 @@ export interface App {
   readonly listener: RequestListener;
   /** Begins to deliver what the outbox holds, beside the requests. */
   sendOutbox(): { stop(): Promise<void> };
+  /** Begins to write when applications and secrets were last used. */
+  writeUses(): { stop(): Promise<void> };
   /** From now on `/health/ready` tells load balancers to go elsewhere. */
   stopAccepting(): void;
 }
@@ -89,6 +92,7 @@ export function createApp(services: Services): App {
     requestId: requestId(req),
   });
   const refusedRequests = new RefusedRequests(services);
+  const uses = new ApplicationUses();
   const servers = new AuthorizationServers({
     config,
     keyring,
@@ -119,6 +123,7 @@ export function createApp(services: Services): App {
       const login = (await findUser(database, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
     },
+    uses,
     unanswered: new UnansweredRequests(config),
     wrongSecrets: new WrongSecrets({
       addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
@@ -263,6 +268,7 @@ export function createApp(services: Services): App {
         },
       };
     },
+    writeUses: () => writeUses(uses, database, log),
     stopAccepting() {
       accepting = false;
     },

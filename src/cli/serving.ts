@@ -46,6 +46,8 @@ export async function serve({ config, log, pooled, direct }: StartupContext, ope
   open.add(() => sweeper.stop());
   const rotation = rotateInTime({ database, notifications, keyring, log });
   open.add(() => rotation.stop());
+  const uses = app.writeUses();
+  open.add(() => uses.stop());
   const sender = app.sendOutbox();
   open.add(() => sender.stop());
   const sealer = sealAuditLog({ database, keyring, log });

@@ -310,6 +310,8 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /apps/:id/credentials/secrets': on('app'),
   'GET /apps/:id/credentials/secrets/:secretId': withSecret,
   'DELETE /apps/:id/credentials/secrets/:secretId': withSecret,
+  'POST /apps/:id/credentials/secrets/:secretId/lifecycle/activate': withSecret,
+  'POST /apps/:id/credentials/secrets/:secretId/lifecycle/deactivate': withSecret,
   'GET /apps/:id/users': on('app'),
   'POST /apps/:id/users': async (make) => ({ params: { id: await make.app() }, body: { id: await make.user() } }),
   'PUT /apps/:id/users/:userId': assigned('app', 'user', false),

@@ -115,6 +115,8 @@ export async function startService(
   if (sendsOutbox) {
     const sender = app.sendOutbox();
     afterwards(t, () => sender.stop());
+    const uses = app.writeUses();
+    afterwards(t, () => uses.stop());
   }
 
   return { ...callsTo(config.baseUrl, `http://127.0.0.1:${address.port}`), database };

@@ -20,6 +20,8 @@ const OF_TESTS: Readonly<Timings> = {
   outboxPause: 50,
   outboxPauseAfterFailure: 50,
 
+  usesPause: 50,
+
   // Shorter than the time for which an entry of the outbox is a process's own.
   outbound: 12_000,
   mail: { connection: MINUTE, silence: MINUTE, mail: MINUTE },

@@ -2,7 +2,7 @@
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOf } from '../../pages/console/moments.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { activityOf } from '../audit/activity.console.ts';
@@ -33,6 +33,7 @@ const activity: ConsolePage = {
           facts: [
             { label: 'Created', value: { moment: momentOf(application.created) } },
             { label: 'Last change', value: { moment: momentOf(application.lastUpdated) } },
+            { label: 'Last used', value: { moment: momentOrNull(application.lastUsed) } },
           ],
         },
         await activityOf(visit, application.id, applicationTabs(application.id).activity.href),

@@ -1,17 +1,34 @@
 /** `apps/{id}/credentials/secrets`: two secrets may be valid at once, so that an application changes from one to the other without an outage. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
-import { idParams, time, writeTime } from '../../api/fields.ts';
+import { idParams, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
-import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from './application-secrets.service.ts';
+import { createSecret, deleteSecret, getSecret, listApplicationSecrets, setSecretStatus } from './application-secrets.service.ts';
 import { clientSecret } from './application-settings.service.ts';
-import type { SecretFacts } from './applications.resource.ts';
+import type { SecretFacts, SecretStatus } from './applications.resource.ts';
 
 /** Never with its value. */
-const secret = z.object({ id: z.string(), status: z.literal('ACTIVE'), created: time, lastUpdated: time });
+const secret = z.object({
+  id: z.string(),
+  status: z.enum(['ACTIVE', 'INACTIVE']).meta({ description: 'An inactive secret is refused' }),
+  created: time,
+  lastUpdated: time,
+  lastUsed: time.nullable().meta({ description: 'To two minutes' }),
+});
 
 const path = '/apps/:id/credentials/secrets';
 const secretParams = idParams.extend({ secretId: z.string().min(1) });
+
+const changeStatus = (step: string, status: SecretStatus): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `${path}/:secretId/lifecycle/${step}`,
+    access: 'service',
+    summary: status === 'ACTIVE' ? 'Make a secret ACTIVE' : 'Make a secret INACTIVE: it is refused; the last active one stays',
+    params: secretParams,
+    response: secret,
+    handler: async ({ services, params, request }) => present(await setSecretStatus(services, params.id, params.secretId, status, request)),
+  });
 
 export const appSecrets: readonly Endpoint[] = [
   endpoint({
@@ -50,18 +67,21 @@ export const appSecrets: readonly Endpoint[] = [
     method: 'DELETE',
     path: `${path}/:secretId`,
     access: 'service',
-    summary: 'Delete a secret; the last one stays',
+    summary: 'Delete a secret; the last active one stays',
     params: secretParams,
     handler: async ({ services, params, request }) => {
       await deleteSecret(services, params.id, params.secretId, request);
       return undefined;
     },
   }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
 ];
 
-const present = ({ id, created }: SecretFacts): z.input<typeof secret> => ({
+const present = ({ id, status, created, lastUsed }: SecretFacts): z.input<typeof secret> => ({
   id,
-  status: 'ACTIVE',
+  status,
   created: writeTime(created),
   lastUpdated: writeTime(created),
+  lastUsed: writeTimeOrNull(lastUsed),
 });

@@ -9,9 +9,9 @@ import { notFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { clientUsesSecret } from './application-settings.policy.ts';
-import type { SecretFacts } from './applications.resource.ts';
-import { applicationTarget, changeApplication, getApplication, keepSecret } from './applications.service.ts';
-import { deleteSecrets, listSecrets } from './applications.store.ts';
+import type { SecretFacts, SecretStatus } from './applications.resource.ts';
+import { applicationSecretContext, applicationTarget, changeApplication, getApplication, keepSecret } from './applications.service.ts';
+import { deleteSecrets, listSealedSecrets, listSecrets, updateSecretStatus } from './applications.store.ts';
 
 const MOST_SECRETS = 2;
 
@@ -49,6 +49,15 @@ export async function listApplicationSecrets(services: Services, applicationId: 
   return listSecrets(services.database.knex, applicationId);
 }
 
+/** The last four characters of each secret by its ID, so that its owner can tell which one an application has. */
+export async function listSecretEndings(
+  { database, keyring }: Pick<Services, 'database' | 'keyring'>,
+  applicationId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const secrets = await listSealedSecrets(database.knex, applicationId);
+  return new Map(secrets.map(({ id, sealed }) => [id, keyring.open(sealed, applicationSecretContext(id)).slice(-4)]));
+}
+
 /** @throws {ApiError} not found: application or secret */
 export async function getSecret(services: Services, applicationId: string, secretId: string): Promise<SecretFacts> {
   const found = (await listApplicationSecrets(services, applicationId)).find(({ id }) => id === secretId);
@@ -56,11 +65,46 @@ export async function getSecret(services: Services, applicationId: string, secre
   return found;
 }
 
-/** @throws {ApiError} not found: application or secret; wrong state: it is the last one, an application of the service itself */
+/**
+ * An inactive secret is refused, and can be activated again: a trial before it is deleted.
+ * @throws {ApiError} not found: application or secret; wrong state: it is the last active one, an application of the service itself
+ */
+export async function setSecretStatus(
+  services: Services,
+  applicationId: string,
+  secretId: string,
+  status: SecretStatus,
+  request: RequestContext,
+): Promise<SecretFacts> {
+  return changeApplication(services, applicationId, async (trx, application) => {
+    const isChanged = await updateSecretStatus(trx, applicationId, secretId, status);
+    const secrets = await listSecrets(trx, applicationId);
+    const secret = secrets.find(({ id }) => id === secretId);
+    if (secret === undefined) throw notFound(secretId, 'ClientSecret');
+    if (!isChanged) return secret;
+    requireActive(secrets);
+    const [step, verb] = status === 'ACTIVE' ? (['activate', 'Activate'] as const) : (['deactivate', 'Deactivate'] as const);
+    await recordEvent(trx, {
+      eventType: `application.oauth2.client_secret.${step}`,
+      displayMessage: `${verb} client secret`,
+      request,
+      targets: [applicationTarget(application)],
+      before: { secretId, status: status === 'ACTIVE' ? 'INACTIVE' : 'ACTIVE' },
+      after: { secretId, status },
+    });
+    return secret;
+  });
+}
+
+function requireActive(secrets: readonly SecretFacts[]): void {
+  if (!secrets.some(({ status }) => status === 'ACTIVE')) throw wrongState('the application needs its last active secret');
+}
+
+/** @throws {ApiError} not found: application or secret; wrong state: it is the last active one, an application of the service itself */
 export async function deleteSecret(services: Services, applicationId: string, secretId: string, request: RequestContext): Promise<void> {
   await changeApplication(services, applicationId, async (trx, application) => {
     if ((await deleteSecrets(trx, applicationId, secretId)) === 0) throw notFound(secretId, 'ClientSecret');
-    if ((await listSecrets(trx, applicationId)).length === 0) throw wrongState('the application needs its last secret');
+    requireActive(await listSecrets(trx, applicationId));
     await recordEvent(trx, {
       eventType: 'application.oauth2.client_secret.delete',
       displayMessage: 'Delete client secret',

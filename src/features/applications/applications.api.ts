@@ -1,7 +1,7 @@
 /** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
-import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -59,6 +59,7 @@ export const app = z.object({
   status: z.enum(['ACTIVE', 'INACTIVE']),
   created: time,
   lastUpdated: time,
+  lastUsed: time.nullable().meta({ description: 'To two minutes: a sign-in or a request that was carried out' }),
   signOnMode: z.literal('OPENID_CONNECT'),
   credentials: z.object({
     oauthClient: z.object({
@@ -222,6 +223,7 @@ export function presentApp(
     status: application.status,
     created: writeTime(application.created),
     lastUpdated: writeTime(application.lastUpdated),
+    lastUsed: writeTimeOrNull(application.lastUsed),
     signOnMode: 'OPENID_CONNECT',
     credentials: { oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required } },
     settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: settings },

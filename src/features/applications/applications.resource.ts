@@ -13,13 +13,21 @@ export interface Application {
   readonly settings: ApplicationSettings;
   readonly created: Date;
   readonly lastUpdated: Date;
+  /** To two minutes; null: not yet, or not since this is noted. */
+  readonly lastUsed: Date | null;
 }
 
 /** What may be told of a client secret. */
 export interface SecretFacts {
   readonly id: string;
+  readonly status: SecretStatus;
   readonly created: Date;
+  /** To two minutes; null: not yet, or not since this is noted. */
+  readonly lastUsed: Date | null;
 }
+
+/** An inactive secret is refused. */
+export type SecretStatus = 'ACTIVE' | 'INACTIVE';
 
 export type AssigneeKind = 'user' | 'group';
 
@@ -32,4 +40,4 @@ export interface Assignment {
 }
 
 /** What applications can be sorted by. */
-export type ApplicationOrder = 'label' | 'kind' | 'status' | 'created' | 'changed';
+export type ApplicationOrder = 'label' | 'kind' | 'status' | 'created' | 'changed' | 'used';

@@ -72,7 +72,7 @@ export async function createApplication(
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
     throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
   const status = activate ? 'ACTIVE' : 'INACTIVE';
-  const application: Application = { id, label, status, system, settings, created: now, lastUpdated: now };
+  const application: Application = { id, label, status, system, settings, created: now, lastUpdated: now, lastUsed: null };
   const secret = clientUsesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 
   await services.database.transaction(async (trx) => {
@@ -232,7 +232,7 @@ export async function changeApplication<T>(
 
 /** Stores a secret sealed, as the application's newest. */
 export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
-  const facts = { id: newId('sec'), created: present() };
+  const facts = { id: newId('sec'), status: 'ACTIVE', created: present(), lastUsed: null } as const;
   await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, applicationSecretContext(facts.id)) }, facts.created);
   return facts;
 }

@@ -12,7 +12,7 @@ import {
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
-import type { Application, ApplicationOrder, SecretFacts } from './applications.resource.ts';
+import type { Application, ApplicationOrder, SecretFacts, SecretStatus } from './applications.resource.ts';
 
 /** A client secret at rest; opens in the context `application_secret:<id>`. */
 export interface SealedSecret {
@@ -28,6 +28,7 @@ const APPLICATION: Columns<Application> = {
   settings: 'settings',
   created: 'created',
   lastUpdated: 'last_updated',
+  lastUsed: 'last_used',
 };
 
 /** What applications can be filtered by. */
@@ -115,6 +116,7 @@ const ORDERS: Readonly<Record<ApplicationOrder, string>> = {
   status: 'status',
   created: 'seq',
   changed: 'last_updated',
+  used: "coalesce(last_used, '-infinity')",
 };
 
 /** A page by its number, in any order. */
@@ -145,9 +147,41 @@ export function listApplicationsOpenTo(executor: Executor, userId: string, windo
   return readPage(query, APPLICATION, window);
 }
 
+const SECRET: Columns<SecretFacts> = { id: 'id', status: 'status', created: 'created', lastUsed: 'last_used' };
+
 /** The oldest first. */
 export async function listSecrets(executor: Executor, applicationId: string): Promise<SecretFacts[]> {
-  return executor('application_secrets').where({ application_id: applicationId }).orderBy('seq').select('id', 'created');
+  return executor('application_secrets').where({ application_id: applicationId }).orderBy('seq').select(SECRET);
+}
+
+/** Active or not. */
+export const listSealedSecrets = (executor: Executor, applicationId: string): Promise<SealedSecret[]> =>
+  executor('application_secrets').where({ application_id: applicationId }).select({ id: 'id', sealed: 'secret_sealed' });
+
+/** @returns false when there is no such secret of the application, or it has the status already */
+export async function updateSecretStatus(trx: Executor, applicationId: string, id: string, status: SecretStatus): Promise<boolean> {
+  return (await trx('application_secrets').where({ application_id: applicationId, id }).whereNot({ status }).update({ status })) === 1;
+}
+
+/** Moments of last use by ID. */
+export interface LastUses {
+  readonly applications: ReadonlyMap<string, Date>;
+  readonly secrets: ReadonlyMap<string, Date>;
+}
+
+// Several processes note the same use: one of them writes it. In one order, so that two of them do not wait for each other.
+const touching = (table: string, uses: string): string =>
+  `UPDATE ${table} SET last_used = u.used FROM (
+    SELECT t.id, u.used FROM jsonb_to_recordset(${uses}::jsonb) AS u (id text, used timestamptz) JOIN ${table} t USING (id)
+    WHERE t.last_used IS NULL OR t.last_used < u.used - interval '1 minute' ORDER BY t.id FOR NO KEY UPDATE OF t
+  ) u WHERE ${table}.id = u.id`;
+
+const TOUCH = `WITH secrets AS (${touching('application_secrets', ':secrets')}) ${touching('applications', ':applications')}`;
+
+/** Notes when applications and secrets were last used, all in one statement; at most once a minute for each. */
+export async function touchApplications(executor: Executor, uses: LastUses): Promise<void> {
+  const listed = (map: ReadonlyMap<string, Date>): string => JSON.stringify([...map].map(([id, used]) => ({ id, used })));
+  await executor.raw(TOUCH, { applications: listed(uses.applications), secrets: listed(uses.secrets) });
 }
 
 /**
@@ -161,9 +195,9 @@ export async function deleteSecrets(executor: Executor, applicationId: string, i
 }
 
 const NEWEST_SECRETS_FIRST = `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.secret_sealed) ORDER BY s.seq DESC), '[]')
-  FROM application_secrets s WHERE s.application_id = applications.id) AS secrets`;
+  FROM application_secrets s WHERE s.application_id = applications.id AND s.status = 'ACTIVE') AS secrets`;
 
-/** An application with its secrets, the newest first, in one statement. */
+/** An application with its active secrets, the newest first, in one statement. */
 export async function findApplicationWithSecrets(
   executor: Executor,
   id: string,

@@ -1,8 +1,9 @@
 /** An application's credentials: by what it proves itself, and its secrets, of which it may have two while it changes from one to the other. */
 
-import { detailPage, type Part } from '../../pages/console/detail-page.ts';
+import { type Content, detailPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { momentOf } from '../../pages/console/moments.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import {
@@ -14,27 +15,57 @@ import {
   mayChangeApplication,
   warningsOf,
 } from './application-page.console.ts';
-import { createSecret, deleteSecret, getSecret, listApplicationSecrets } from './application-secrets.service.ts';
+import {
+  createSecret,
+  deleteSecret,
+  getSecret,
+  listApplicationSecrets,
+  listSecretEndings,
+  setSecretStatus,
+} from './application-secrets.service.ts';
 import { clientUsesSecret } from './application-settings.policy.ts';
-import type { Application, SecretFacts } from './applications.resource.ts';
+import type { Application, SecretFacts, SecretStatus } from './applications.resource.ts';
 import { secretTold } from './secret-page.console.ts';
 import { partsOf } from './settings.console.ts';
 
 const MOST_SECRETS = 2;
 
-function secretsPart(visit: ConsoleRequest, application: Application, secrets: readonly SecretFacts[]): Part {
+/** What tells one secret from another. */
+const nameOf = (ending = ''): string => `…${ending}`;
+
+function standingOf({ id, status }: SecretFacts, secrets: readonly SecretFacts[]): Content {
+  if (status === 'INACTIVE') return { text: 'Inactive', tone: 'warning' };
+  const isNewest = secrets.findLast((one) => one.status === 'ACTIVE')?.id === id;
+  return [{ text: 'Active', tone: 'good' }, ...(isNewest && secrets.length > 1 ? [{ text: 'the newest', soft: true }] : [])];
+}
+
+async function secretsPart(visit: ConsoleRequest, application: Application): Promise<Part> {
+  const secrets = await listApplicationSecrets(visit.services, application.id);
+  const endings = await listSecretEndings(visit.services, application.id);
   const { href } = applicationTabs(application.id).credentials;
   const changes = mayChangeApplication(visit, application);
+  const active = secrets.filter(({ status }) => status === 'ACTIVE').length;
+  const actionsOf = ({ id, status }: SecretFacts) => [
+    ...(status === 'INACTIVE' ? [{ label: 'Activate', href: `${href}/${id}/activate` }] : []),
+    ...(status === 'ACTIVE' && active > 1 ? [{ label: 'Deactivate', href: `${href}/${id}/deactivate` }] : []),
+    ...(status === 'INACTIVE' || active > 1 ? [{ label: 'Remove', href: `${href}/${id}/remove`, danger: true }] : []),
+  ];
   return {
     kind: 'table',
     title: 'Secrets',
-    lead: 'To change the secret without an outage: add a second one, give it to the application, remove the first. Both are accepted meanwhile. Where JWTs are signed with it, only the newest counts.',
+    lead: 'To change the secret without an outage: add a second one, give it to the application, deactivate the first, and remove it once everything works. Both are accepted meanwhile. JWTs are signed with the newest active one.',
     actions: changes && secrets.length < MOST_SECRETS ? [{ label: 'Add a secret', href: `${href}/new`, main: true }] : [],
     name: 'secrets',
-    columns: ['Secret', 'Created', 'Status'],
-    rows: secrets.map(({ id, created }, at) => ({
-      cells: [{ text: id, code: true }, { moment: momentOf(created) }, { text: at === secrets.length - 1 ? 'Valid, the newest' : 'Valid' }],
-      actions: changes && secrets.length > 1 ? [{ label: 'Remove', href: `${href}/${id}/remove` }] : [],
+    columns: ['Ends with', 'Status', 'Created', 'Last used', 'ID'],
+    rows: secrets.map((secret) => ({
+      cells: [
+        { text: nameOf(endings.get(secret.id)), code: true },
+        standingOf(secret, secrets),
+        { moment: momentOf(secret.created) },
+        { moment: momentOrNull(secret.lastUsed) },
+        { text: secret.id, code: true },
+      ],
+      actions: changes ? actionsOf(secret) : [],
     })),
     empty: 'It has no secret.',
   };
@@ -45,14 +76,13 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const secrets = await listApplicationSecrets(visit.services, application.id);
     return detailPage({
       ...headOf(visit, application),
       parts: [
         ...warningsOf(application),
         { kind: 'facts', facts: [{ label: 'Client id', value: application.id, copy: true }] },
         ...(await partsOf(visit, application, 'credentials')),
-        ...(clientUsesSecret(application.settings) ? [secretsPart(visit, application, secrets)] : []),
+        ...(clientUsesSecret(application.settings) ? [await secretsPart(visit, application)] : []),
       ],
     });
   },
@@ -86,35 +116,78 @@ const add: ConsolePage = {
   },
 };
 
-const remove: ConsolePage = {
-  path: '/applications/:id/credentials/:secretId/remove',
+interface Step {
+  readonly path: 'activate' | 'deactivate' | 'remove';
+  /** Of the page and its button. */
+  readonly verb: 'Activate' | 'Deactivate' | 'Remove';
+  readonly danger: boolean;
+  facts(name: string): readonly string[];
+  readonly notice: PageNotice;
+  carryOut(visit: ConsoleRequest, applicationId: string, secretId: string): Promise<unknown>;
+}
+
+const step = ({ path, verb, danger, facts, notice, carryOut }: Step): ConsolePage => ({
+  path: `/applications/:id/credentials/:secretId/${path}`,
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const secret = await getSecret(visit.services, application.id, visit.params.secretId ?? '');
+    const { id, created } = await getSecret(visit.services, application.id, visit.params.secretId ?? '');
+    const name = nameOf((await listSecretEndings(visit.services, application.id)).get(id));
     const back = applicationTabs(application.id).credentials;
-    const facts = [
-      `The secret of ${momentOf(secret.created).text} is refused from the next request on. Make sure that the application uses another one.`,
-      'This cannot be undone.',
-    ];
     return formPage(
       {
-        title: 'Remove this secret?',
+        title: `${verb} this secret?`,
         crumbs: applicationCrumbs(application, back),
-        facts,
-        submit: 'Remove secret',
-        danger: true,
+        facts: facts(`The secret ${name} of ${momentOf(created).text}`),
+        submit: `${verb} secret`,
+        danger,
         cancel: back.href,
       },
       typed,
     );
   },
-  async receive({ services, params, request }) {
-    const { id = '', secretId = '' } = params;
-    await deleteSecret(services, id, secretId, request);
-    return { goTo: applicationTabs(id).credentials.href, notice: 'application-secret-removed' };
+  async receive(visit) {
+    const { id = '', secretId = '' } = visit.params;
+    await carryOut(visit, id, secretId);
+    return { goTo: applicationTabs(id).credentials.href, notice };
   },
-};
+});
 
-export const credentials: readonly ConsolePage[] = [list, add, remove];
+const setTo = (status: SecretStatus) => (visit: ConsoleRequest, applicationId: string, secretId: string) =>
+  setSecretStatus(visit.services, applicationId, secretId, status, visit.request);
+
+const steps: readonly ConsolePage[] = [
+  step({
+    path: 'activate',
+    verb: 'Activate',
+    danger: false,
+    facts: (secret) => [`${secret} is accepted again from the next request on.`],
+    notice: 'application-secret-activated',
+    carryOut: setTo('ACTIVE'),
+  }),
+  step({
+    path: 'deactivate',
+    verb: 'Deactivate',
+    danger: true,
+    facts: (secret) => [
+      `${secret} is refused from the next request on. Make sure that the application uses another one.`,
+      'You can activate it again.',
+    ],
+    notice: 'application-secret-deactivated',
+    carryOut: setTo('INACTIVE'),
+  }),
+  step({
+    path: 'remove',
+    verb: 'Remove',
+    danger: true,
+    facts: (secret) => [
+      `${secret} is refused from the next request on. Make sure that the application uses another one.`,
+      'This cannot be undone.',
+    ],
+    notice: 'application-secret-removed',
+    carryOut: ({ services, request }, applicationId, secretId) => deleteSecret(services, applicationId, secretId, request),
+  }),
+];
+
+export const credentials: readonly ConsolePage[] = [list, add, ...steps];

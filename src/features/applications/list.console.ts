@@ -2,7 +2,7 @@
 
 import { listPage } from '../../pages/console/detail-page.ts';
 import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
-import { momentOf } from '../../pages/console/moments.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { searchApplications } from './application-lists.service.ts';
 import {
@@ -22,6 +22,7 @@ const COLUMNS: readonly (string | SortedBy<ApplicationOrder>)[] = [
   'Client ID',
   { label: 'Created', by: 'created', descending: true },
   { label: 'Last change', by: 'changed', descending: true },
+  { label: 'Last used', by: 'used', descending: true },
 ];
 
 const STATUSES = [
@@ -78,6 +79,7 @@ export const applicationList: ConsolePage = {
             { text: application.id, code: true },
             { moment: momentOf(application.created) },
             { moment: momentOf(application.lastUpdated) },
+            { moment: momentOrNull(application.lastUsed) },
           ],
         })),
         empty: isNarrowed ? 'No applications match. Try fewer or shorter words, or show all.' : 'There is no application yet.',

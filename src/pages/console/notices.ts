@@ -95,6 +95,8 @@ const NOTICES = {
   'retention-changed': 'How long events are kept is changed.',
   'application-created': 'The application is created.',
   'application-changed': 'The application is changed. It counts from the next request on.',
+  'application-secret-activated': 'The secret is active: it is accepted again.',
+  'application-secret-deactivated': 'The secret is inactive: it is refused.',
   'application-secret-removed': 'The secret is removed. It is refused from the next request on.',
   'application-assigned': 'The application is assigned to them.',
   'application-unassigned': 'The application is not assigned any more.',

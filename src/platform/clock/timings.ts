@@ -41,6 +41,9 @@ export interface Timings {
   /** Seconds after which an entry that a process took is another's: longer than any delivery, hence than `outbound`. */
   outboxClaim: number;
 
+  /** Between two times that the last use of applications is written. */
+  usesPause: number;
+
   /** For a request to an address somebody else has chosen. */
   outbound: number;
   /** For a mail of the outbox. */
@@ -80,6 +83,8 @@ export const PRODUCTION: Readonly<Timings> = {
   outboxPause: 1000,
   outboxPauseAfterFailure: 5000,
   outboxClaim: 15,
+
+  usesPause: 60_000,
 
   outbound: 5000,
   mail: { connection: 5000, silence: 30_000, mail: 60_000 },

@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
+import type { ApplicationUses } from '../../features/applications/application-uses.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { repeated } from '../authorize/parameters.ts';
@@ -35,6 +36,7 @@ export interface ShortPathParts {
   /** What userinfo may tell at most, in this order. */
   readonly userinfoClaims: readonly string[];
   readonly wrongSecrets: WrongSecrets;
+  readonly uses: Pick<ApplicationUses, 'note'>;
 }
 
 /** @returns the answer's body; undefined: it is not for here */
@@ -72,7 +74,7 @@ function look(req: IncomingMessage, state: ServerState, handle: string): Promise
 }
 
 async function userinfo(
-  { provider, server, state, format, claims, userinfoClaims }: ShortPathParts,
+  { provider, server, state, format, claims, userinfoClaims, uses }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const presented = bearerToken(req.headers.authorization);
@@ -82,11 +84,12 @@ async function userinfo(
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const client = await provider.Client.find(String(found.payload.clientId));
   if (client === undefined || !mayReadUserinfo(found, client, server)) return undefined;
+  uses.note(client.clientId);
   return userinfoResponse(account, found.payload.scope, userinfoClaims, claims);
 }
 
 async function introspection(
-  { provider, issuer, state, format, claims, wrongSecrets }: ShortPathParts,
+  { provider, issuer, state, format, claims, wrongSecrets, uses }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const findClient = (id: string) => provider.Client.find(id);
@@ -106,6 +109,7 @@ async function introspection(
   const found = await look(req, state, handle);
   if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
   if (!(await mayAskAbout(client, String(found.payload.clientId), findClient))) return undefined;
+  uses.note(client.clientId);
   return introspectionResponse(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
 }
 

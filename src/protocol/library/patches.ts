@@ -70,6 +70,8 @@ export interface PatchOptions {
   judge(token: IssuedToken): Promise<void>;
   /** Asked before a client's secret is compared. @throws when it is not heard */
   beforeSecret(clientId: string): void;
+  /** Told which secret was the right one. */
+  afterSecret(secretId: string): void;
 }
 
 interface KnownClients {
@@ -118,7 +120,7 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
   };
 }
 
-export function applyPatches(provider: Provider, { signingAlgs, formPost, judge, beforeSecret }: PatchOptions): void {
+export function applyPatches(provider: Provider, { signingAlgs, formPost, judge, beforeSecret, afterSecret }: PatchOptions): void {
   const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } = internalsOf(provider);
 
   // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
@@ -145,9 +147,14 @@ export function applyPatches(provider: Provider, { signingAlgs, formPost, judge,
   Client.prototype.compareClientSecret = function compareEach(actual) {
     beforeSecret(this.clientId);
     const literal = Provider.ctx === undefined ? undefined : literalSecret(Provider.ctx.req);
-    return [actual, ...(literal === undefined ? [] : [literal])].some(
-      (given) => compareClientSecret.call(this, given) || clientSettings(this).olderSecrets.some((secret) => sameSecret(secret, given)),
-    );
+    const { newestSecretId, olderSecrets } = clientSettings(this);
+    for (const given of literal === undefined ? [actual] : [actual, literal]) {
+      const right = compareClientSecret.call(this, given) ? newestSecretId : olderSecrets.find(({ value }) => sameSecret(value, given))?.id;
+      if (right === undefined) continue;
+      afterSecret(right);
+      return true;
+    }
+    return false;
   };
 
   if (knownClients.has(Client)) throw new Error('a provider is touched once');

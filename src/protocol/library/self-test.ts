@@ -67,9 +67,10 @@ export async function selfTest(): Promise<void> {
     formPost: async () => {},
     judge: async () => void asked.push('judgement'),
     beforeSecret: () => {},
+    afterSecret: () => {},
   });
 
-  const settings: Partial<ClientSettings> = { olderSecrets: ['older'] };
+  const settings: Partial<ClientSettings> = { newestSecretId: 'newest', olderSecrets: [{ id: 'older', value: 'older' }] };
   const ClientModel = provider.Client as unknown as new (
     metadata: object,
   ) => { compareClientSecret(secret: string): boolean; responseTypeAllowed(responseType: string): boolean };

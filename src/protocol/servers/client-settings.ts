@@ -30,8 +30,10 @@ export interface ClientSettings {
   readonly rotateRefreshTokens: boolean;
   /** Seconds. */
   readonly refreshTokenLeeway: number;
+  /** The ID of its newest secret; undefined: it has none. */
+  readonly newestSecretId: string | undefined;
   /** Further secrets that are valid beside the newest one, for rotation. */
-  readonly olderSecrets: readonly string[];
+  readonly olderSecrets: readonly { readonly id: string; readonly value: string }[];
 }
 
 /** The settings of one of oidc-provider's clients. */

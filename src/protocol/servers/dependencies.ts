@@ -1,6 +1,7 @@
 /** What every authorization server of the process is built with. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import type { ApplicationUses } from '../../features/applications/application-uses.service.ts';
 import type { RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
 import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -25,6 +26,7 @@ export interface ProviderParts {
   /** For addresses that applications have registered. */
   readonly outbound: Outbound;
   readonly wrongSecrets: WrongSecrets;
+  readonly uses: ApplicationUses;
   readonly unanswered: UnansweredRequests;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: PasswordCredentials, req: IncomingMessage): Promise<SignedInUser | undefined>;

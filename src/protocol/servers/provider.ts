@@ -226,6 +226,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     beforeSecret(clientId) {
       if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
     },
+    afterSecret: (secretId) => deps.uses.noteSecret(secretId),
   });
   const grant = passwordGrant({
     provider,
@@ -249,10 +250,10 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
 
-  const { wrongSecrets } = deps;
+  const { wrongSecrets, uses } = deps;
   const userinfoClaims = [...USER_CLAIMS, ...announced];
   provider.use(requestPipeline({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, userinfoClaims, ...deps }));
-  const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets };
+  const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
 }
 

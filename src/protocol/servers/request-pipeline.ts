@@ -23,6 +23,7 @@ import { clientInHeader, clientInQuery, handOver, prepareBearer, prepareTokenFor
 import type { ServerClaims } from '../token/server-claims.ts';
 import { completeUserinfo, userinfoRule } from '../userinfo/userinfo.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
+import { clientSettings } from './client-settings.ts';
 import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { deviceCookie } from './device.ts';
@@ -81,7 +82,7 @@ function requestMerger({ state, outbound, clients, wrongSecrets }: PipelineParts
 
 /** token, introspect, revoke, userinfo and par: called by programs, answered in JSON. */
 function programEndpoint(parts: PipelineParts, merge: Merge) {
-  const { provider, server, scopes, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets } = parts;
+  const { provider, server, scopes, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets, uses } = parts;
   const bearerRule = userinfoRule(server, (id) => provider.Client.find(id));
 
   /** @returns the presented token when it may be an ID token */
@@ -118,6 +119,10 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       }
       if (ctx.path === ROUTES.userinfo && ctx.status === 200) await completeUserinfo(ctx, userinfoClaims, claims);
       await commitWrites(ctx, state);
+      const client = ctx.status < 400 ? ctx.oidc?.client : undefined;
+      if (client !== undefined) uses.note(client.clientId);
+      const { newestSecretId } = client?.tokenEndpointAuthMethod === 'client_secret_jwt' ? clientSettings(client) : {};
+      if (newestSecretId !== undefined) uses.noteSecret(newestSecretId);
     } catch (failure) {
       const error = told(failure);
       if (!(error instanceof errors.OIDCProviderError)) log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
@@ -131,7 +136,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
 
 /** authorize, logout, discovery and keys. */
 function browserEndpoint(parts: PipelineParts, merge: Merge) {
-  const { server, scopes, keys, state, log, pages, config } = parts;
+  const { server, scopes, keys, state, log, pages, config, uses } = parts;
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
       const giveDevice = deviceCookie(ctx, config);
@@ -143,6 +148,8 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       if (ctx.oidc !== undefined) noteApplicationSignIn(ctx, server, parts);
       await commitWrites(ctx, state);
+      const client = ctx.oidc?.client;
+      if (client !== undefined && requestStateOf(ctx)?.writes.bySession) uses.note(client.clientId);
       await noteError(parts, ctx);
     } catch (failure) {
       const error = told(failure);

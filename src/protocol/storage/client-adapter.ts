@@ -58,9 +58,10 @@ export class ClientDirectory {
     const found = await findApplicationWithSecrets(this.database.knex, id);
     if (found === undefined || found.application.status !== 'ACTIVE') return undefined;
     const { application } = found;
-    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) =>
-      this.keyring.open(sealed, applicationSecretContext(secretId)),
-    );
+    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) => ({
+      id: secretId,
+      value: this.keyring.open(sealed, applicationSecretContext(secretId)),
+    }));
     const settings = application.settings;
     const own: ClientSettings = {
       label: application.label,
@@ -79,12 +80,13 @@ export class ClientDirectory {
       // A public client that was registered as STATIC before this was refused rotates all the same.
       rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
       refreshTokenLeeway: settings.refresh_token.leeway,
+      newestSecretId: newest?.id,
       olderSecrets: older,
     };
     return {
       client_id: application.id,
       client_name: application.label,
-      ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest }),
+      ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest.value }),
       token_endpoint_auth_method: settings.token_endpoint_auth_method,
       // RFC 7591 knows no more than these two; `browser` and `service` only choose defaults.
       application_type: settings.application_type === 'native' ? 'native' : 'web',

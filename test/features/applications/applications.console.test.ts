@@ -303,6 +303,15 @@ test('secrets are changed without an outage: a second one, both valid, the first
   assert.match(wordsOf(third), /has two secrets already/);
 
   const [oldest = ''] = /\/admin\/applications\/\w+\/credentials\/\w+\/remove/.exec(both.text) ?? [];
+  const endings = new Set(Array.from(both.text.matchAll(/…([\w-]{4})(?=<)/g), ([, ending]) => ending));
+  assert.deepEqual([...endings], [first.slice(-4), second.slice(-4)], 'its end tells a secret from the other');
+  const [deactivation = ''] = /\/admin\/applications\/\w+\/credentials\/\w+\/deactivate/.exec(both.text) ?? [];
+  const off = await agent.submit(await agent.visit(deactivation), 'console-form');
+  assert.match(wordsOf(off), /The secret is inactive: it is refused\..*Activate/);
+  assert.deepEqual([await tokenStatus(service, id, first), await tokenStatus(service, id, second)], [401, 200]);
+  const on = await agent.submit(await agent.visit(deactivation.replace(/deactivate$/, 'activate')), 'console-form');
+  assert.match(wordsOf(on), /The secret is active/);
+  assert.equal(await tokenStatus(service, id, first), 200);
   const removal = await agent.visit(oldest);
   assert.match(wordsOf(removal), /This cannot be undone/);
   assert.match(wordsOf(await agent.submit(removal, 'console-form')), /The secret is removed/);

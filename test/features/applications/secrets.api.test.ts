@@ -35,7 +35,7 @@ describe('apps/{id}/credentials/secrets: two at once, for rotation (management A
     const { client_secret, ...facts } = made;
     assert.match(client_secret ?? '', /^[\w-]{43}$/);
     assert.deepEqual(await list(id), [first, facts]);
-    assert.deepEqual(Object.keys(facts).sort(), ['created', 'id', 'lastUpdated', 'status']);
+    assert.deepEqual(Object.keys(facts).sort(), ['created', 'id', 'lastUpdated', 'lastUsed', 'status']);
 
     const chosen = { client_secret: 'chosen by its owner, at least thirty-two' };
     await api.call('DELETE', `${pathOf(id)}/${first?.id}`);

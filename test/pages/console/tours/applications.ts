@@ -66,7 +66,7 @@ export const applicationSettings: Tour = async (service) => {
     ...['general', 'flow', 'sign-in', 'tokens', 'logout', 'authentication', 'branding'].map((group) => `${application}/settings/${group}`),
     `${application}/credentials`,
     `${application}/credentials/new`,
-    `${application}/credentials/${secret.id}/remove`,
+    ...['activate', 'deactivate', 'remove'].map((step) => `${application}/credentials/${secret.id}/${step}`),
     `${application}/branding`,
     `/applications/${nothing}/settings`,
     `/applications/${nothing}/branding`,

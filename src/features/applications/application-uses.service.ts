@@ -1,0 +1,54 @@
+/**
+ * When applications and their secrets were last used. Requests note it in memory; each process writes what was noted once a minute in one statement,
+ * so no request costs a statement more. A process that crashes loses the last minute.
+ */
+import type { Logger } from 'pino';
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import { repeat } from '../../platform/concurrency/repeat.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { type LastUses, touchApplications } from './applications.store.ts';
+
+export class ApplicationUses {
+  /** By ID; only IDs of applications and secrets that exist are noted. */
+  #applications = new Map<string, Date>();
+  #secrets = new Map<string, Date>();
+
+  /** An application was answered as it asked, or a user was let in to it. */
+  note(applicationId: string): void {
+    this.#applications.set(applicationId, present());
+  }
+
+  /** A secret was the right one. */
+  noteSecret(secretId: string): void {
+    this.#secrets.set(secretId, present());
+  }
+
+  /** Writes what was noted since the last time; what could not be written is kept for the next time. */
+  async write({ knex }: Pick<Database, 'knex'>): Promise<void> {
+    const uses: LastUses = { applications: this.#applications, secrets: this.#secrets };
+    if (uses.applications.size + uses.secrets.size === 0) return;
+    this.#applications = new Map();
+    this.#secrets = new Map();
+    try {
+      await touchApplications(knex, uses);
+    } catch (error) {
+      this.#applications = new Map([...uses.applications, ...this.#applications]);
+      this.#secrets = new Map([...uses.secrets, ...this.#secrets]);
+      throw error;
+    }
+  }
+}
+
+/** Begins to write what is noted. @returns a way to end it, after a last time */
+export function writeUses(uses: ApplicationUses, database: Database, log: Logger): { stop(): Promise<void> } {
+  const write = () =>
+    uses.write(database).catch((error: unknown) => log.warn({ err: error }, 'the last use of applications could not be written'));
+  const writer = repeat(write, () => timings.usesPause);
+  return {
+    async stop() {
+      await writer.stop();
+      await write();
+    },
+  };
+}
