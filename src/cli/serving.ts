@@ -4,6 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { createApp } from '../app.ts';
 import { sealAuditLog } from '../features/audit/audit-seals.service.ts';
 import { rotateInTime } from '../features/authorization-servers/key-rotation.service.ts';
+import { rollUpInTime } from '../features/dashboard/activity-counts.service.ts';
 import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';
 import { openNotifications } from '../platform/database/notifications.ts';
@@ -46,6 +47,8 @@ export async function serve({ config, log, pooled, direct }: StartupContext, ope
   open.add(() => sweeper.stop());
   const rotation = rotateInTime({ database, notifications, keyring, log });
   open.add(() => rotation.stop());
+  const counter = rollUpInTime(database, log);
+  open.add(() => counter.stop());
   const uses = app.writeUses();
   open.add(() => uses.stop());
   const sender = app.sendOutbox();

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { registerSystemApplications } from '../../src/features/applications/system-applications.service.ts';
+import { rollUpInTime } from '../../src/features/dashboard/activity-counts.service.ts';
 import { firstStart } from '../../src/features/settings/first-start.service.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
 import { Keyring } from '../../src/platform/crypto/secrets.ts';
@@ -115,6 +116,8 @@ export async function startService(
   if (sendsOutbox) {
     const sender = app.sendOutbox();
     afterwards(t, () => sender.stop());
+    const counter = rollUpInTime(opened, log);
+    afterwards(t, () => counter.stop());
     const uses = app.writeUses();
     afterwards(t, () => uses.stop());
   }

@@ -21,6 +21,7 @@ const OF_TESTS: Readonly<Timings> = {
   outboxPauseAfterFailure: 50,
 
   usesPause: 50,
+  rollUpPause: 50,
 
   // Shorter than the time for which an entry of the outbox is a process's own.
   outbound: 12_000,

@@ -90,33 +90,6 @@ export async function listEventsOfRequest(
     .select<StoredEvent[]>(EVENT);
 }
 
-/** The types that the index `audit_events_of_sign_ins` is about; written into the statements, so that it is used. */
-export type SignInEventType = 'user.session.start' | 'user.authentication.failure';
-
-/** Events of the type on each day (UTC, `2026-11-21`) since then; a day without one is not there. */
-export async function countByDay(executor: Executor, type: SignInEventType, since: Date): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await executor.raw<{ rows: { day: string; count: number }[] }>(
-    `SELECT to_char(published AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*)::int AS count
-      FROM audit_events WHERE event_type = '${type}' AND published >= ? GROUP BY 1`,
-    [since],
-  );
-  return new Map(rows.map(({ day, count }) => [day, count]));
-}
-
-/** Why sign-ins failed since then, the most frequent reasons first. */
-export async function countFailureReasons(
-  executor: Executor,
-  since: Date,
-  limit: number,
-): Promise<readonly { readonly reason: string; readonly count: number }[]> {
-  const { rows } = await executor.raw<{ rows: { reason: string; count: number }[] }>(
-    `SELECT coalesce(outcome->>'reason', '') AS reason, count(*)::int AS count
-      FROM audit_events WHERE event_type = 'user.authentication.failure' AND published >= ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
-    [since, limit],
-  );
-  return rows;
-}
-
 export interface Failures {
   readonly count: number;
   /** The last of them; null: there is none. */

@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tone } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import { menuFor } from '../../pages/console/navigation.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
 import { mayCall, type RoleType } from '../administrators/administration.policy.ts';
-import { chartInWords, signInChart } from '../audit/sign-in-chart.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import {
   type Expiry,
@@ -16,34 +15,16 @@ import {
   listNextSteps,
   listOwnOrganizations,
   type NextStep,
-  readCounts,
   readHealth,
-  type SignInCounts,
+  readTotals,
 } from './dashboard.service.ts';
+import { rangeIn, rangeLinks, toldStatistics, toldTotals } from './statistics.console.ts';
+import { readStatistics } from './statistics.service.ts';
 
 const ROLES: Readonly<Record<RoleType, readonly [name: string, meaning: string]>> = {
   SUPER_ADMIN: ['Super administrator', 'You may see and change everything.'],
   READ_ONLY_ADMIN: ['Read-only administrator', 'You see everything and change nothing but what is your own.'],
   ORG_ADMIN: ['Organization administrator', 'You look after this organization, its departments and its people:'],
-};
-
-/** What an entry of the menu is for, by its address. */
-const PURPOSES: Readonly<Record<string, string>> = {
-  '/admin/organizations': 'Organizations with their departments and members',
-  '/admin/applications': 'Applications that people sign in to, and services that call your APIs, each with all it needs to connect',
-  '/admin/api/servers': 'Authorization servers with their scopes, claims, access policies and keys, and what a request would come to',
-  '/admin/users': 'People: profiles, organizations, groups, sessions, consents, factors, roles, and the life of their accounts',
-  '/admin/groups': 'Groups of users, by which applications are assigned and which tokens tell',
-  '/admin/security/sessions': 'How long browsers stay signed in',
-  '/admin/security/administrators': 'Who administers what',
-  '/admin/api/event-hooks': 'Other systems that are told of what happens here',
-  '/admin/security/identity-providers': 'Sign-in with accounts that people have elsewhere: Google, GitHub, Microsoft, any OpenID provider',
-  '/admin/security/sign-in-policy': 'Who needs a second factor',
-  '/admin/security/passwords': 'What is asked of new passwords',
-  '/admin/settings/branding': 'Name, logo, colours and links on the pages for people, and each application’s',
-  '/admin/settings/mail': 'Where mail goes, what waits, what could not be delivered, and a mail to try it',
-  '/admin/reports/log': 'Who did what, when and from where, and what decided',
-  '/admin/api/tokens': 'Tokens for scripts and tools that call the management API in your name',
 };
 
 const { version } = z
@@ -66,27 +47,19 @@ const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: 
   application: {
     label: 'Create an application',
     href: '/admin/applications/new',
-    why: 'Whatever people sign in to, and every program that calls your APIs, is an application.',
+    why: 'Every site that users sign in to, and every program that calls your APIs, is an application.',
   },
   token: {
     label: 'Create an API token',
     href: '/admin/api/tokens/new',
-    why: 'Scripts and tools call the management API with one, in your name.',
+    why: 'Scripts and tools call the management API with it.',
   },
-  branding: { label: 'Set the branding', href: '/admin/settings/branding', why: 'Tells users whose sign-in page it is.' },
+  branding: { label: 'Set the branding', href: '/admin/settings/branding', why: 'Users see your name, logo and colours on every page.' },
   mail: {
     label: 'Set up mail',
     href: '/admin/settings/mail',
-    why: 'So that people get invited, choose a forgotten password anew and are told of what happens to their account.',
+    why: 'Users get invitations, links to choose a new password, and notices about their account.',
   },
-};
-
-const REASONS: Readonly<Record<string, string>> = {
-  INVALID_CREDENTIALS: 'Wrong password',
-  UNKNOWN_USER: 'Unknown user name',
-  LOCKED_OUT: 'Locked after too many wrong passwords',
-  USER_NOT_ACTIVE: 'The account is not active',
-  PASSWORD_EXPIRED: 'The password had expired',
 };
 
 interface Told {
@@ -104,6 +77,12 @@ const MAIL: Readonly<Record<Health['mail'], Omit<Told, 'label'>>> = {
   inbox: { text: 'Dev inbox: no mail server is configured', tone: 'warning' },
   nowhere: { text: 'Not sent: no mail server is configured', tone: 'warning' },
 };
+
+/** All of them with what is done, as long as any is to be done. */
+async function openSteps(services: Services) {
+  const steps = await listNextSteps(services);
+  return steps.every(({ isDone }) => isDone) ? [] : steps.map(({ step, isDone }) => ({ ...STEPS[step], isDone }));
+}
 
 const toldFailed = (count: number): Omit<Told, 'label'> =>
   count === 0
@@ -128,33 +107,15 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): 
   ];
 }
 
-function toldCounts({ activity: { days, reasons }, totals }: SignInCounts) {
-  const today = days.at(-1)?.day ?? '';
-  const failures = '/admin/reports/log?type=user.authentication.failure';
-  return {
-    chart: signInChart(days),
-    inWords: chartInWords(days),
-    failures,
-    reasons: reasons.map(({ reason, count }) => ({
-      text: REASONS[reason] ?? (reason || 'Not known'),
-      count: count.toLocaleString('en'),
-      href: `${failures}&q=${encodeURIComponent(reason)}&since=${today}T00:00`,
-    })),
-    totals: [
-      { label: 'Users', count: totals.users.toLocaleString('en'), href: '/admin/users' },
-      { label: 'Applications', count: totals.applications.toLocaleString('en'), href: '/admin/applications' },
-      { label: 'Organizations', count: totals.organizations.toLocaleString('en'), href: '/admin/organizations' },
-    ],
-  };
-}
-
 /** Of the whole service; for those who see all of it. */
-async function serviceFacts({ services, request }: ConsoleRequest) {
-  const counted = await readCounts(services);
+async function serviceFacts({ services, request, query }: ConsoleRequest) {
+  const range = rangeIn(query);
+  const statistics = await readStatistics(services.database, range);
   return {
+    ranges: rangeLinks(range),
+    totals: toldTotals(await readTotals(services.database)),
+    statistics: statistics && toldStatistics(statistics),
     health: toldHealth(await readHealth(services, request)),
-    counted: counted && toldCounts(counted),
-    uncounted: counted === undefined,
   };
 }
 
@@ -174,13 +135,10 @@ export const dashboard: ConsolePage = {
   access: 'own',
   async show(visit) {
     const { person, request, services } = visit;
-    const entries = menuFor(request.roles, '').flatMap(({ label: section, entries: those }) =>
-      those.map(({ label, href }) => ({ section, label, href, purpose: PURPOSES[href] })),
-    );
     const seesAll = mayCall(request.roles, 'service', 'read');
     const locals = {
-      steps: mayCall(request.roles, 'service', 'write') ? (await listNextSteps(services)).map((step) => STEPS[step]) : [],
-      ...(seesAll ? await serviceFacts(visit) : { health: undefined, counted: undefined }),
+      steps: mayCall(request.roles, 'service', 'write') ? await openSteps(services) : [],
+      ...(seesAll ? await serviceFacts(visit) : { health: undefined }),
       own: (await listOwnOrganizations(services, request)).map(({ id, name, memberCount }) => ({
         name,
         href: `/admin/organizations/${encodeURIComponent(id)}`,
@@ -188,7 +146,6 @@ export const dashboard: ConsolePage = {
       })),
       expiries: (await listExpiries(services, person.id, request)).map(toldExpiry),
       roles: await rolesOf(visit),
-      entries,
       version,
       api: `${services.config.baseUrl}/api/v1`,
     };

@@ -2,12 +2,10 @@
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { isTimeout } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isWithin, reachOf } from '../administrators/administration.policy.ts';
 import { hasApiTokens, listExpiringTokens } from '../api-tokens/api-tokens.store.ts';
 import { countApplications } from '../applications/applications.store.ts';
-import { countByDay, countFailureReasons } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findHead } from '../audit/audit-seals.store.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
@@ -21,76 +19,40 @@ import { findSettings } from '../settings/settings.store.ts';
 import { countUsers } from '../users/users.store.ts';
 
 const DAY_MS = 86_400_000;
-const DAYS = 14;
 const SOON_MS = 30 * DAY_MS;
-const MOST_REASONS = 5;
 const MOST_OF_A_KIND = 10;
 /** More are told as “at least”. */
 const MOST_WAITING = 10_000;
 /** For so long a count holds: counting goes through many rows. */
 const FRESH_MS = 60_000;
 
-export interface SignInDay {
-  /** UTC, as `2026-11-21`. */
-  readonly day: string;
-  readonly started: number;
-  readonly failed: number;
-}
-
-interface Activity {
-  /** The last two weeks, today last. */
-  readonly days: readonly SignInDay[];
-  /** Of today, the most frequent first. */
-  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
-}
-
-interface Totals {
+export interface Totals {
   readonly users: number;
   readonly applications: number;
   readonly organizations: number;
 }
 
-export interface SignInCounts {
-  readonly activity: Activity;
-  readonly totals: Totals;
-}
-
-const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
-
-async function countAll({ knex }: Database, now: Date): Promise<SignInCounts> {
-  const today = new Date(`${dayOf(now)}T00:00:00.000Z`);
-  const first = new Date(today.getTime() - (DAYS - 1) * DAY_MS);
-  const started = await countByDay(knex, 'user.session.start', first);
-  const failed = await countByDay(knex, 'user.authentication.failure', first);
-  const days = Array.from({ length: DAYS }, (_, at) => dayOf(new Date(first.getTime() + at * DAY_MS)));
+async function countAll({ knex }: Database): Promise<Totals> {
   return {
-    activity: {
-      days: days.map((day) => ({ day, started: started.get(day) ?? 0, failed: failed.get(day) ?? 0 })),
-      reasons: await countFailureReasons(knex, today, MOST_REASONS),
-    },
-    totals: {
-      users: await countUsers(knex),
-      applications: await countApplications(knex),
-      organizations: await countOrganizations(knex, 'everything'),
-    },
+    users: await countUsers(knex),
+    applications: await countApplications(knex),
+    organizations: await countOrganizations(knex, 'everything'),
   };
 }
 
-const counts = new WeakMap<Database, { readonly at: number; readonly counted: Promise<SignInCounts> }>();
+const totals = new WeakMap<Database, { readonly at: number; readonly counted: Promise<Totals> }>();
 
-/** Counted at most once a minute in each process, however many look. @returns undefined when it takes too long */
-export async function readCounts({ database }: Pick<Services, 'database'>): Promise<SignInCounts | undefined> {
-  const now = present();
-  const kept = counts.get(database);
-  const isFresh = kept !== undefined && Math.abs(now.getTime() - kept.at) < FRESH_MS;
-  const counted = isFresh ? kept.counted : countAll(database, now);
-  if (!isFresh) counts.set(database, { at: now.getTime(), counted });
+/** Counted at most once a minute in each process, however many look. */
+export async function readTotals(database: Database): Promise<Totals> {
+  const now = present().getTime();
+  const kept = totals.get(database);
+  const isFresh = kept !== undefined && Math.abs(now - kept.at) < FRESH_MS;
+  const counted = isFresh ? kept.counted : countAll(database);
+  if (!isFresh) totals.set(database, { at: now, counted });
   try {
     return await counted;
   } catch (error) {
-    // Not for the next minute's visitors, unless it took so long that they shall not try it at once.
-    if (isTimeout(error)) return undefined;
-    counts.delete(database);
+    totals.delete(database);
     throw error;
   }
 }
@@ -163,17 +125,16 @@ export async function readHealth(services: Services, request: RequestContext): P
 
 export type NextStep = 'application' | 'token' | 'branding' | 'mail';
 
-/** What is still to be done on a fresh installation, in this order. */
-export async function listNextSteps(services: Services): Promise<readonly NextStep[]> {
+/** What to do on a fresh installation, in this order, and what of it is done. */
+export async function listNextSteps(services: Services): Promise<readonly { readonly step: NextStep; readonly isDone: boolean }[]> {
   const { knex } = services.database;
   const branding = (await findSettings(knex, 'branding')) ?? {};
-  const open: readonly (readonly [NextStep, boolean])[] = [
-    ['application', (await countApplications(knex)) === 0],
-    ['token', !(await hasApiTokens(knex))],
-    ['branding', Object.keys(branding).length === 0],
-    ['mail', (await mailRoute(services)).kind !== 'server'],
+  return [
+    { step: 'application', isDone: (await countApplications(knex)) > 0 },
+    { step: 'token', isDone: await hasApiTokens(knex) },
+    { step: 'branding', isDone: Object.keys(branding).length > 0 },
+    { step: 'mail', isDone: (await mailRoute(services)).kind === 'server' },
   ];
-  return open.flatMap(([step, isOpen]) => (isOpen ? [step] : []));
 }
 
 export interface OwnOrganization {

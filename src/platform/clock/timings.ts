@@ -43,6 +43,8 @@ export interface Timings {
 
   /** Between two times that the last use of applications is written. */
   usesPause: number;
+  /** Between two times that the audit log is counted for the dashboard. */
+  rollUpPause: number;
 
   /** For a request to an address somebody else has chosen. */
   outbound: number;
@@ -85,6 +87,7 @@ export const PRODUCTION: Readonly<Timings> = {
   outboxClaim: 15,
 
   usesPause: 60_000,
+  rollUpPause: 60_000,
 
   outbound: 5000,
   mail: { connection: 5000, silence: 30_000, mail: 60_000 },

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tellDecision } from '../../../src/features/audit/decision-text.console.ts';
 import { changedFields } from '../../../src/features/audit/difference.console.ts';
-import { roundUp, signInChart } from '../../../src/features/audit/sign-in-chart.console.ts';
 import type { AccessStep } from '../../../src/features/policies/access-policy.policy.ts';
 import { type Decision, keptSteps, MOST_STEPS } from '../../../src/features/policies/decisions.policy.ts';
 
@@ -162,18 +161,3 @@ const CHANGES: readonly (readonly [what: string, before: unknown, after: unknown
 for (const [what, before, after, changed] of CHANGES) {
   test(`changed: ${what}`, () => assert.deepEqual(changedFields(before, after), changed));
 }
-
-test('the chart: a scale whose half is whole, nothing drawn for nothing, something for one among a million', () => {
-  assert.deepEqual([0, 1, 2, 3, 4, 5, 10, 11, 40, 41, 999].map(roundUp), [2, 2, 2, 4, 4, 10, 10, 20, 40, 100, 1000]);
-  const { days, base } = signInChart([
-    { day: '2026-11-20', started: 0, failed: 1_000_000 },
-    { day: '2026-11-21', started: 1, failed: 0 },
-  ]);
-  assert.deepEqual(
-    days.map(({ label, bars }) => [label, bars.started.height, bars.failed.height, bars.failed.y]),
-    [
-      ['20 Nov', 0, base - 12, 12],
-      ['21 Nov', 2, 0, base],
-    ],
-  );
-});

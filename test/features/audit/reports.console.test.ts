@@ -1,11 +1,9 @@
-/** Reports → System log and “explain”, and the dashboard, without JavaScript: what is found, what is told of one event, and who is shown what. */
+/** Reports → System log and “explain”, without JavaScript: what is found, what is told of one event, and who is shown what. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { answerOf, authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
 import { setPolicies } from '../../support/access-policies.ts';
-import { moveClock } from '../../support/clock.ts';
-import { onServer } from '../../support/database.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
@@ -225,45 +223,6 @@ test('explain: what decided then, with links, and what it would come to today', 
   assert.match(wordsOf(failed), /by a password.*No second factor was asked for/);
 });
 
-test('the dashboard: sign-ins by day, reasons, expiries, health, and next steps that vanish when done', async (t) => {
-  const service = await startService(t);
-  const user = await service.createUser();
-  for (const password of ['wrong', 'wrong', user.password]) await service.api('POST', '/authn', { username: user.login, password });
-  await service.api('POST', '/api-tokens', { name: 'Soon over', expiresAt: new Date(Date.now() + 5 * 86_400_000).toISOString() });
-  await service.api('POST', '/api-tokens', { name: 'Lives long', expiresAt: new Date(Date.now() + 50 * 86_400_000).toISOString() });
-  const old = Date.now() - 3 * 86_400_000;
-  await onServer(service.database.url, (client) =>
-    client.query(
-      `INSERT INTO audit_events (uuid, published, event_type, display_message, actor, client, outcome, target)
-        SELECT gen_random_uuid(), $1::timestamptz - n * interval '1 day', 'user.session.start', 'x', '{}', '{}', '{}', '[]' FROM generate_series(0, 20, 10) n`,
-      [new Date(old)],
-    ),
-  );
-  const { agent, page } = await enter(service);
-  const dayOf = (time: number) => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(time);
-  const numbers = rowsOf(page, 'Sign-ins by day');
-  assert.equal(numbers.length, 14);
-  assert.equal(numbers[0], `${dayOf(Date.now())} 2 2`, 'the user, and this administrator');
-  assert.equal(numbers[3], `${dayOf(old)} 1 0`);
-  assert.equal(numbers[13], `${dayOf(old - 10 * 86_400_000)} 1 0`, 'the first of the two weeks');
-  assert.match(wordsOf(page), /4 sign-ins, and 2 that failed/);
-  assert.match(wordsOf(page), /Why sign-ins failed today Wrong password 2/);
-  assert.equal(rowsOf(await agent.visit(linkTo(page, 'Wrong password'))).length, 2);
-  assert.match(wordsOf(page), /API token “Soon over”/);
-  assert.doesNotMatch(page.text, /Lives long/);
-  assert.match(wordsOf(page), /Database Answers, in \d+ ms.*Audit log last sealed.*Mail Dev inbox.*Undelivered e-mails None/);
-
-  const steps = ({ text }: Page): string[] => [...text.matchAll(/<li><a href="[^"]*">([^<]+)<\/a><p>/g)].map(([, label = '']) => label);
-  assert.deepEqual(steps(page), ['Create an application', 'Set the branding', 'Set up mail'], 'there is a token already');
-  await createClient(service);
-  await service.api('PUT', '/settings/branding', { name: 'Mine' });
-  const done = await agent.visit('/admin');
-  assert.deepEqual(steps(done), ['Set up mail']);
-  assert.match(wordsOf(done), /Applications 0|0 Applications/, 'counts hold for a minute');
-  moveClock(t, 61);
-  assert.match(wordsOf(await agent.visit('/admin')), /Applications 1|1 Applications/);
-});
-
 test('who sees what: everything for reading, one organization, nothing of the log for its administrator', async (t) => {
   const service = await startService(t);
   const [mine, other] = [await createOrganization(service, 'Mine'), await createOrganization(service, 'Others')];
@@ -272,7 +231,7 @@ test('who sees what: everything for reading, one organization, nothing of the lo
     expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
   });
   const reader = await enter(service, await createAdministrator(service, 'READ_ONLY_ADMIN'));
-  assert.match(wordsOf(reader.page), /Sign-ins .*Of the super administrator.*How the service is doing.*What you may do here/);
+  assert.match(wordsOf(reader.page), /Statistics .*Sign-ins .*Of the super administrator.*How the service is doing.*What you may do here/);
   assert.doesNotMatch(wordsOf(reader.page), /Next steps/);
   assert.equal((await reader.agent.visit(LOG)).status, 200);
 
@@ -280,7 +239,7 @@ test('who sees what: everything for reading, one organization, nothing of the lo
   assert.match(wordsOf(page), /Your organizations Mine 0 members.*What you may do here Organization administrator/);
   assert.doesNotMatch(
     page.text,
-    new RegExp(`Why sign-ins failed|How the service is doing|Next steps|Of the super administrator|System log|Others|${other}`),
+    new RegExp(`Statistics|Why sign-ins failed|Active users|How the service is doing|Next steps|Of the super administrator|System log|Others|${other}`),
   );
   for (const path of [
     LOG,

@@ -1,5 +1,6 @@
-/** Sign-ins day by day as bars, in the units of an SVG image; the same numbers stand in a table below it. */
-import type { SignInDay } from '../dashboard/dashboard.service.ts';
+/** Sign-ins hour by hour or day by day as bars, in the units of an SVG image; the same numbers stand in a table below it. */
+import type { Span } from './activity-counts.store.ts';
+import type { Slot } from './statistics.service.ts';
 
 interface Bar {
   readonly x: number;
@@ -7,9 +8,11 @@ interface Bar {
   readonly height: number;
 }
 
-interface ChartDay extends SignInDay {
-  /** e.g. `21 Nov`. */
+interface ChartSlot extends Slot {
+  /** e.g. `21 Nov`, or `09:00`. */
   readonly label: string;
+  /** Is the label written below the bars? */
+  readonly isLabelled: boolean;
   /** Middle of the two bars. */
   readonly x: number;
   readonly bars: { readonly started: Bar; readonly failed: Bar };
@@ -23,16 +26,18 @@ export interface Chart {
   readonly base: number;
   /** Lines across, with what they stand for. */
   readonly lines: readonly { readonly y: number; readonly value: number }[];
-  readonly days: readonly ChartDay[];
+  readonly slots: readonly ChartSlot[];
 }
 
 const WIDTH = 700;
 const HEIGHT = 200;
 const [LEFT, RIGHT, TOP, BOTTOM] = [72, 20, 12, 32];
-const BAR = 16;
+const WIDEST_BAR = 16;
+/** A label is as wide as so many units. */
+const LABEL = 84;
 
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const labelOf = (day: string): string => date.format(new Date(`${day}T00:00:00Z`));
+const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 
 /** The least of 2, 4, 10, 20, 40, 100 … that is not below: its half is whole. */
 export function roundUp(most: number): number {
@@ -42,35 +47,30 @@ export function roundUp(most: number): number {
   }
 }
 
-export function signInChart(days: readonly SignInDay[]): Chart {
-  const top = roundUp(Math.max(...days.flatMap(({ started, failed }) => [started, failed])));
+export function signInChart(slots: readonly Slot[], span: Span): Chart {
+  const top = roundUp(Math.max(...slots.flatMap(({ started, failed }) => [started, failed])));
   const base = HEIGHT - BOTTOM;
   const full = base - TOP;
   const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(2, Math.round((count / top) * full)));
-  const step = (WIDTH - LEFT - RIGHT) / Math.max(1, days.length);
+  const step = (WIDTH - LEFT - RIGHT) / Math.max(1, slots.length);
+  const barWidth = Math.min(WIDEST_BAR, Math.max(2, Math.floor(step / 2 - 1)));
+  const every = Math.ceil(LABEL / step);
   const bar = (x: number, count: number): Bar => ({ x: Math.round(x), y: base - heightOf(count), height: heightOf(count) });
   return {
     width: WIDTH,
     height: HEIGHT,
-    barWidth: BAR,
+    barWidth,
     base,
     lines: [0, top / 2, top].map((value) => ({ value, y: base - Math.round((value / top) * full) })),
-    days: days.map((day, at) => {
+    slots: slots.map((slot, at) => {
       const x = LEFT + step * (at + 0.5);
       return {
-        ...day,
-        label: labelOf(day.day),
+        ...slot,
+        label: (span === 'HOUR' ? time : date).format(slot.start),
+        isLabelled: (slots.length - 1 - at) % every === 0,
         x: Math.round(x),
-        bars: { started: bar(x - BAR - 1, day.started), failed: bar(x + 1, day.failed) },
+        bars: { started: bar(x - barWidth - 0.5, slot.started), failed: bar(x + 0.5, slot.failed) },
       };
     }),
   };
-}
-
-/** What there is to see, in a sentence. */
-export function chartInWords(days: readonly SignInDay[]): string {
-  const sum = (of: (day: SignInDay) => number): number => days.reduce((all, day) => all + of(day), 0);
-  const [started, failed] = [sum((day) => day.started), sum((day) => day.failed)];
-  const signIns = started === 1 ? 'one sign-in' : `${started.toLocaleString('en')} sign-ins`;
-  return `In the last ${days.length} days ${signIns}, and ${failed.toLocaleString('en')} that failed.`;
 }

@@ -1,0 +1,70 @@
+/**
+ * Rolls the audit log up into counts by hour and day, once a minute in one of the processes. Each hour is counted again until five minutes after its end,
+ * so events that were committed late are in it. After an upgrade, the last 180 days are counted hour by hour.
+ */
+import type { Logger } from 'pino';
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import { repeat } from '../../platform/concurrency/repeat.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { addUpDay, countEvents, deleteCountsBefore, findNextEvent, lockProgress, updateProgress } from './activity-counts.store.ts';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+/** The longest range and the one before it. */
+const LOOK_BACK_MS = 180 * DAY_MS;
+/** An event is committed within that time. */
+const LATE_MS = 5 * 60_000;
+/** The last 24 hours and the 24 before begin on the day before yesterday. */
+const HOURS_KEPT_MS = 2 * DAY_MS;
+/** Months whose last days are within the look-back begin up to a month before it. */
+const DAYS_KEPT_MS = LOOK_BACK_MS + 31 * DAY_MS;
+
+/** The beginning of the hour or day that a moment is in. @param unit HOUR_MS or DAY_MS */
+export const beginningOf = (moment: Date, unit: number): Date => new Date(Math.floor(moment.getTime() / unit) * unit);
+
+/**
+ * Counts one hour, or what there is of the present one.
+ * @param since where to go on; absent: where the last time ended
+ * @returns where to go on; undefined: nothing is left, or another process counts
+ */
+async function countHour(database: Database, now: Date, since: Date | undefined): Promise<Date | undefined> {
+  return database.transaction(async (trx) => {
+    const progress = await lockProgress(trx, since === undefined ? timings.rollUpPause / 2 : 0);
+    if (progress === undefined) return undefined;
+    const { until } = progress;
+    const oldest = new Date(now.getTime() - LOOK_BACK_MS);
+    const due = await findNextEvent(trx, since ?? (until !== null && until > oldest ? until : oldest));
+    if (due === undefined) return undefined;
+    const from = beginningOf(due, HOUR_MS);
+    const end = new Date(from.getTime() + HOUR_MS);
+    await countEvents(trx, from, end);
+    await addUpDay(trx, beginningOf(from, DAY_MS));
+    const isOver = now.getTime() - end.getTime() >= LATE_MS;
+    await updateProgress(trx, { until: isOver ? end : (until ?? from) });
+    await deleteCountsBefore(trx, 'HOUR', new Date(beginningOf(from, DAY_MS).getTime() - HOURS_KEPT_MS));
+    await deleteCountsBefore(trx, 'DAY', new Date(now.getTime() - DAYS_KEPT_MS));
+    return end <= now ? end : undefined;
+  });
+}
+
+/** Counts all that happened since the last time, unless another process does. */
+export async function rollUp(database: Database, isStopped: () => boolean = () => false): Promise<void> {
+  const now = present();
+  let since: Date | undefined;
+  do since = await countHour(database, now, since);
+  while (since !== undefined && !isStopped());
+}
+
+/** Begins to count. @returns a way to end it */
+export function rollUpInTime(database: Database, log: Logger): { stop(): Promise<void> } {
+  let isStopped = false;
+  const work = () => rollUp(database, () => isStopped).catch((error: unknown) => log.warn({ err: error }, 'sign-ins could not be counted'));
+  const worker = repeat(work, () => timings.rollUpPause);
+  return {
+    stop() {
+      isStopped = true;
+      return worker.stop();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** The dashboard's statistics as its view draws them: numbers with their trend, bars, and lists with links. */
+import type { Action } from '../../pages/console/page.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { DAY_MS } from './activity-counts.service.ts';
+import type { Totals } from './dashboard.service.ts';
+import { signInChart } from './sign-in-chart.console.ts';
+import { type Compared, RANGES, type Range, type Statistics } from './statistics.service.ts';
+
+const LABELS: Readonly<Record<Range, string>> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '90d': '90 days' };
+const DEFAULT: Range = '30d';
+const LENGTHS: Readonly<Record<Range, number>> = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS, '90d': 90 * DAY_MS };
+
+export const rangeIn = (query: URLSearchParams): Range => RANGES.find((range) => range === query.get('range')) ?? DEFAULT;
+
+export const rangeLinks = (current: Range): readonly (Action & { readonly current: boolean })[] =>
+  RANGES.map((range) => ({ label: LABELS[range], href: `/admin?range=${range}`, current: range === current }));
+
+const written = (count: number): string => count.toLocaleString('en');
+
+/** Against the time before: a difference in percent where there is something to compare with. */
+function trendOf({ now, before }: Compared, range: Range): string {
+  const time = `in the ${LABELS[range]} before`;
+  if (now === before) return `As many as ${time}`;
+  if (before === 0) return `None ${time}`;
+  const percent = Math.round((Math.abs(now - before) / before) * 100);
+  return now > before
+    ? `▲ ${written(percent)} % more than ${time} (${written(before)})`
+    : `▼ ${written(percent)} % fewer than ${time} (${written(before)})`;
+}
+
+const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
+
+const REASONS: Readonly<Record<string, string>> = {
+  INVALID_CREDENTIALS: 'Wrong password',
+  UNKNOWN_USER: 'Unknown user name',
+  LOCKED_OUT: 'Locked after too many wrong passwords',
+  USER_NOT_ACTIVE: 'The account is not active',
+  PASSWORD_EXPIRED: 'The password had expired',
+  NOT_ASSIGNED: 'Not assigned to the application',
+  ACCESS_POLICY: 'Refused by an access policy',
+};
+
+const LOG = '/admin/reports/log';
+/** A time as the log's form takes it. */
+const typed = (moment: Date): string => moment.toISOString().slice(0, 16);
+
+export function toldTotals({ users, applications, organizations }: Totals) {
+  return [
+    { label: 'Users', count: written(users), href: '/admin/users' },
+    { label: 'Applications', count: written(applications), href: '/admin/applications' },
+    { label: 'Organizations', count: written(organizations), href: '/admin/organizations' },
+  ];
+}
+
+export function toldStatistics({ range, span, slots, signIns, failures, activeUsers, reasons, applications, adoption }: Statistics) {
+  const since = typed(new Date(present().getTime() - LENGTHS[range]));
+  const log = (fields: Readonly<Record<string, string>>): string => `${LOG}?${new URLSearchParams({ ...fields, since })}`;
+  const { users, any, passkey, totp } = adoption;
+  const most = applications[0]?.now ?? 0;
+  return {
+    tiles: [
+      { label: 'Sign-ins', count: written(signIns.now), trend: trendOf(signIns, range), href: log({ type: 'user.session.start' }) },
+      {
+        label: 'Failed sign-ins',
+        count: written(failures.now),
+        trend: trendOf(failures, range),
+        href: log({ type: 'user.authentication.failure' }),
+      },
+      { label: 'Active users', count: written(activeUsers.now), trend: trendOf(activeUsers, range), href: '/admin/users' },
+      {
+        label: 'With a second factor',
+        count: share(any, users),
+        trend: users === 0 ? 'No active users' : `${written(any)} of ${written(users)} active users`,
+        href: '/admin/security/sign-in-policy',
+      },
+    ],
+    chart: signInChart(slots, span),
+    unit: span === 'HOUR' ? 'hour' : 'day',
+    reasons: reasons.map(({ reason, count }) => ({
+      text: REASONS[reason] ?? (reason || 'Not known'),
+      count: written(count),
+      href: log({ outcome: 'FAILURE', q: reason }),
+    })),
+    applications: applications.map(({ id, label, ...compared }) => ({
+      name: label ?? id,
+      href: label === null ? undefined : `/admin/applications/${encodeURIComponent(id)}/activity`,
+      count: written(compared.now),
+      before: written(compared.before),
+      share: most === 0 ? 0 : Math.max(1, Math.round((compared.now / most) * 100)),
+    })),
+    adoption: [
+      { label: 'Passkey', count: written(passkey), share: share(passkey, users) },
+      { label: 'Authenticator app', count: written(totp), share: share(totp, users) },
+      { label: 'None', count: written(users - any), share: share(users - any, users) },
+    ],
+  };
+}
