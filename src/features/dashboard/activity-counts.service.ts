@@ -1,6 +1,6 @@
 /**
  * Rolls the audit log up into counts by hour and day, once a minute in one of the processes. Each hour is counted again until five minutes after its end,
- * so events that were committed late are in it. After an upgrade, the last 180 days are counted hour by hour.
+ * so events that were committed late are in it. After an upgrade, the last 180 days are counted piece by piece.
  */
 import type { Logger } from 'pino';
 import { present } from '../../platform/clock/clock.ts';
@@ -13,6 +13,8 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 /** The longest range and the one before it. */
 const LOOK_BACK_MS = 180 * DAY_MS;
+/** What is older than two days is counted in larger pieces. */
+const PIECE_MS = 6 * HOUR_MS;
 /** An event is committed within that time. */
 const LATE_MS = 5 * 60_000;
 /** The last 24 hours and the 24 before begin on the day before yesterday. */
@@ -24,11 +26,11 @@ const DAYS_KEPT_MS = LOOK_BACK_MS + 31 * DAY_MS;
 export const beginningOf = (moment: Date, unit: number): Date => new Date(Math.floor(moment.getTime() / unit) * unit);
 
 /**
- * Counts one hour, or what there is of the present one.
+ * Counts an hour, or what there is of the present one; of what is long past, six hours.
  * @param since where to go on; absent: where the last time ended
  * @returns where to go on; undefined: nothing is left, or another process counts
  */
-async function countHour(database: Database, now: Date, since: Date | undefined): Promise<Date | undefined> {
+async function countPiece(database: Database, now: Date, since: Date | undefined): Promise<Date | undefined> {
   return database.transaction(async (trx) => {
     const progress = await lockProgress(trx, since === undefined ? timings.rollUpPause / 2 : 0);
     if (progress === undefined) return undefined;
@@ -36,8 +38,9 @@ async function countHour(database: Database, now: Date, since: Date | undefined)
     const oldest = new Date(now.getTime() - LOOK_BACK_MS);
     const due = await findNextEvent(trx, since ?? (until !== null && until > oldest ? until : oldest));
     if (due === undefined) return undefined;
-    const from = beginningOf(due, HOUR_MS);
-    const end = new Date(from.getTime() + HOUR_MS);
+    const piece = now.getTime() - due.getTime() > 2 * DAY_MS ? PIECE_MS : HOUR_MS;
+    const from = beginningOf(due, piece);
+    const end = new Date(from.getTime() + piece);
     await countEvents(trx, from, end);
     await addUpDay(trx, beginningOf(from, DAY_MS));
     const isOver = now.getTime() - end.getTime() >= LATE_MS;
@@ -52,7 +55,7 @@ async function countHour(database: Database, now: Date, since: Date | undefined)
 export async function rollUp(database: Database, isStopped: () => boolean = () => false): Promise<void> {
   const now = present();
   let since: Date | undefined;
-  do since = await countHour(database, now, since);
+  do since = await countPiece(database, now, since);
   while (since !== undefined && !isStopped());
 }
 

@@ -68,7 +68,7 @@ export function toldStatistics({ range, span, slots, signIns, failures, activeUs
       },
       { label: 'Active users', count: written(activeUsers.now), trend: trendOf(activeUsers, range), href: '/admin/users' },
       {
-        label: 'With a second factor',
+        label: 'Second factors',
         count: share(any, users),
         trend: users === 0 ? 'No active users' : `${written(any)} of ${written(users)} active users`,
         href: '/admin/security/sign-in-policy',

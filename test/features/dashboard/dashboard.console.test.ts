@@ -105,7 +105,7 @@ test('the dashboard: numbers of each range beside the time before, applications,
   assert.match(tiles['Sign-ins'] ?? '', /^4, None in the 7 days before$/);
   assert.match(tiles['Failed sign-ins'] ?? '', /^4, None in the 7 days before$/);
   assert.match(tiles['Active users'] ?? '', /^3, ▲ 200 % more than in the 7 days before \(1\)$/);
-  assert.match(tiles['With a second factor'] ?? '', /^33 %, 1 of 3 active users$/);
+  assert.match(tiles['Second factors'] ?? '', /^33 %, 1 of 3 active users$/);
   assert.match(wordsOf(week), /Test application 2 1 .*Why sign-ins failed Wrong password 2/);
   assert.match(wordsOf(week), /gone deleted 1 0/);
   assert.match(wordsOf(week), /Not assigned to the application 1/);
