@@ -52,7 +52,7 @@ async function countPiece(database: Database, now: Date, since: Date | undefined
 }
 
 /** Counts all that happened since the last time, unless another process does. */
-export async function rollUp(database: Database, isStopped: () => boolean = () => false): Promise<void> {
+async function rollUp(database: Database, isStopped: () => boolean = () => false): Promise<void> {
   const now = present();
   let since: Date | undefined;
   do since = await countPiece(database, now, since);

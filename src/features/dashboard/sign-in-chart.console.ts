@@ -1,6 +1,5 @@
 /** Sign-ins hour by hour or day by day as bars, in the units of an SVG image; the same numbers stand in a table below it. */
-import type { Span } from './activity-counts.store.ts';
-import type { Slot } from './statistics.service.ts';
+import type { Slot, Statistics } from './statistics.service.ts';
 
 interface Bar {
   readonly x: number;
@@ -47,7 +46,7 @@ export function roundUp(most: number): number {
   }
 }
 
-export function signInChart(slots: readonly Slot[], span: Span): Chart {
+export function signInChart(slots: readonly Slot[], span: Statistics['span']): Chart {
   const top = roundUp(Math.max(...slots.flatMap(({ started, failed }) => [started, failed])));
   const base = HEIGHT - BOTTOM;
   const full = base - TOP;

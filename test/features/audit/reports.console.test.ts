@@ -239,7 +239,9 @@ test('who sees what: everything for reading, one organization, nothing of the lo
   assert.match(wordsOf(page), /Your organizations Mine 0 members.*What you may do here Organization administrator/);
   assert.doesNotMatch(
     page.text,
-    new RegExp(`Statistics|Why sign-ins failed|Active users|How the service is doing|Next steps|Of the super administrator|System log|Others|${other}`),
+    new RegExp(
+      `Statistics|Why sign-ins failed|Active users|How the service is doing|Next steps|Of the super administrator|System log|Others|${other}`,
+    ),
   );
   for (const path of [
     LOG,

@@ -52,10 +52,10 @@ const counts = (service: Service, span: string): Promise<[start: string, metric:
 
 const tilesOf = ({ text }: Page): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Array.from(text.matchAll(/<li><a href="[^"]*">([^<]*)<\/a> <strong>([^<]*)<\/strong> <span>([^<]*)<\/span>/g), ([, label, count, trend]) => [
-      label,
-      `${count}, ${trend}`,
-    ]),
+    Array.from(
+      text.matchAll(/<li><a href="[^"]*">([^<]*)<\/a> <strong>([^<]*)<\/strong> <span>([^<]*)<\/span>/g),
+      ([, label, count, trend]) => [label, `${count}, ${trend}`],
+    ),
   );
 
 const linkTo = ({ text }: Page, label: string): string =>
@@ -89,7 +89,13 @@ test('the dashboard: numbers of each range beside the time before, applications,
   // The administrator has signed in, and opened the console.
   await counted(service, 2);
   const events = [
-    ...[start(anna, NOON - 3 * HOUR), start(anna, NOON - 2 * DAY), start(ben, NOON - 5 * DAY), start(ben, NOON - 40 * DAY), start(cleo, NOON - 100 * DAY)],
+    ...[
+      start(anna, NOON - 3 * HOUR),
+      start(anna, NOON - 2 * DAY),
+      start(ben, NOON - 5 * DAY),
+      start(ben, NOON - 40 * DAY),
+      start(cleo, NOON - 100 * DAY),
+    ],
     ...[sso(anna, shop, NOON - 3 * HOUR), sso(ben, shop, NOON - 5 * DAY), sso(ben, 'gone', NOON - 5 * DAY), sso(ben, shop, NOON - 9 * DAY)],
     ...[fails('INVALID_CREDENTIALS', NOON - HOUR), fails('INVALID_CREDENTIALS', NOON - 2 * DAY), fails('LOCKED_OUT', NOON - 2 * DAY)],
     { type: 'app.oauth2.as.authorize', user: cleo.id, target: shop, reason: 'NOT_ASSIGNED', at: NOON - 26 * HOUR },
@@ -172,7 +178,10 @@ test('next steps are a list with ticks, which is gone when all is done; totals a
   const { agent, page } = await enter(service);
   assert.match(wordsOf(page), /API token “Soon over”/);
   assert.doesNotMatch(page.text, /Lives long/);
-  assert.match(wordsOf(page), /Database Answers, in \d+ ms.*Audit log last sealed.*Mail A mail server is configured.*Undelivered e-mails None/);
+  assert.match(
+    wordsOf(page),
+    /Database Answers, in \d+ ms.*Audit log last sealed.*Mail A mail server is configured.*Undelivered e-mails None/,
+  );
   const steps = ({ text }: Page): string[] =>
     Array.from(text.matchAll(/aria-hidden="true">(✓|○)<\/span> <div><a href="[^"]*">([^<]+)/g), ([, tick, label]) => `${tick} ${label}`);
   assert.deepEqual(steps(page), ['○ Create an application', '✓ Create an API token', '○ Set the branding', '✓ Set up mail']);
