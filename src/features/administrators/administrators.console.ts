@@ -1,8 +1,10 @@
 /** Security → Administrators: who administers what; a role given. It is taken on the page of the user. */
+
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { organizationPath } from '../organizations/organizations.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
@@ -69,7 +71,14 @@ const give: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const fields = await roleFields(visit, typed);
-    const page = { title: 'Give a role', lead: RISE.join(' '), crumbs: CRUMBS, path: `${HOME}/new`, submit: 'Give role', fields };
+    const page = {
+      title: 'Give a role',
+      lead: RISE.map((one) => phrase(one)).reduce((first, next) => phrase('{first} {next}', { first, next })),
+      crumbs: CRUMBS,
+      path: `${HOME}/new`,
+      submit: 'Give role',
+      fields,
+    };
     return chooseUsers(visit, { ...page, taken: async () => new Set() }, typed);
   },
   async receive(visit, form) {

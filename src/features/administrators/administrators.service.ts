@@ -3,6 +3,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
+import { languageOfProfile } from '../../platform/i18n/page-language.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findNamedUser } from '../users/user-reach.service.ts';
@@ -15,13 +16,17 @@ export interface ConsoleUser {
   readonly login: string;
   /** Empty where the profile has none. */
   readonly name: string;
+  /** Of the profile, where the pages speak it; BCP 47. */
+  readonly language: string | undefined;
   readonly roles: readonly Role[];
 }
 
 /** @returns undefined when there is no such user */
 export async function findConsoleUser({ database: { knex } }: Services, userId: string): Promise<ConsoleUser | undefined> {
   const [user, roles] = await Promise.all([findUserById(knex, userId), findRoles(knex, userId)]);
-  return user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', roles };
+  return (
+    user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', language: languageOfProfile(user.profile)?.lang, roles }
+  );
 }
 
 /** Whoever has a role, as he stands now, the oldest users first. @param type who has this one, whatever else he has */

@@ -5,6 +5,7 @@ import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
+import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
 import { organizationPath } from '../organizations/organizations.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
@@ -37,11 +38,11 @@ const list: ConsolePage = {
       const organization = await organizationOf(visit, role);
       return {
         cells: [
-          ROLE_NAMES[role.type],
+          phrase(ROLE_NAMES[role.type]),
           organization === undefined
             ? { text: 'The whole service', soft: true }
             : { text: organization.name, href: organizationPath(organization.id) },
-          ROLE_OPTIONS.find(({ value }) => value === role.type)?.hint ?? '',
+          asPhrase(ROLE_OPTIONS.find(({ value }) => value === role.type)?.hint ?? ''),
           { moment: momentOf(role.created) },
         ],
         actions: isChangeable ? [{ label: 'Take', href: `${home}/${encodeURIComponent(role.id)}/take` }] : [],
@@ -67,7 +68,10 @@ const give: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await userSubject(visit);
     const fields = await roleFields(visit, typed);
-    return formPage({ title: `Give ${name} a role`, crumbs, facts: RISE, fields, submit: 'Give role', cancel: homeOf(user.id) }, typed);
+    return formPage(
+      { title: phrase('Give {name} a role', { name }), crumbs, facts: RISE, fields, submit: 'Give role', cancel: homeOf(user.id) },
+      typed,
+    );
   },
   async receive(visit, form) {
     const { user } = await userSubject(visit);
@@ -84,9 +88,9 @@ const take: ConsolePage = {
     const { user, name, crumbs } = await userSubject(visit);
     const role = await getRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
     const organization = await organizationOf(visit, role);
-    const title = `Take the role ${ROLE_NAMES[role.type]} from ${name}?`;
+    const title = phrase('Take the role {role} from {name}?', { role: phrase(ROLE_NAMES[role.type]), name });
     const facts = [
-      ...(organization === undefined ? [] : [`It is for ${organization.name}.`]),
+      ...(organization === undefined ? [] : [phrase('It is for {organization}.', { organization: organization.name })]),
       'It ends with the next click. With the last role end the API tokens that the user made; those do not come back.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Take role', danger: true, cancel: homeOf(user.id) }, typed);

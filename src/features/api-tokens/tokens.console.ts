@@ -1,4 +1,5 @@
 /** API → Token: the tokens that calls of the management API are signed with. A new one is told once, on the answer to its form. */
+
 import { z } from 'zod';
 import { type Content, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
@@ -8,6 +9,7 @@ import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
 import type { ApiToken } from './api-tokens.resource.ts';
@@ -47,7 +49,7 @@ const list: ConsolePage = {
             ...(owners === undefined ? [] : [owners.get(token.userId) ?? token.userId]),
             { moment: momentOf(token.created) },
             expiryOf(token),
-            token.lastUsed === null ? 'Not yet' : { moment: momentOf(token.lastUsed) },
+            token.lastUsed === null ? phrase('Not yet') : { moment: momentOf(token.lastUsed) },
           ],
           actions: mayRevoke(visit, token) ? [{ label: 'Revoke', href: `${HOME}/${token.id}/revoke` }] : [],
         })),
@@ -145,7 +147,7 @@ const revoke: ConsolePage = {
   async show(visit, typed) {
     const token = await getApiToken(visit.services, visit.params.id ?? '', visit.request);
     if (!mayRevoke(visit, token)) throw forbidden();
-    const title = `Revoke “${token.name}”?`;
+    const title = phrase('Revoke “{token}”?', { token: token.name });
     const facts = ['Whatever signs its calls with this token is refused from the next call on.', 'This cannot be undone.'];
     return formPage({ title, crumbs: CRUMBS, facts, submit: 'Revoke token', danger: true, cancel: HOME }, typed);
   },

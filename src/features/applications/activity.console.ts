@@ -5,6 +5,7 @@ import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { activityOf } from '../audit/activity.console.ts';
 import {
   APPLICATIONS_PATH,
@@ -60,7 +61,14 @@ const step = ({ path, status, title, facts, submit, notice }: Step): ConsolePage
     const back = applicationPath(application.id);
     const danger = status === 'INACTIVE';
     return formPage(
-      { title: `${title} “${application.label}”?`, crumbs: applicationCrumbs(application), facts, submit, danger, cancel: back },
+      {
+        title: phrase(`${title} “{name}”?`, { name: application.label }),
+        crumbs: applicationCrumbs(application),
+        facts,
+        submit,
+        danger,
+        cancel: back,
+      },
       typed,
     );
   },
@@ -106,7 +114,7 @@ const remove: ConsolePage = {
     const back = applicationPath(application.id);
     return formPage(
       {
-        title: `Delete “${application.label}”?`,
+        title: phrase('Delete “{application}”?', { application: application.label }),
         crumbs: applicationCrumbs(application),
         facts,
         submit: 'Delete application',

@@ -4,6 +4,7 @@ import type { WordsPart } from '../../pages/console/detail-page.ts';
 import type { Option } from '../../pages/console/form.ts';
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
+import { asPhrase, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { ApplicationType } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
@@ -36,7 +37,8 @@ export const APPLICATION_KINDS: readonly (Option & { readonly value: Application
   },
 ];
 
-export const applicationKindOf = (type: ApplicationType): string => APPLICATION_KINDS.find(({ value }) => value === type)?.label ?? type;
+export const applicationKindOf = (type: ApplicationType): Phrase =>
+  asPhrase(APPLICATION_KINDS.find(({ value }) => value === type)?.label ?? verbatim(type));
 
 export const applicationPath = (id: string): string => `${APPLICATIONS_PATH}/${encodeURIComponent(id)}`;
 
@@ -59,7 +61,7 @@ export async function applicationToChange(visit: ConsoleRequest): Promise<Applic
 /** The way to a page below the application. */
 export const applicationCrumbs = ({ id, label }: Application, tab?: Action): readonly Crumb[] => [
   ...APPLICATIONS,
-  { label, href: applicationPath(id) },
+  { label: verbatim(label), href: applicationPath(id) },
   ...(tab === undefined ? [] : [tab]),
 ];
 
@@ -91,11 +93,11 @@ function stepsOf({ id, status }: Application): readonly Action[] {
 
 /** What stands at the head of each tab. */
 export const headOf = (visit: ConsoleRequest, application: Application) => ({
-  title: application.label,
+  title: verbatim(application.label),
   status: statusOf(application),
   more: mayChangeApplication(visit, application) ? stepsOf(application) : [],
   lead: application.system
-    ? `${applicationKindOf(application.settings.application_type)}, part of the service itself`
+    ? phrase('{kind}, part of the service itself', { kind: applicationKindOf(application.settings.application_type) })
     : applicationKindOf(application.settings.application_type),
   crumbs: APPLICATIONS,
   tabs: Object.values(applicationTabs(application.id)),

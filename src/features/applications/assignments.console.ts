@@ -7,6 +7,7 @@ import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { assignAll, findAssigned, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
@@ -138,7 +139,7 @@ const remove: ConsolePage = {
         : 'Where only those may sign in whom the application is assigned to, the members of this group cannot any more, unless they are assigned in another way.',
       'You can assign it again at any time.',
     ];
-    const title = `Take “${application.label}” from the ${one} “${name}”?`;
+    const title = phrase(`Take “{application}” from the ${one} “{name}”?`, { application: application.label, name });
     return formPage(
       { title, crumbs: applicationCrumbs(application, back), facts, submit: 'Remove assignment', danger: true, cancel: back.href },
       typed,

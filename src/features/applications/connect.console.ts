@@ -3,6 +3,7 @@
 import { detailPage, type Fact, type FactsPart, type Part } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { listRefusals } from '../audit/logs.service.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
@@ -24,15 +25,18 @@ function chosenServer(servers: readonly AuthorizationServer[], { query }: Consol
 
 function secretFact({ id, settings, system }: Application): Fact {
   const { href } = applicationTabs(id).credentials;
-  if (system) return { label: 'Client secret', value: 'Known to the service alone' };
+  if (system) return { label: 'Client secret', value: phrase('Known to the service alone') };
   if (clientUsesSecret(settings))
-    return { label: 'Client secret', value: [{ text: 'Shown when it was made.' }, { text: 'Lost? Make another one.', href }] };
+    return {
+      label: 'Client secret',
+      value: [{ text: phrase('Shown when it was made.') }, { text: phrase('Lost? Make another one.'), href }],
+    };
   return {
     label: 'Client secret',
     value:
       settings.token_endpoint_auth_method === 'none'
-        ? 'None: the application proves itself by nothing, and is protected by PKCE'
-        : 'None: it signs with its key',
+        ? phrase('None: the application proves itself by nothing, and is protected by PKCE')
+        : phrase('None: it signs with its key'),
   };
 }
 
@@ -52,7 +56,10 @@ const identity = (application: Application, facts: Facts, { profile }: Authoriza
     ...(signsIn(facts)
       ? [
           { label: 'Scopes', value: facts.scope, copy: true },
-          { label: 'The parameter state', value: (application.settings.profile ?? profile) === 'openid' ? 'May be left out' : STATE },
+          {
+            label: 'The parameter state',
+            value: (application.settings.profile ?? profile) === 'openid' ? phrase('May be left out') : STATE,
+          },
         ]
       : []),
   ],
@@ -77,12 +84,18 @@ const endpoints = ({ issuer }: Facts): FactsPart => ({
 
 function snippetParts(snippet: Snippet, facts: Facts): readonly Part[] {
   const { id, label, about } = snippet;
-  const files = snippet
-    .files(facts)
-    .map(({ name, text }, at): Part => ({ kind: 'text', title: name, id: `${id}-${at}`, name: `Content of ${name}`, text }));
+  const files = snippet.files(facts).map(
+    ({ name, text }, at): Part => ({
+      kind: 'text',
+      title: verbatim(name),
+      id: `${id}-${at}`,
+      name: phrase('Content of {file}', { file: name }),
+      text,
+    }),
+  );
   const [first, ...others] = files;
   return [
-    { kind: 'words', title: `With ${label}`, paragraphs: [about] },
+    { kind: 'words', title: phrase('With {name}', { name: label }), paragraphs: [about] },
     ...(first === undefined ? [] : [first, ...others]),
     {
       kind: 'text',
@@ -101,7 +114,10 @@ function snippetParts(snippet: Snippet, facts: Facts): readonly Part[] {
 function originWarning({ settings }: Application, { kind, redirectUri }: Facts): readonly Part[] {
   if (kind !== 'browser' || redirectUri === undefined || settings.allowed_origins.includes(new URL(redirectUri).origin)) return [];
   const { origin } = new URL(redirectUri);
-  const words = `Pages of ${origin} may not call the token endpoint, so no sign-in can end there: add ${origin} to the allowed origins (CORS) under Settings.`;
+  const words = phrase(
+    'Pages of {origin} may not call the token endpoint, so no sign-in can end there: add {origin} to the allowed origins (CORS) under Settings.',
+    { origin },
+  );
   return [{ kind: 'words', tone: 'warning', paragraphs: [words] }];
 }
 
@@ -170,13 +186,18 @@ export const connect: ConsolePage = {
         {
           name: 'server',
           label: 'Authorization server',
-          options: servers.map(({ id, name }) => ({ value: id, label: name })),
+          options: servers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
           value: server.id,
         },
         ...(snippet === undefined
           ? []
           : [
-              { name: 'with', label: 'Snippets with', options: snippets.map(({ id, label }) => ({ value: id, label })), value: snippet.id },
+              {
+                name: 'with',
+                label: 'Snippets with',
+                options: snippets.map(({ id, label }) => ({ value: id, label: verbatim(label) })),
+                value: snippet.id,
+              },
             ]),
       ],
       typed: { values: new URLSearchParams(), problems: [] },

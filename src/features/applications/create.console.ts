@@ -1,9 +1,11 @@
 /** Applications → Create: first the kind, then the few fields that it needs; what is safe is chosen for all others. A secret is told once. */
+
 import { z } from 'zod';
 import { type Field, formPage, readFields, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { APPLICATION_KINDS, APPLICATIONS, APPLICATIONS_PATH, applicationPath } from './application-page.console.ts';
 import type { ApplicationType, GivenSettings } from './application-settings.policy.ts';
@@ -139,7 +141,7 @@ const create: ConsolePage = {
     const hidden = formKey();
     return formPage(
       {
-        title: `Create: ${label}`,
+        title: phrase('Create: {kind}', { kind: asPhrase(label) }),
         lead: hint,
         crumbs,
         fields: fieldsFor(kind),

@@ -6,6 +6,7 @@ import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
+import { phrase, type Text } from '../../platform/i18n/phrase.ts';
 import {
   applicationCrumbs,
   applicationIn,
@@ -121,7 +122,7 @@ interface Step {
   /** Of the page and its button. */
   readonly verb: 'Activate' | 'Deactivate' | 'Remove';
   readonly danger: boolean;
-  facts(name: string): readonly string[];
+  facts(secret: { readonly secret: string; readonly created: Date }): readonly Text[];
   readonly notice: PageNotice;
   carryOut(visit: ConsoleRequest, applicationId: string, secretId: string): Promise<unknown>;
 }
@@ -139,7 +140,7 @@ const step = ({ path, verb, danger, facts, notice, carryOut }: Step): ConsolePag
       {
         title: `${verb} this secret?`,
         crumbs: applicationCrumbs(application, back),
-        facts: facts(`The secret ${name} of ${momentOf(created).text}`),
+        facts: facts({ secret: name, created }),
         submit: `${verb} secret`,
         danger,
         cancel: back.href,
@@ -162,7 +163,7 @@ const steps: readonly ConsolePage[] = [
     path: 'activate',
     verb: 'Activate',
     danger: false,
-    facts: (secret) => [`${secret} is accepted again from the next request on.`],
+    facts: (secret) => [phrase('The secret {secret} of {created} is accepted again from the next request on.', secret)],
     notice: 'application-secret-activated',
     carryOut: setTo('ACTIVE'),
   }),
@@ -171,7 +172,10 @@ const steps: readonly ConsolePage[] = [
     verb: 'Deactivate',
     danger: true,
     facts: (secret) => [
-      `${secret} is refused from the next request on. Make sure that the application uses another one.`,
+      phrase(
+        'The secret {secret} of {created} is refused from the next request on. Make sure that the application uses another one.',
+        secret,
+      ),
       'You can activate it again.',
     ],
     notice: 'application-secret-deactivated',
@@ -182,7 +186,10 @@ const steps: readonly ConsolePage[] = [
     verb: 'Remove',
     danger: true,
     facts: (secret) => [
-      `${secret} is refused from the next request on. Make sure that the application uses another one.`,
+      phrase(
+        'The secret {secret} of {created} is refused from the next request on. Make sure that the application uses another one.',
+        secret,
+      ),
       'This cannot be undone.',
     ],
     notice: 'application-secret-removed',

@@ -2,6 +2,7 @@
 
 import type { Content, Fact, Piece } from '../../pages/console/detail-page.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
+import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import type { Application } from './applications.resource.ts';
 
 /** What the settings of an application refer to. */
@@ -15,8 +16,8 @@ export type Tab = 'settings' | 'credentials' | 'branding';
 export interface SettingGroup {
   /** For addresses. */
   readonly id: string;
-  readonly title: string;
-  readonly lead?: string;
+  readonly title: Text;
+  readonly lead?: Text;
   readonly tab: Tab;
   fields(application: Application, around: Surroundings): readonly Field[];
   facts(application: Application, around: Surroundings): readonly Fact[];
@@ -31,6 +32,6 @@ export const setting = <F extends Field>(field: F): F => ({
 export const lines = (values: readonly string[] | undefined): string => (values ?? []).join('\n');
 export const codes = (values: readonly string[] | undefined): Content => (values ?? []).map((text): Piece => ({ text, code: true }));
 export const code = (text: string | undefined): Content => ({ text: text ?? '', code: true });
-export const yes = (is: boolean | undefined): string => (is ? 'Yes' : 'No');
-export const labelled = (options: readonly Option[], value: string): string =>
-  options.find((option) => option.value === value)?.label ?? value;
+export const yes = (is: boolean | undefined): Phrase => phrase(is ? 'Yes' : 'No');
+export const labelled = (options: readonly Option[], value: string): Phrase =>
+  asPhrase(options.find((option) => option.value === value)?.label ?? verbatim(value));

@@ -5,6 +5,7 @@ import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
 import { listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
 import {
   applicationCrumbs,
@@ -39,7 +40,12 @@ export async function partsOf(visit: ConsoleRequest, application: Application, t
     ...(lead !== undefined && { lead }),
     facts: facts(application, around),
     actions: mayChangeApplication(visit, application)
-      ? [{ label: `Edit ${title.toLowerCase()}`, href: `${applicationPath(application.id)}/settings/${id}` }]
+      ? [
+          {
+            label: phrase('Edit: {settings}', { settings: asPhrase(title) }),
+            href: `${applicationPath(application.id)}/settings/${id}`,
+          },
+        ]
       : [],
   }));
 }
@@ -73,7 +79,7 @@ const edit: ConsolePage = {
     const back = applicationTabs(application.id)[tab];
     return formPage(
       {
-        title: `Edit ${title.toLowerCase()}`,
+        title: phrase('Edit: {settings}', { settings: asPhrase(title) }),
         ...(lead !== undefined && { lead }),
         crumbs: applicationCrumbs(application, back),
         fields: fields(application, await surroundings(visit)),

@@ -7,6 +7,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { assign, getAssignment, listOpenApplications, listUserAssignments, unassign } from './application-assignments.service.ts';
@@ -39,7 +40,10 @@ const list: ConsolePage = {
           rows: assigned.items.map(({ applicationId, label, status, isDirect, groups }) => ({
             cells: [
               { text: label, href: addressOfApplication(applicationId) },
-              [...(isDirect ? [{ text: 'The user' }] : []), ...groups.map((text): Piece => ({ text: `Group ${text}` }))],
+              [
+                ...(isDirect ? [{ text: phrase('The user') }] : []),
+                ...groups.map((text): Piece => ({ text: phrase('Group {group}', { group: text }) })),
+              ],
               status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Not active', tone: 'plain' },
             ],
             actions: isChangeable && isDirect ? [{ label: 'Take away', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
@@ -99,7 +103,7 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, application, crumbs } = await assignmentOf(visit);
-    const title = `Take “${application.label}” from ${name}?`;
+    const title = phrase('Take “{application}” from {name}?', { application: application.label, name });
     const facts = ['If the application asks for an assignment, the next sign-in to it is refused, unless a group still opens it.'];
     return formPage({ title, crumbs, facts, submit: 'Take away', danger: true, cancel: homeOf(user.id) }, typed);
   },

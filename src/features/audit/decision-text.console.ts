@@ -2,7 +2,7 @@
 
 import { consentRowInWords, stepInWords } from '../../pages/console/decision-steps.ts';
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
-import { momentOf } from '../../pages/console/moments.ts';
+import { counted, type Phrase, phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
 import type {
   AccessRefused,
   ConsentAsked,
@@ -22,16 +22,16 @@ import type { StoredEvent } from './events.resource.ts';
 /** One thing that was looked at. */
 export interface ToldStep {
   readonly what: readonly Piece[];
-  readonly outcome: string;
+  readonly outcome: Phrase;
 }
 
 export interface ToldDecision {
   readonly tone: Tone;
-  readonly sentences: readonly string[];
+  readonly sentences: readonly Text[];
   /** What was looked at, in this order. */
   readonly steps: readonly ToldStep[];
   /** What can be done about it. */
-  readonly advice: readonly string[];
+  readonly advice: readonly Text[];
   /** The request, where it can be asked what it would come to today. */
   readonly request?: JudgedRequest;
 }
@@ -52,8 +52,10 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
         ...NOTHING,
         tone: 'bad',
         sentences: [
-          `${decision.failures} sign-ins from this network address failed within a quarter of an hour.`,
-          `From then on nothing from there was heard for ${inMinutes(decision.seconds)}, whatever the user name and the password.`,
+          phrase('{failures} sign-ins from this network address failed within a quarter of an hour.', { failures: decision.failures }),
+          phrase('From then on nothing from there was heard for {duration}, whatever the user name and the password.', {
+            duration: inMinutes(decision.seconds),
+          }),
         ],
         advice: ['It ended by itself. Were it a whole office behind one address, its people can sign in again by now.'],
       };
@@ -71,12 +73,9 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
   }
 }
 
-const inMinutes = (seconds: number): string => {
-  const minutes = Math.max(1, Math.round(seconds / 60));
-  return minutes === 1 ? 'one minute' : `${minutes} minutes`;
-};
+const inMinutes = (seconds: number): Phrase => counted(Math.max(1, Math.round(seconds / 60)), 'one minute', '{count} minutes');
 
-const until = (lockedUntil: unknown): string => (typeof lockedUntil === 'string' ? momentOf(new Date(lockedUntil)).text : 'a while');
+const until = (lockedUntil: unknown): Value => (typeof lockedUntil === 'string' ? new Date(lockedUntil) : phrase('a while'));
 
 const STATUSES: Readonly<Record<string, string>> = {
   SUSPENDED: 'it is suspended',
@@ -88,7 +87,7 @@ const STATUSES: Readonly<Record<string, string>> = {
 };
 
 function password({ reason, status = '', failures = 0, lockedUntil, knownBrowser = false }: PasswordRefused): ToldDecision {
-  const bad = (sentences: string[], ...advice: string[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
+  const bad = (sentences: Text[], ...advice: Text[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
   const place = knownBrowser
     ? 'It was in a browser in which the user had signed in before: those have a count of their own, so that guesses from elsewhere do not lock the user out there.'
     : 'It was in no browser in which the user had signed in before.';
@@ -101,7 +100,10 @@ function password({ reason, status = '', failures = 0, lockedUntil, knownBrowser
     case 'LOCKED':
       return bad(
         [
-          `After too many wrong passwords the account was locked until ${until(lockedUntil)}. Until then a right password is refused, too.`,
+          phrase(
+            'After too many wrong passwords the account was locked until {lockedUntil}. Until then a right password is refused, too.',
+            { lockedUntil: until(lockedUntil) },
+          ),
           place,
         ],
         'The lock ends by itself. “Unlock” on the page of the user ends it at once.',
@@ -111,8 +113,8 @@ function password({ reason, status = '', failures = 0, lockedUntil, knownBrowser
         [
           'The account was found; the password was wrong.',
           lockedUntil === undefined
-            ? `It was the ${nth(failures)} wrong one in a row; ${WRONG_PASSWORDS} lock the account.`
-            : `It was one too many: the account was locked until ${until(lockedUntil)}.`,
+            ? phrase('Wrong passwords in a row: {failures}; {most} lock the account.', { failures, most: WRONG_PASSWORDS })
+            : phrase('It was one too many: the account was locked until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
           place,
         ],
         'Did the user forget it? “Reset password” on the page of the user makes a link to choose another one.',
@@ -129,16 +131,15 @@ function password({ reason, status = '', failures = 0, lockedUntil, knownBrowser
       return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
     case 'NOT_ACTIVE':
       return bad(
-        [`The password was right, but nobody can sign in with this account: ${STATUSES[status] ?? `its status was ${status}`}.`],
+        [
+          phrase('The password was right, but nobody can sign in with this account: {status}.', {
+            status: STATUSES[status] === undefined ? phrase('its status was {status}', { status }) : phrase(STATUSES[status]),
+          }),
+        ],
         'What can be done is offered on the page of the user.',
       );
   }
 }
-
-const nth = (n: number): string => {
-  const ending = ['th', 'st', 'nd', 'rd'][n % 10] ?? 'th';
-  return `${n}${n % 100 > 10 && n % 100 < 14 ? 'th' : ending}`;
-};
 
 function lock(after: unknown): ToldDecision {
   const { lockedUntil, locks = 1 } = (after ?? {}) as { lockedUntil?: string; locks?: number };
@@ -146,32 +147,48 @@ function lock(after: unknown): ToldDecision {
     ...NOTHING,
     tone: 'bad',
     sentences: [
-      `${WRONG_PASSWORDS} wrong attempts in a row locked the account until ${until(lockedUntil)}.`,
+      phrase('{failures} wrong attempts in a row locked the account until {lockedUntil}.', {
+        failures: WRONG_PASSWORDS,
+        lockedUntil: until(lockedUntil),
+      }),
       locks > 1
-        ? `It was the ${nth(locks)} lock in a row: each lasts twice as long as the one before, an hour at most.`
+        ? phrase('Locks in a row: {locks}. Each lasts twice as long as the one before, an hour at most.', { locks })
         : 'It was the first lock, which lasts one minute; each that follows lasts twice as long, an hour at most.',
     ],
     advice: ['The lock ends by itself. “Unlock” on the page of the user ends it at once.'],
   };
 }
 
-const METHODS: Readonly<Record<string, string>> = { code: 'code of the app', recovery: 'recovery code', passkey: 'passkey' };
+const METHODS = {
+  code: {
+    right: 'The code of the app was right.',
+    wrong: 'The code of the app was wrong, or was used before: each is good for one sign-in.',
+  },
+  recovery: {
+    right: 'The recovery code was right.',
+    wrong: 'The recovery code was wrong, or was used before: each is good for one sign-in.',
+  },
+  passkey: { right: 'The passkey was right.', wrong: 'The passkey was wrong, or was used before: each is good for one sign-in.' },
+  other: { right: 'The second factor was right.', wrong: 'The second factor was wrong, or was used before: each is good for one sign-in.' },
+} as const;
 
 function factor({ reason, method, failures, lockedUntil }: FactorTried): ToldDecision {
-  const given = METHODS[method] ?? 'second factor';
-  if (reason === 'RIGHT') return { ...NOTHING, tone: 'good', sentences: [`The ${given} was right.`] };
+  const given = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : METHODS.other;
+  if (reason === 'RIGHT') return { ...NOTHING, tone: 'good', sentences: [given.right] };
   if (reason === 'LOCKED') {
-    const sentences = [`After too many wrong codes no code was taken until ${until(lockedUntil)}, a right one neither.`];
+    const sentences = [
+      phrase('After too many wrong codes no code was taken until {lockedUntil}, a right one neither.', { lockedUntil: until(lockedUntil) }),
+    ];
     return { ...NOTHING, tone: 'bad', sentences, advice: ['It ends by itself.'] };
   }
   return {
     tone: 'bad',
     steps: [],
     sentences: [
-      `The ${given} was wrong, or was used before: each is good for one sign-in.`,
+      given.wrong,
       lockedUntil === undefined
-        ? `It was the ${nth(failures)} wrong one in a row; ${WRONG_PASSWORDS} lock the codes of the user.`
-        : `It was one too many: no code is taken until ${until(lockedUntil)}.`,
+        ? phrase('Wrong codes in a row: {failures}; {most} lock the codes of the user.', { failures, most: WRONG_PASSWORDS })
+        : phrase('It was one too many: no code is taken until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
     ],
     advice: [
       'Codes depend on the time: is the clock of the user’s phone right?',
@@ -196,32 +213,45 @@ const DEMANDS: Readonly<Record<DemandReason, string>> = {
 };
 
 function session({ amr, secondFactor: { enrolled, demandedBy } }: SessionBegun): ToldDecision {
-  const ways = amr.flatMap((method) => WAYS[method] ?? []);
-  const proved = `The user proved who he is by ${ways.join(' and ') || 'what is not known any more'}.`;
-  const because = demandedBy === undefined ? '' : DEMANDS[demandedBy];
+  const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
+  const proved =
+    ways.length === 0
+      ? phrase('How the user proved who they are is not known any more.')
+      : phrase('The user proved who they are by {ways}.', { ways });
+  const because = demandedBy === undefined ? undefined : phrase(DEMANDS[demandedBy]);
   if (amr.includes('mfa')) {
-    const why = enrolled ? 'he has one, and whoever has one is always asked for it' : because;
-    return { ...NOTHING, tone: 'good', sentences: [proved, `A second factor was used${why === '' ? '' : `: ${why}`}.`] };
+    const used = enrolled
+      ? 'A second factor was used: the user has one, and is then always asked for it.'
+      : because === undefined
+        ? 'A second factor was used.'
+        : phrase('A second factor was used: {because}.', { because });
+    return { ...NOTHING, tone: 'good', sentences: [proved, used] };
   }
   if (enrolled) {
-    const sentences = [proved, 'His second factor was set up while this sign-in was under way: it is asked for from the next one on.'];
-    return { ...NOTHING, tone: 'good', sentences };
-  }
-  if (because !== '') {
     const sentences = [
       proved,
-      `A second factor is demanded, for ${because}; the user has none, and by the API, where this sign-in came from, none can be set up.`,
+      'The second factor of the user was set up while this sign-in was under way: it is asked for from the next one on.',
+    ];
+    return { ...NOTHING, tone: 'good', sentences };
+  }
+  if (because !== undefined) {
+    const sentences = [
+      proved,
+      phrase(
+        'A second factor is demanded, for {because}; the user has none, and by the API, where this sign-in came from, none can be set up.',
+        { because },
+      ),
     ];
     return {
       ...NOTHING,
       tone: 'warning',
       sentences,
-      advice: ['The authorize endpoint asks him to set one up before an application gets anything.'],
+      advice: ['The authorize endpoint asks the user to set one up before an application gets anything.'],
     };
   }
   const sentences = [
     proved,
-    'No second factor was asked for: he has none, and neither the sign-in policy nor the application nor the request demanded one.',
+    'No second factor was asked for: the user has none, and neither the sign-in policy nor the application nor the request demanded one.',
   ];
   return {
     ...NOTHING,
@@ -240,7 +270,13 @@ function consent({ scopes }: ConsentAsked): ToldDecision {
   const asked = scopes.filter(({ ask }) => ask).length;
   return {
     tone: 'plain',
-    sentences: [`The user was asked for ${asked === 1 ? 'one scope' : `${asked} scopes`} of the request. Scope by scope:`],
+    sentences: [
+      counted(
+        asked,
+        'The user was asked for one scope of the request. Scope by scope:',
+        'The user was asked for {count} scopes of the request. Scope by scope:',
+      ),
+    ],
     steps: scopes.map(scopeStep),
     advice: ['What the user allows is remembered, and asked again only where the request says prompt=consent or it is revoked.'],
   };
@@ -249,8 +285,9 @@ function consent({ scopes }: ConsentAsked): ToldDecision {
 function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 'request'> {
   const told = steps.map(({ policyId, policy, rule, reason }): ToldStep => {
     const outcome = stepInWords({ reason });
-    if (policy === undefined || policyId === undefined) return { what: [{ text: 'In the end' }], outcome };
-    const text = rule === undefined ? `Access policy “${policy}”` : `Rule “${rule}” of “${policy}”`;
+    if (policy === undefined || policyId === undefined) return { what: [{ text: phrase('In the end') }], outcome };
+    const text =
+      rule === undefined ? phrase('Access policy “{policy}”', { policy }) : phrase('Rule “{rule}” of “{policy}”', { rule, policy });
     return { what: [{ text, href: policyLink(request.serverId, policyId) }], outcome };
   });
   const none = steps.at(-1)?.reason === 'no policy is for this client';
@@ -260,7 +297,7 @@ function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 're
       none
         ? 'No access policy of the authorization server is for this application, and what no policy allows is denied.'
         : 'The access policy that is for this application has no rule that fits this request, and what no rule allows is denied.',
-      ...(left === undefined ? [] : [`${left} more policies and rules were looked at than are listed here.`]),
+      ...(left === undefined ? [] : [phrase('{left} more policies and rules were looked at than are listed here.', { left })]),
     ],
     steps: told,
     advice: [
@@ -285,12 +322,12 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
         advice: ['Assign the user, or one of his groups, on the page of the application, or open the application to everyone.'],
       };
     case 'second-factor-needed': {
-      const why = decision.demandedBy === undefined ? 'the user has one, or one is demanded' : DEMANDS[decision.demandedBy];
+      const why = phrase(decision.demandedBy === undefined ? 'the user has one, or one is demanded' : DEMANDS[decision.demandedBy]);
       return {
         ...NOTHING,
         tone: 'bad',
         sentences: [
-          `A second factor was needed, for ${why}.`,
+          phrase('A second factor was needed, for {why}.', { why }),
           'The user had not used one, and this request could ask for none: it said prompt=none, or was made without a browser.',
         ],
         advice: ['The application should send the user to the authorize endpoint without prompt=none: there he is asked.'],

@@ -3,6 +3,7 @@
 import { type Content, detailPage, type Fact, type Part, type Piece } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { tellDecision } from './decision-text.console.ts';
 import { changedFields } from './difference.console.ts';
 import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
@@ -65,7 +66,7 @@ function changesOf({ debugContext }: StoredEvent): readonly Part[] {
       name: 'Changed fields',
       columns: ['Field', 'Before', 'After'],
       rows: changed.map(({ field, before: was, after: is }) => ({
-        cells: [{ text: field || 'Value', code: true }, value(was), value(is)],
+        cells: [{ text: field || phrase('Value'), code: true }, value(was), value(is)],
       })),
       empty: 'No field has another value than before.',
     },
@@ -86,7 +87,7 @@ export const entry: ConsolePage = {
       empty: 'Nothing else happened in the same request.',
     };
     return detailPage({
-      title: event.displayMessage,
+      title: phrase(event.displayMessage),
       crumbs: LOG_CRUMBS,
       tabs: logTabs(event),
       parts: [

@@ -2,9 +2,9 @@
 
 import { type Verdict, verdictOf } from '../../pages/console/decision-steps.ts';
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
-import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, notFound } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import type { JudgedRequest } from '../policies/decisions.policy.ts';
 import type { SimulatedPrompt } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
@@ -60,8 +60,8 @@ export const explainPage: ConsolePage = {
     const now = told.request && (await today(visit, event, told.request));
     const isFactor = (event.debugContext.decision as { kind?: string } | undefined)?.kind === 'second-factor-needed';
     return detailPage({
-      title: `Why: ${event.displayMessage}`,
-      lead: `${event.outcome.result === 'SUCCESS' ? 'It succeeded' : 'It failed'}, ${momentOf(event.published).text}.`,
+      title: phrase('Why: {event}', { event: phrase(event.displayMessage) }),
+      lead: phrase(event.outcome.result === 'SUCCESS' ? 'It succeeded, {when}.' : 'It failed, {when}.', { when: event.published }),
       crumbs: LOG_CRUMBS,
       tabs: logTabs(event),
       parts: [

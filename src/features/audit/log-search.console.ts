@@ -3,6 +3,7 @@
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { FieldProblem } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { EVENT_GROUPS } from './event-types.policy.ts';
 import type { LogQuery } from './logs.service.ts';
 
@@ -15,8 +16,8 @@ const ALL_OF = 'all ';
 const TYPES: readonly Option[] = [
   { value: '', label: 'Any' },
   ...Object.entries(EVENT_GROUPS).flatMap(([group, types]) => [
-    { value: `${ALL_OF}${group}`, label: `All about ${group}` },
-    ...[...types].sort().map((type) => ({ value: type, label: `– ${type}` })),
+    { value: `${ALL_OF}${group}`, label: phrase(`All about ${group}`) },
+    ...[...types].sort().map((type) => ({ value: type, label: verbatim(`– ${type}`) })),
   ]),
 ];
 

@@ -2,13 +2,14 @@
 
 import { Readable } from 'node:stream';
 import { detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
-import { exactMomentOf, momentOf } from '../../pages/console/moments.ts';
+import { exactMomentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { tellDecision } from './decision-text.console.ts';
 import { addressOfEntry, LOG, partyPiece } from './event-links.console.ts';
@@ -49,7 +50,7 @@ async function find({ services, query }: ConsoleRequest, { question, problems }:
 
 export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
   result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
-  ...(reason === undefined || reason === null ? [] : [{ text: reason, soft: true }]),
+  ...(reason === undefined || reason === null ? [] : [{ text: verbatim(reason), soft: true }]),
 ];
 
 /** An event as a row of a list. */
@@ -57,14 +58,14 @@ export function rowOf(event: StoredEvent): TableRow {
   const { uuid, published, displayMessage, eventType, actor, target, client } = event;
   const parties = [actor, ...target];
   const [first, ...rest] = target;
-  const others: Piece = { text: `and ${rest.length} more`, soft: true };
+  const others: Piece = { text: phrase('and {count} more', { count: rest.length }), soft: true };
   const address = addressOfEntry(uuid);
   return {
     cells: [
       { moment: exactMomentOf(published) },
       [
-        { text: displayMessage, href: address },
-        { text: eventType, soft: true },
+        { text: phrase(displayMessage), href: address },
+        { text: verbatim(eventType), soft: true },
       ],
       partyPiece(actor, parties),
       first === undefined ? '' : [partyPiece(first, parties), ...(rest.length === 0 ? [] : [others])],
@@ -110,7 +111,10 @@ export const log: ConsolePage = {
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after' && name !== 'notice'));
     const file = `${LOG}/download${kept.size === 0 ? '' : `?${kept}`}`;
-    const span = lookedBackTo === undefined ? '' : ` Looked back to ${momentOf(lookedBackTo).text}; set “Since” to look further back.`;
+    const nothing = phrase(isNarrowed ? 'Nothing fits.' : 'Nothing happened.');
+    const span = lookedBackTo && phrase('Looked back to {since}; set “Since” to look further back.', { since: lookedBackTo });
+    const none = span === undefined ? nothing : phrase('{nothing} {span}', { nothing, span });
+    const isEnd = page.items.length > 0 && page.next === undefined;
     return detailPage({
       title: 'System log',
       lead: 'Who did what, when and from where, the newest first.',
@@ -125,8 +129,7 @@ export const log: ConsolePage = {
           name: 'System log',
           columns: LOG_COLUMNS,
           rows: page.items.map(rowOf),
-          empty:
-            problems.length > 0 ? 'The search could not be carried out.' : `${isNarrowed ? 'Nothing fits.' : 'Nothing happened.'}${span}`,
+          empty: problems.length > 0 ? 'The search could not be carried out.' : none,
           search: {
             label: 'Search',
             q: query.get('q') ?? '',
@@ -139,7 +142,7 @@ export const log: ConsolePage = {
           },
           pager: pagerOf(LOG, query, page.next),
         },
-        ...(page.items.length > 0 && span !== '' && page.next === undefined ? [{ kind: 'words', paragraphs: [span.trim()] } as const] : []),
+        ...(isEnd && span !== undefined ? [{ kind: 'words', paragraphs: [span] } as const] : []),
       ],
     });
   },

@@ -8,6 +8,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { inPages } from '../../platform/database/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { nextRotation } from './key-rotation.policy.ts';
 import { crumbsBelow, serverPage, serverSubject } from './server-page.console.ts';
 import type { SigningKey } from './signing-keys.resource.ts';
@@ -15,8 +16,8 @@ import { keysInUse, listServerKeys, rotateSigningKeys } from './signing-keys.ser
 
 const STATES: Readonly<Record<SigningKey['status'], Piece>> = {
   ACTIVE: { text: 'Signs', tone: 'good' },
-  NEXT: { text: 'Announced, signs next' },
-  RETIRED: { text: 'Retired, verifies what it signed' },
+  NEXT: { text: phrase('Announced, signs next') },
+  RETIRED: { text: phrase('Retired, verifies what it signed') },
 };
 
 const keys: ConsolePage = {
@@ -39,7 +40,8 @@ const keys: ConsolePage = {
             { label: 'Signs since', value: { moment: momentOrNull(inUse?.activated ?? null) } },
             {
               label: 'Next rotation',
-              value: due === undefined ? 'By hand only: this server’s keys are not rotated by themselves' : { moment: momentOf(due) },
+              value:
+                due === undefined ? phrase('By hand only: this server’s keys are not rotated by themselves') : { moment: momentOf(due) },
             },
           ],
         },

@@ -4,6 +4,7 @@ import type { Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import type { ServerStatus } from './authorization-servers.resource.ts';
 import { deleteAuthorizationServer, setServerStatus } from './authorization-servers.service.ts';
 import { crumbsBelow, SERVERS_HOME, type ServerSubject, serverPage, serverStatus, serverSubject } from './server-page.console.ts';
@@ -109,7 +110,7 @@ const remove: ConsolePage = {
       'Its scopes, claims, access policies and keys are deleted.',
       'This cannot be undone.',
     ];
-    const page = { title: `Delete “${subject.server.name}”?`, crumbs: crumbs(subject), facts };
+    const page = { title: phrase('Delete “{name}”?', { name: subject.server.name }), crumbs: crumbs(subject), facts };
     return formPage({ ...page, submit: 'Delete authorization server', danger: true, cancel: `${subject.home}/life-cycle` }, typed);
   },
   async receive(visit) {

@@ -77,7 +77,10 @@ export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: st
     const found = await NAMINGS[kind].idsOf(visit, name);
     if (found.length === 0) problems.push({ field, message: `“${name}” ${NAMINGS[kind].unknown}` });
     if (found.length > 1)
-      problems.push({ field, message: `several applications are called “${name}”: write the client id of the one you mean` });
+      problems.push({
+        field,
+        message: `several applications are called “${name}”: write the client id of the one you mean`,
+      });
     return found;
   });
   if (problems.length > 0) throw validation(problems);

@@ -3,6 +3,7 @@
 import { detailPage, type Part, type Piece } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
+import { type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { AuthorizationServer, ServerStatus } from './authorization-servers.resource.ts';
 import { getAuthorizationServer } from './authorization-servers.service.ts';
@@ -55,7 +56,7 @@ export async function subjectWithParts(visit: ConsoleRequest): Promise<ServerSub
 /** The way to a page below a tab. */
 export const crumbsBelow = ({ server, home }: ServerSubject, ...steps: readonly Crumb[]): readonly Crumb[] => [
   ...SERVERS,
-  { label: server.name, href: home },
+  { label: verbatim(server.name), href: home },
   ...steps,
 ];
 
@@ -63,7 +64,7 @@ export const serverStatus = (status: ServerStatus): Piece =>
   status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
 
 interface Content {
-  readonly lead?: string | undefined;
+  readonly lead?: Text | undefined;
   readonly parts: readonly Part[];
   readonly actions?: readonly Action[];
 }
@@ -72,7 +73,7 @@ interface Content {
 export function serverPage({ server, home, isBuiltIn }: ServerSubject, { lead, parts, actions = [] }: Content): Drawn {
   const tabs = TABS.filter(({ path }) => !(isBuiltIn && path === '/life-cycle'));
   return detailPage({
-    title: server.name,
+    title: verbatim(server.name),
     ...(lead !== undefined && { lead }),
     crumbs: SERVERS,
     actions,

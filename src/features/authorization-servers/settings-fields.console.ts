@@ -1,6 +1,8 @@
 /** The settings of an authorization server as fields of a form, each with what it does and what is safe. */
+
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from './audience.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 
@@ -38,7 +40,7 @@ export const fieldsOfTokens = (now: Now): readonly Field[] => [
     group: 'Tokens',
     kind: 'lines',
     rows: 3,
-    hint: now === undefined ? `${AUDIENCES} Empty: api:// and the id.` : AUDIENCES,
+    hint: now === undefined ? phrase('{audiences} Empty: api:// and the id.', { audiences: phrase(AUDIENCES) }) : AUDIENCES,
     value: now && audiencesOf(now).join('\n'),
     ...(now !== undefined && { required: true }),
   },
@@ -108,10 +110,10 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
     kind: 'radios',
     value: now?.signingAlg ?? 'RS256',
     options: [
-      { value: 'RS256', label: 'RS256', hint: 'RSA with 2048 bits: every library knows it.' },
+      { value: 'RS256', label: verbatim('RS256'), hint: 'RSA with 2048 bits: every library knows it.' },
       {
         value: 'ES256',
-        label: 'ES256',
+        label: verbatim('ES256'),
         hint: 'Elliptic curve P-256: shorter tokens. Make sure that your applications and APIs support it.',
       },
     ],

@@ -1,9 +1,11 @@
 /** An authorization server's settings: what an application needs to know of it, how it issues tokens, and changing that. */
+
 import { z } from 'zod';
 import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { asPhrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { audiencesOf } from './audience.policy.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
@@ -41,7 +43,13 @@ const settings: ConsolePage = {
     const { server, home, isBuiltIn, isChangeable } = subject;
     const issuer = issuerOf(visit.services.config.baseUrl, server.id);
     return serverPage(subject, {
-      lead: isBuiltIn ? LEADS.builtIn : server.status === 'INACTIVE' ? LEADS.inactive : server.description || undefined,
+      lead: isBuiltIn
+        ? LEADS.builtIn
+        : server.status === 'INACTIVE'
+          ? LEADS.inactive
+          : server.description === ''
+            ? undefined
+            : verbatim(server.description),
       actions: isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : [],
       parts: [
         {
@@ -63,22 +71,32 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
   { label: 'Status', value: serverStatus(server.status) },
   { label: 'Id', value: server.id, copy: true },
   ...audiencesOf(server).map(
-    (audience, at): Fact => ({ label: at === 0 ? 'Audience' : `Audience ${at + 1}`, value: audience, copy: true }),
+    (audience, at): Fact => ({
+      label: at === 0 ? 'Audience' : phrase('Audience {number}', { number: at + 1 }),
+      value: audience,
+      copy: true,
+    }),
   ),
   {
     label: 'Access tokens',
-    value: `${server.accessTokenFormat === 'jwt' ? `JWT (${server.accessTokenType})` : 'Opaque'}, live for ${durationOf(server.accessTokenSeconds)}`,
+    value: phrase('{format}, live for {duration}', {
+      format: server.accessTokenFormat === 'jwt' ? `JWT (${server.accessTokenType})` : phrase('Opaque'),
+      duration: durationOf(server.accessTokenSeconds),
+    }),
   },
   {
     label: 'Refresh tokens',
-    value: `Live for ${durationOf(server.refreshTokenSeconds)} from the sign-in on, and for ${durationOf(server.refreshTokenWindowSeconds)} without being used`,
+    value: phrase('Live for {duration} from the sign-in on, and for {unused} without being used', {
+      duration: durationOf(server.refreshTokenSeconds),
+      unused: durationOf(server.refreshTokenWindowSeconds),
+    }),
   },
   {
     label: 'Protocol profile',
-    value: PROFILES.find(({ value }) => value === server.profile)?.label ?? server.profile,
+    value: asPhrase(PROFILES.find(({ value }) => value === server.profile)?.label ?? verbatim(server.profile)),
   },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
-  { label: 'Rotation of the keys', value: server.rotationMode === 'AUTO' ? 'By itself' : 'By hand' },
+  { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'By itself' : 'By hand') },
   { label: 'Description', value: server.description },
   { label: 'Created', value: { moment: momentOf(server.created) } },
   { label: 'Last changed', value: { moment: momentOf(server.lastUpdated) } },

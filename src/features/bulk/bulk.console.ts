@@ -1,4 +1,5 @@
 /** Bulk actions: the list of them, and the page of one: to confirm it, to watch it, and to keep its result. */
+
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { applicationsIn, groupsIn } from '../../pages/console/candidates.ts';
@@ -10,6 +11,7 @@ import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/cons
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
+import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
 import { ACTION_TEXTS } from './action-texts.console.ts';
 import type { BulkJob, BulkParameters } from './bulk.resource.ts';
 import { cancelJob, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
@@ -32,7 +34,7 @@ const addressOfJob = (id: string): string => `${HOME}/${encodeURIComponent(id)}`
 export const addressOfDraft = (id: string): string => `${addressOfJob(id)}/confirm`;
 
 const stateOf = ({ state }: BulkJob) => ({ text: STATES[state][0], tone: STATES[state][1] });
-const usersOf = (total: number): string => countOf(total, 'user');
+const usersOf = (total: number): Phrase => countOf(total, 'user');
 
 const list: ConsolePage = {
   path: '/bulk',
@@ -48,8 +50,8 @@ const list: ConsolePage = {
         columns: ['Action', 'Users', 'Status', 'Created by', 'Created'],
         rows: items.map((job) => ({
           cells: [
-            { text: ACTION_TEXTS[job.action].label, href: job.state === 'DRAFT' ? addressOfDraft(job.id) : addressOfJob(job.id) },
-            job.total.toLocaleString('en'),
+            { text: phrase(ACTION_TEXTS[job.action].label), href: job.state === 'DRAFT' ? addressOfDraft(job.id) : addressOfJob(job.id) },
+            job.total,
             stateOf(job),
             job.request.actor.displayName,
             { moment: momentOf(job.created) },
@@ -100,14 +102,15 @@ async function confirmation(visit: ConsoleRequest, job: BulkJob, typed: Typed): 
   const first = await firstRows(visit, job.id, undefined, NAMED);
   const names = first.map(({ name }) => name);
   const others = job.total - names.length;
-  const facts = [does, `${names.join(', ')}${others > 0 ? ` and ${others.toLocaleString('en')} more` : ''}`];
+  const named = series(names);
+  const facts = [does, others > 0 ? phrase('{names} and {count} more', { names: named, count: others }) : named];
   return formPage(
     {
-      title: `${label}: ${usersOf(job.total)}?`,
+      title: phrase('{action}: {users}?', { action: phrase(label), users: usersOf(job.total) }),
       crumbs: CRUMBS,
       facts,
       fields: await fieldsFor(visit, job, typed),
-      submit: `${label}: ${usersOf(job.total)}`,
+      submit: phrase('{action}: {users}', { action: phrase(label), users: usersOf(job.total) }),
       danger,
       cancel: '/admin/users',
     },
@@ -126,9 +129,9 @@ async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof ge
     { label: 'Ended', value: { moment: momentOrNull(job.finished) } },
     { label: 'Deleted', value: { moment: momentOf(job.expiresAt) } },
   ];
-  const words = `${done.toLocaleString('en')} done, ${refused.toLocaleString('en')} refused, ${waiting.toLocaleString('en')} left.`;
+  const words = phrase('{done} done, {refused} refused, {waiting} left.', { done, refused, waiting });
   return detailPage({
-    title: `${label}: ${usersOf(job.total)}`,
+    title: phrase('{action}: {users}', { action: phrase(label), users: usersOf(job.total) }),
     status: stateOf(job),
     crumbs: CRUMBS,
     actions: [
@@ -149,10 +152,10 @@ async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof ge
             {
               kind: 'table',
               title: 'Refused rows',
-              ...(refused > SHOWN && { lead: `The first ${SHOWN}. The file has all of them.` }),
+              ...(refused > SHOWN && { lead: phrase('The first {count}. The file has all of them.', { count: SHOWN }) }),
               name: 'Refused rows',
               columns: ['User', 'Row', 'Reason'],
-              rows: rows.map(({ name, line, reason }) => ({ cells: [name, String(line), reason ?? ''] })),
+              rows: rows.map(({ name, line, reason }) => ({ cells: [name, String(line), refusalText(reason ?? '')] })),
               empty: '',
             } as const,
           ]),
@@ -203,8 +206,8 @@ const cancel: ConsolePage = {
   async show(visit, typed) {
     const { id, action, total, state, rows } = await getJob(visit.services, visit.params.id ?? '', visit.request);
     if (state !== 'RUNNING') throw notFound('cancel', 'Page');
-    const facts = [`${rows.waiting.toLocaleString('en')} rows are left. They stay as they are; rows that are done stay done.`];
-    const title = `Cancel “${ACTION_TEXTS[action].label}: ${usersOf(total)}”?`;
+    const facts = [phrase('{waiting} rows are left. They stay as they are; rows that are done stay done.', { waiting: rows.waiting })];
+    const title = phrase('Cancel “{action}: {users}”?', { action: phrase(ACTION_TEXTS[action].label), users: usersOf(total) });
     return formPage({ title, crumbs: CRUMBS, facts, submit: 'Cancel the rest', danger: true, cancel: addressOfJob(id) }, typed);
   },
   async receive(visit) {

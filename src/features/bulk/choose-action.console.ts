@@ -5,6 +5,7 @@ import type { Choosing } from '../../pages/console/detail-page.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { ACTION_TEXTS } from './action-texts.console.ts';
 import { BULK_ACTIONS, type BulkActionName } from './bulk.resource.ts';
@@ -30,7 +31,7 @@ export const choosingAction = ({ request }: ConsoleRequest, path: string, total:
       value: typed.values.get('scope') ?? '',
       options: [
         { value: '', label: 'Selected users' },
-        { value: 'all', label: `All ${countOf(total, 'user')} of this list` },
+        { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, 'user') }) },
       ],
     },
   ],

@@ -1,7 +1,9 @@
 /** A claim as fields of a form, only those of its kind, and back; and its value in words. */
+
 import { z } from 'zod';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { asPhrase, type Phrase, phrase, quoted, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { claimFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import type { GroupFilterType } from '../groups/group-filter.policy.ts';
@@ -76,16 +78,21 @@ export function valueInWords({
   value,
   valueFormat,
   groupFilterType,
-}: Pick<ServerClaim, 'valueType' | 'value' | 'valueFormat' | 'groupFilterType'>): string {
+}: Pick<ServerClaim, 'valueType' | 'value' | 'valueFormat' | 'groupFilterType'>): Phrase {
   switch (valueType) {
     case 'USER_ATTRIBUTE':
-      return `Attribute ${attributeOf(value)}`;
+      return phrase('Attribute {name}', { name: attributeOf(value) });
     case 'GROUPS':
-      return value === '' ? 'All groups' : `Groups whose name ${FILTERS[groupFilterType ?? 'STARTS_WITH']} “${value}”`;
+      return value === ''
+        ? phrase('All groups')
+        : phrase(`Groups whose name ${FILTERS[groupFilterType ?? 'STARTS_WITH']} “{words}”`, { words: value });
     case 'STATIC':
-      return valueFormat === 'JSON' ? value : `“${value}”`;
+      return valueFormat === 'JSON' ? verbatim(value) : quoted(value);
     default:
-      return `${CLAIM_KINDS[valueType].label}: ${(PARTS.find((part) => part.value === value) ?? { label: value }).label.toLowerCase()}`;
+      return phrase('{kind}: {part}', {
+        kind: phrase(CLAIM_KINDS[valueType].label),
+        part: asPhrase(PARTS.find((part) => part.value === value)?.label ?? verbatim(value)),
+      });
   }
 }
 
@@ -95,7 +102,7 @@ function fieldsOfValue(
 ): readonly Field[] {
   switch (kind) {
     case 'USER_ATTRIBUTE': {
-      const options = ['login', 'email', ...ATTRIBUTES].map((name) => ({ value: name, label: name }));
+      const options = ['login', 'email', ...ATTRIBUTES].map((name) => ({ value: name, label: verbatim(name) }));
       return [
         { name: 'value', label: 'Attribute', hint: 'By its name in the profile.', value: attributeOf(value ?? 'department'), options },
       ];
@@ -160,7 +167,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
     kind: 'checks',
     values: now?.scopes,
     alias: 'conditions.scopes',
-    options: scopes.map((name) => ({ value: name, label: name })),
+    options: scopes.map((name) => ({ value: name, label: verbatim(name) })),
   },
   {
     name: 'isActive',

@@ -5,6 +5,7 @@ import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import {
   crumbsBelow,
   type ServerSubject,
@@ -57,7 +58,7 @@ function rowOf(subject: ServerSubject, claim: ServerClaim): TableRow {
   return {
     cells: [
       { text: claim.name, code: true },
-      PLACES[claimDestination(claim)].short,
+      phrase(PLACES[claimDestination(claim)].short),
       valueInWords(claim),
       claim.scopes.length === 0 ? { text: 'All', soft: true } : claim.scopes.map((text) => ({ text, code: true })),
       claim.status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' },
@@ -104,7 +105,7 @@ const create: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const kind = kindIn(visit);
     const fields = fieldsOfClaim(kind, undefined, await scopesOf(visit, subject));
-    const title = `Create claim: ${CLAIM_KINDS[kind].label}`;
+    const title = phrase('Create claim: {kind}', { kind: phrase(CLAIM_KINDS[kind].label) });
     const way = [...crumbs(subject), { label: 'Create claim', href: `${homeOf(subject)}/new` }];
     return formPage({ title, lead: CLAIM_KINDS[kind].hint, crumbs: way, fields, submit: 'Create claim', cancel: homeOf(subject) }, typed);
   },
@@ -128,7 +129,12 @@ const edit: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const claim = await claimOf(visit, subject);
     const fields = fieldsOfClaim(claim.valueType, claim, await scopesOf(visit, subject));
-    const page = { title: `Claim ${claim.name}`, lead: CLAIM_KINDS[claim.valueType].hint, crumbs: crumbs(subject), fields };
+    const page = {
+      title: phrase('Claim {claim}', { claim: claim.name }),
+      lead: CLAIM_KINDS[claim.valueType].hint,
+      crumbs: crumbs(subject),
+      fields,
+    };
     return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
@@ -148,7 +154,7 @@ const remove: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const { name } = await claimOf(visit, subject);
     const facts = ['New tokens do without it; an application or API that relies on it fails.', 'This cannot be undone.'];
-    const page = { title: `Delete the claim “${name}”?`, crumbs: crumbs(subject), facts };
+    const page = { title: phrase('Delete the claim “{name}”?', { name }), crumbs: crumbs(subject), facts };
     return formPage({ ...page, submit: 'Delete claim', danger: true, cancel: homeOf(subject) }, typed);
   },
   async receive(visit) {

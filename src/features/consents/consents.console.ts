@@ -4,6 +4,7 @@ import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { applicationNames, serverNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
@@ -51,7 +52,7 @@ const revokeAll: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
-    const title = `Revoke all consents of ${name}?`;
+    const title = phrase('Revoke all consents of {name}?', { name });
     const facts = ['What applications hold for the user by these consents ends. They have to ask again.', 'This cannot be undone.'];
     return formPage({ title, crumbs, facts, submit: 'Revoke all consents', danger: true, cancel: homeOf(user.id) }, typed);
   },
@@ -70,7 +71,7 @@ const revokeOne: ConsolePage = {
     const { user, crumbs } = await subjectToChange(visit);
     const { scope, applicationId } = await getGrant(visit.services, user.id, visit.params.grantId ?? '', visit.request);
     const labels = await applicationNames(visit, [applicationId]);
-    const title = `Revoke “${scope}” for ${labels.get(applicationId) ?? applicationId}?`;
+    const title = phrase('Revoke “{scope}” for {applicationId}?', { scope, applicationId: labels.get(applicationId) ?? applicationId });
     const facts = [FOLLOWS, 'This cannot be undone.'];
     return formPage({ title, crumbs, facts, submit: 'Revoke consent', danger: true, cancel: homeOf(user.id) }, typed);
   },

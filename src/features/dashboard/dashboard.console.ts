@@ -1,4 +1,5 @@
 /** The first page of the console: what happens and how the service is doing, who one is here, what one may do, and where to find it. */
+
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tone } from '../../pages/console/detail-page.ts';
@@ -6,6 +7,7 @@ import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { counted, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall, type RoleType } from '../administrators/administration.policy.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import {
@@ -63,8 +65,8 @@ const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: 
 };
 
 interface Told {
-  readonly label: string;
-  readonly text: string;
+  readonly label: Text;
+  readonly text: Text;
   readonly tone?: Tone;
   readonly href?: string;
 }
@@ -87,23 +89,23 @@ async function openSteps(services: Services) {
 const toldFailed = (count: number): Omit<Told, 'label'> =>
   count === 0
     ? { text: 'None', tone: 'good' }
-    : { text: `${count.toLocaleString('en')} in the last 7 days`, tone: 'bad', href: '/admin/settings/mail' };
+    : { text: phrase('{count} in the last 7 days', { count }), tone: 'bad', href: '/admin/settings/mail' };
 
 function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): readonly Told[] {
-  const waiting = `${outbox.isMore ? 'at least ' : ''}${outbox.count.toLocaleString('en')}`;
-  const since = outbox.oldest === null ? '' : `, the oldest since ${momentOf(outbox.oldest).text}`;
-  const isLate = outbox.oldest !== null && present().getTime() - outbox.oldest.getTime() > LONG_SILENCE_MS;
+  const { count, oldest } = outbox;
+  const waiting = phrase(outbox.isMore ? 'at least {count}' : '{count}', { count });
+  const isLate = oldest !== null && present().getTime() - oldest.getTime() > LONG_SILENCE_MS;
   return [
-    { label: 'Database', text: `Answers, in ${Math.max(1, Math.round(databaseMs))} ms`, tone: 'good' },
+    { label: 'Database', text: phrase('Answers, in {ms} ms', { ms: Math.max(1, Math.round(databaseMs)) }), tone: 'good' },
     {
       label: 'Delivery queue',
-      text: outbox.count === 0 ? 'Nothing' : `${waiting}${since}`,
+      text: count === 0 ? 'Nothing' : oldest === null ? waiting : phrase('{waiting}, the oldest since {oldest}', { waiting, oldest }),
       tone: isLate ? 'warning' : 'good',
     },
-    { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : momentOf(sealed).text },
+    { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : phrase('{sealed}', { sealed }) },
     { label: 'Mail', ...MAIL[mail] },
     { label: 'Undelivered e-mails', ...toldFailed(mailsFailed) },
-    { label: 'Version', text: version },
+    { label: 'Version', text: verbatim(version) },
   ];
 }
 
@@ -120,11 +122,23 @@ async function serviceFacts({ services, request, query }: ConsoleRequest) {
 }
 
 const EXPIRIES: Readonly<
-  Record<Expiry['what'], (expiry: Expiry) => { readonly what: string; readonly href: string; readonly next: string }>
+  Record<Expiry['what'], (expiry: Expiry) => { readonly what: Phrase; readonly href: string; readonly next: string }>
 > = {
-  token: ({ name }) => ({ what: `API token “${name}”`, href: '/admin/api/tokens', next: 'Expires: what uses it is refused from then on' }),
-  'key-rotation': ({ id, name }) => ({ what: `Signing key of “${name}”`, href: keysOf(id), next: 'Is replaced by itself' }),
-  'retired-key': ({ id, name }) => ({ what: `Retired signing key of “${name}”`, href: keysOf(id), next: 'Is published no more' }),
+  token: ({ name }) => ({
+    what: phrase('API token “{name}”', { name }),
+    href: '/admin/api/tokens',
+    next: 'Expires: what uses it is refused from then on',
+  }),
+  'key-rotation': ({ id, name }) => ({
+    what: phrase('Signing key of “{name}”', { name }),
+    href: keysOf(id),
+    next: 'Is replaced by itself',
+  }),
+  'retired-key': ({ id, name }) => ({
+    what: phrase('Retired signing key of “{name}”', { name }),
+    href: keysOf(id),
+    next: 'Is published no more',
+  }),
 };
 
 const keysOf = (serverId: string): string => `/admin/api/servers/${encodeURIComponent(serverId)}/keys`;
@@ -142,7 +156,7 @@ export const dashboard: ConsolePage = {
       own: (await listOwnOrganizations(services, request)).map(({ id, name, memberCount }) => ({
         name,
         href: `/admin/organizations/${encodeURIComponent(id)}`,
-        members: memberCount === 1 ? '1 member' : `${memberCount.toLocaleString('en')} members`,
+        members: counted(memberCount, '{count} member', '{count} members'),
       })),
       expiries: (await listExpiries(services, person.id, request)).map(toldExpiry),
       roles: await rolesOf(visit),
@@ -150,6 +164,6 @@ export const dashboard: ConsolePage = {
       api: `${services.config.baseUrl}/api/v1`,
     };
     const name = person.name || person.login;
-    return { view: 'dashboard', title: 'Dashboard', lead: `Welcome, ${name}.`, locals };
+    return { view: 'dashboard', title: 'Dashboard', lead: phrase('Welcome, {name}.', { name }), locals };
   },
 };

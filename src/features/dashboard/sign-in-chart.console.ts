@@ -1,5 +1,5 @@
 /** Sign-ins hour by hour or day by day as bars, in the units of an SVG image; the same numbers stand in a table below it. */
-import type { Slot, Statistics } from './statistics.service.ts';
+import type { Slot } from './statistics.service.ts';
 
 interface Bar {
   readonly x: number;
@@ -8,8 +8,6 @@ interface Bar {
 }
 
 interface ChartSlot extends Slot {
-  /** e.g. `21 Nov`, or `09:00`. */
-  readonly label: string;
   /** Is the label written below the bars? */
   readonly isLabelled: boolean;
   /** Middle of the two bars. */
@@ -35,9 +33,6 @@ const WIDEST_BAR = 16;
 /** A label is as wide as so many units. */
 const LABEL = 84;
 
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
-
 /** The least of 2, 4, 10, 20, 40, 100 … that is not below: its half is whole. */
 export function roundUp(most: number): number {
   for (let unit = 1; ; unit *= 10) {
@@ -46,7 +41,7 @@ export function roundUp(most: number): number {
   }
 }
 
-export function signInChart(slots: readonly Slot[], span: Statistics['span']): Chart {
+export function signInChart(slots: readonly Slot[]): Chart {
   const top = roundUp(Math.max(...slots.flatMap(({ started, failed }) => [started, failed])));
   const base = HEIGHT - BOTTOM;
   const full = base - TOP;
@@ -65,7 +60,6 @@ export function signInChart(slots: readonly Slot[], span: Statistics['span']): C
       const x = LEFT + step * (at + 0.5);
       return {
         ...slot,
-        label: (span === 'HOUR' ? time : date).format(slot.start),
         isLabelled: (slots.length - 1 - at) % every === 0,
         x: Math.round(x),
         bars: { started: bar(x - barWidth - 0.5, slot.started), failed: bar(x + 0.5, slot.failed) },

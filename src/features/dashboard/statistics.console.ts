@@ -1,6 +1,8 @@
 /** The dashboard's statistics as its view draws them: numbers with their trend, bars, and lists with links. */
+
 import type { Action } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { DAY_MS } from './activity-counts.service.ts';
 import type { Totals } from './dashboard.service.ts';
 import { signInChart } from './sign-in-chart.console.ts';
@@ -15,17 +17,15 @@ export const rangeIn = (query: URLSearchParams): Range => RANGES.find((range) =>
 export const rangeLinks = (current: Range): readonly (Action & { readonly current: boolean })[] =>
   RANGES.map((range) => ({ label: LABELS[range], href: `/admin?range=${range}`, current: range === current }));
 
-const written = (count: number): string => count.toLocaleString('en');
-
 /** Against the time before: a difference in percent where there is something to compare with. */
-function trendOf({ now, before }: Compared, range: Range): string {
-  const time = `in the ${LABELS[range]} before`;
-  if (now === before) return `As many as ${time}`;
-  if (before === 0) return `None ${time}`;
-  const percent = Math.round((Math.abs(now - before) / before) * 100);
+function trendOf({ now, before }: Compared, range: Range): Phrase {
+  const time = { range: phrase(LABELS[range]) };
+  if (now === before) return phrase('As many as in the {range} before', time);
+  if (before === 0) return phrase('None in the {range} before', time);
+  const values = { ...time, percent: Math.round((Math.abs(now - before) / before) * 100), before };
   return now > before
-    ? `▲ ${written(percent)} % more than ${time} (${written(before)})`
-    : `▼ ${written(percent)} % fewer than ${time} (${written(before)})`;
+    ? phrase('▲ {percent} % more than in the {range} before ({before})', values)
+    : phrase('▼ {percent} % fewer than in the {range} before ({before})', values);
 }
 
 const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
@@ -46,9 +46,9 @@ const typed = (moment: Date): string => moment.toISOString().slice(0, 16);
 
 export function toldTotals({ users, applications, organizations }: Totals) {
   return [
-    { label: 'Users', count: written(users), href: '/admin/users' },
-    { label: 'Applications', count: written(applications), href: '/admin/applications' },
-    { label: 'Organizations', count: written(organizations), href: '/admin/organizations' },
+    { label: 'Users', count: users, href: '/admin/users' },
+    { label: 'Applications', count: applications, href: '/admin/applications' },
+    { label: 'Organizations', count: organizations, href: '/admin/organizations' },
   ];
 }
 
@@ -59,39 +59,39 @@ export function toldStatistics({ range, span, slots, signIns, failures, activeUs
   const most = applications[0]?.now ?? 0;
   return {
     tiles: [
-      { label: 'Sign-ins', count: written(signIns.now), trend: trendOf(signIns, range), href: log({ type: 'user.session.start' }) },
+      { label: 'Sign-ins', count: signIns.now, trend: trendOf(signIns, range), href: log({ type: 'user.session.start' }) },
       {
         label: 'Failed sign-ins',
-        count: written(failures.now),
+        count: failures.now,
         trend: trendOf(failures, range),
         href: log({ type: 'user.authentication.failure' }),
       },
-      { label: 'Active users', count: written(activeUsers.now), trend: trendOf(activeUsers, range), href: '/admin/users' },
+      { label: 'Active users', count: activeUsers.now, trend: trendOf(activeUsers, range), href: '/admin/users' },
       {
         label: 'Second factors',
         count: share(any, users),
-        trend: users === 0 ? 'No active users' : `${written(any)} of ${written(users)} active users`,
+        trend: users === 0 ? 'No active users' : phrase('{any} of {users} active users', { any, users }),
         href: '/admin/security/sign-in-policy',
       },
     ],
-    chart: signInChart(slots, span),
+    chart: signInChart(slots),
     unit: span === 'HOUR' ? 'hour' : 'day',
     reasons: reasons.map(({ reason, count }) => ({
       text: REASONS[reason] ?? (reason || 'Not known'),
-      count: written(count),
+      count,
       href: log({ outcome: 'FAILURE', q: reason }),
     })),
     applications: applications.map(({ id, label, ...compared }) => ({
       name: label ?? id,
       href: label === null ? undefined : `/admin/applications/${encodeURIComponent(id)}/activity`,
-      count: written(compared.now),
-      before: written(compared.before),
+      count: compared.now,
+      before: compared.before,
       share: most === 0 ? 0 : Math.max(1, Math.round((compared.now / most) * 100)),
     })),
     adoption: [
-      { label: 'Passkey', count: written(passkey), share: share(passkey, users) },
-      { label: 'Authenticator app', count: written(totp), share: share(totp, users) },
-      { label: 'None', count: written(users - any), share: share(users - any, users) },
+      { label: 'Passkey', count: passkey, share: share(passkey, users) },
+      { label: 'Authenticator app', count: totp, share: share(totp, users) },
+      { label: 'None', count: users - any, share: share(users - any, users) },
     ],
   };
 }

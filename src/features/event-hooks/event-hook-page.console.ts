@@ -1,9 +1,11 @@
 /** The page of an event hook: its paths, status and lifecycle actions. */
+
 import { confirmationPages } from '../../pages/console/confirmation-page.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import { deleteEventHook, getEventHook, setEventHookStatus, verifyEventHook } from './event-hooks.service.ts';
 
@@ -16,7 +18,7 @@ export const hookIn = ({ services, params }: ConsoleRequest): Promise<EventHook>
 
 export const eventHookCrumbs = ({ id, name }: Pick<EventHook, 'id' | 'name'>): readonly Crumb[] => [
   ...EVENT_HOOK_CRUMBS,
-  { label: name, href: eventHookPath(id) },
+  { label: verbatim(name), href: eventHookPath(id) },
 ];
 
 /** Only one that is active and verified is told anything. */

@@ -1,6 +1,8 @@
 /** The form of an event hook: its fields, and what the service is told of what was typed (features/event-hooks/event-hook-fields.service.ts). */
+
 import { z } from 'zod';
 import { type Field, typedValues } from '../../pages/console/form.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { HOOK_EVENT_AREAS } from '../audit/event-types.policy.ts';
 import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
@@ -76,7 +78,7 @@ export function hookFields(hook?: EventHook): readonly Field[] {
         kind: 'checks',
         group: 'Events',
         values: hook?.eventTypes,
-        options: HOOK_EVENT_AREAS[area].map((type) => ({ value: type, label: type })),
+        options: HOOK_EVENT_AREAS[area].map((type) => ({ value: type, label: verbatim(type) })),
         ...(index === 0 && { alias: ['events', 'events.items'] }),
       }),
     ),

@@ -7,6 +7,7 @@ import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/con
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
+import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { readLogs } from '../audit/logs.service.ts';
@@ -43,7 +44,7 @@ const list: ConsolePage = {
           cells: [
             { text: hook.name, href: eventHookPath(hook.id) },
             { text: hook.channel.uri, code: true },
-            hook.eventTypes.length === 1 ? '1 type' : `${hook.eventTypes.length} types`,
+            counted(hook.eventTypes.length, '{count} type', '{count} types'),
             standingOf(hook),
           ],
         })),
@@ -176,8 +177,8 @@ const one: ConsolePage = {
       paragraphs: ['The endpoint has not been verified yet; no events are sent. Events that were queued before the address changed wait.'],
     };
     return detailPage({
-      title: name,
-      lead: description,
+      title: verbatim(name),
+      ...(description !== '' && { lead: verbatim(description) }),
       crumbs: EVENT_HOOK_CRUMBS,
       actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete` }] : [],
       parts: [
@@ -210,7 +211,13 @@ const edit: ConsolePage = {
     const hook = await hookIn(visit);
     const cancel = eventHookPath(hook.id);
     return formPage(
-      { title: `Change ${hook.name}`, crumbs: eventHookCrumbs(hook), fields: hookFields(hook), submit: 'Save', cancel },
+      {
+        title: phrase('Change {hook}', { hook: hook.name }),
+        crumbs: eventHookCrumbs(hook),
+        fields: hookFields(hook),
+        submit: 'Save',
+        cancel,
+      },
       typed,
     );
   },
@@ -232,7 +239,7 @@ const secret: ConsolePage = {
       'For 24 hours deliveries are signed with the secret before as well, so that the receiver can change over without a gap.',
       'A secret that was renewed within that time is of no use any more at once.',
     ];
-    const title = `New signing secret for ${hook.name}`;
+    const title = phrase('New signing secret for {hook}', { hook: hook.name });
     return formPage(
       { title, crumbs: eventHookCrumbs(hook), facts, hidden: formKey(), submit: 'Create secret', cancel: eventHookPath(hook.id) },
       typed,

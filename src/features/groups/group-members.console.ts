@@ -1,10 +1,12 @@
 /** Who is in a group, and which applications it opens. */
+
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
@@ -27,7 +29,7 @@ const members: ConsolePage = {
     const add = { label: 'Add members', href: `${home}/members/new`, main: true };
     const now = present();
     return listPage({
-      title: group.name,
+      title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
       actions: isChangeable ? [add] : [],
@@ -74,7 +76,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { group, home, crumbs } = await groupOf(visit);
     const user = await getUser(visit.services, visit.params.userId ?? '', visit.request);
-    const title = `Remove ${nameOf(user)} from “${group.name}”?`;
+    const title = phrase('Remove {user} from “{group}”?', { user: nameOf(user), group: group.name });
     return formPage({ title, crumbs, facts: LEAVING_FACTS, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
   },
   async receive(visit) {
@@ -91,7 +93,7 @@ const applications: ConsolePage = {
     const { group, home, tabs } = await groupOf(visit);
     const { items, next } = await listGroupApplications(visit.services, group.id, { limit: LIMIT, after: afterIn(visit.query) });
     return listPage({
-      title: group.name,
+      title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
       list: {
@@ -116,7 +118,12 @@ const activity: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { group, home, tabs } = await groupOf(visit);
-    return detailPage({ title: group.name, crumbs: GROUPS_PATH, tabs, parts: [await activityOf(visit, group.id, `${home}/activity`)] });
+    return detailPage({
+      title: verbatim(group.name),
+      crumbs: GROUPS_PATH,
+      tabs,
+      parts: [await activityOf(visit, group.id, `${home}/activity`)],
+    });
   },
 };
 

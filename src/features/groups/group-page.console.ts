@@ -1,6 +1,7 @@
 /** What the pages about one group have in common. */
 
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
 import type { Group } from './groups.resource.ts';
 import { getGroup } from './groups.service.ts';
 
@@ -29,7 +30,7 @@ export async function groupOf({ services, params }: ConsoleRequest): Promise<Gro
   return {
     group,
     home,
-    crumbs: [...GROUPS_PATH, { label: group.name, href: home }],
+    crumbs: [...GROUPS_PATH, { label: verbatim(group.name), href: home }],
     tabs: [
       { label: 'Group', href: home },
       { label: 'Members', href: `${home}/members` },

@@ -1,10 +1,12 @@
 /** Directory → Groups: sets of users by which applications are assigned and which claims tell; created, changed, deleted. */
+
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -96,7 +98,7 @@ const detail: ConsolePage = {
     const { group, home, tabs } = await groupOf(visit);
     const isChangeable = mayCall(visit.request.roles, 'service', 'write');
     return detailPage({
-      title: group.name,
+      title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
       actions: isChangeable
@@ -140,7 +142,7 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { group, home, crumbs } = await groupOf(visit);
-    const title = `Delete “${group.name}”?`;
+    const title = phrase('Delete “{group}”?', { group: group.name });
     const facts = [
       'Its members stay, but what is open to them by this group alone is closed. Policies that name it forget it.',
       'This cannot be undone.',

@@ -6,6 +6,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { addressOfGroup, LEAVING_FACTS } from './group-page.console.ts';
@@ -63,7 +64,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await userSubject(visit);
     const group = await getGroup(visit.services, visit.params.groupId ?? '');
-    const title = `Remove ${name} from “${group.name}”?`;
+    const title = phrase('Remove {name} from “{group}”?', { name, group: group.name });
     const below = [...crumbs, { label: 'Groups', href: homeOf(user.id) }];
     return formPage(
       { title, crumbs: below, facts: LEAVING_FACTS, submit: 'Remove from group', danger: true, cancel: homeOf(user.id) },

@@ -87,7 +87,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: CONNECTION,
       value: protocol.scopes.join('\n'),
       alias: 'protocol.scopes',
-      hint: `One a line. ${isOidc ? '“openid” must be among them, and “email” where accounts are to be found by address.' : ''}`.trim(),
+      hint: isOidc ? 'One a line. “openid” must be among them, and “email” where accounts are to be found by address.' : 'One a line.',
     },
     address(
       'authorization',

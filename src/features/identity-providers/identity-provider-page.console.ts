@@ -1,6 +1,8 @@
 /** The page of an identity provider: its paths, kind and lifecycle actions. */
+
 import { confirmationPages } from '../../pages/console/confirmation-page.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
 import type { IdentityProviderType } from './identity-provider.policy.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { deleteIdentityProvider, getIdentityProvider, setIdentityProviderStatus } from './identity-providers.service.ts';
@@ -18,7 +20,7 @@ export const providerIn = ({ services, params }: ConsoleRequest): Promise<Identi
 
 export const identityProviderCrumbs = ({ id, name }: Pick<IdentityProvider, 'id' | 'name'>): readonly Crumb[] => [
   ...IDENTITY_PROVIDER_CRUMBS,
-  { label: name, href: identityProviderPath(id) },
+  { label: verbatim(name), href: identityProviderPath(id) },
 ];
 
 export const identityProviderTabs = (id: string): readonly Action[] => [

@@ -4,6 +4,7 @@ import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getLink, listUserLinks, unlinkUser } from './identity-provider-links.service.ts';
@@ -50,9 +51,9 @@ const remove: ConsolePage = {
     const { user, crumbs } = await userSubject(visit);
     const { name, id } = await getIdentityProvider(visit.services, visit.params.idpId ?? '');
     const { subject } = await getLink(visit.services, id, user.id, visit.request);
-    const title = `Remove the link to “${name}”?`;
+    const title = phrase('Remove the link to “{name}”?', { name });
     const facts = [
-      `Whoever signs in there as “${subject}” is no longer this user.`,
+      phrase('Whoever signs in there as “{subject}” is no longer this user.', { subject }),
       'The account itself stays; without a password there may be no way left to sign in.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Remove link', danger: true, cancel: homeOf(user.id) }, typed);

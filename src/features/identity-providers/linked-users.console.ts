@@ -1,4 +1,5 @@
 /** Security → Identity providers → Linked users: who is whom at a provider, linking by hand, and unlinking. */
+
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
@@ -6,6 +7,7 @@ import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
@@ -102,10 +104,12 @@ const unlink: ConsolePage = {
     const provider = await providerIn(visit);
     const { userId } = await getLink(visit.services, provider.id, visit.params.userId ?? '', visit.request);
     const facts = [
-      `This user can no longer sign in with ${provider.name}. Without a password, there may be no other way to sign in.`,
+      phrase('This user can no longer sign in with {provider}. Without a password, there may be no other way to sign in.', {
+        provider: provider.name,
+      }),
       'At the next sign-in there the account is linked anew, or another one is made, if the provider’s settings say so.',
     ];
-    const title = `Unlink ${await loginOf(visit, userId)}?`;
+    const title = phrase('Unlink {value}?', { value: await loginOf(visit, userId) });
     const cancel = `${identityProviderPath(provider.id)}/users`;
     return formPage({ title, crumbs: identityProviderCrumbs(provider), facts, submit: 'Unlink', danger: true, cancel }, typed);
   },

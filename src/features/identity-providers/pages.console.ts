@@ -9,6 +9,7 @@ import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { providerFields } from './fields.console.ts';
@@ -64,7 +65,7 @@ const list: ConsolePage = {
         rows: found.items.map((provider) => ({
           cells: [
             { text: provider.name, href: identityProviderPath(provider.id) },
-            IDENTITY_PROVIDER_KINDS[provider.type].name,
+            phrase(IDENTITY_PROVIDER_KINDS[provider.type].name),
             statusOf(provider),
             { moment: momentOf(provider.created) },
           ],
@@ -109,8 +110,8 @@ const choose: ConsolePage = {
         columns: ['Kind', 'For whom'],
         rows: IDENTITY_PROVIDER_TYPES.map((type) => ({
           cells: [
-            { text: IDENTITY_PROVIDER_KINDS[type].name, href: `${IDENTITY_PROVIDERS_PATH}/new/${type.toLowerCase()}` },
-            IDENTITY_PROVIDER_KINDS[type].forWhom,
+            { text: phrase(IDENTITY_PROVIDER_KINDS[type].name), href: `${IDENTITY_PROVIDERS_PATH}/new/${type.toLowerCase()}` },
+            phrase(IDENTITY_PROVIDER_KINDS[type].forWhom),
           ],
         })),
         empty: '',
@@ -140,7 +141,7 @@ const create: ConsolePage = {
     const id = idTyped(typed.values) ?? newId('idp');
     return formPage(
       {
-        title: `Add ${IDENTITY_PROVIDER_KINDS[type].name}`,
+        title: phrase('Add {kind}', { kind: phrase(IDENTITY_PROVIDER_KINDS[type].name) }),
         crumbs: [...IDENTITY_PROVIDER_CRUMBS, { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new` }],
         facts: IDENTITY_PROVIDER_KINDS[type].steps,
         copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, id) }],
@@ -171,11 +172,13 @@ const create: ConsolePage = {
 const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
 
 async function newPeople(visit: ConsoleRequest, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
-  if (provisioning.action === 'DISABLED') return 'Are told to ask for an account';
+  if (provisioning.action === 'DISABLED') return phrase('Are told to ask for an account');
   const organization = provisioning.orgId === undefined ? undefined : await organizationsIn(visit).byId(provisioning.orgId);
   const groups = await Promise.all(provisioning.groups.assignments.map((id) => groupsIn(visit).byId(id)));
   const into = [organization, ...groups].flatMap((one) => (one === undefined ? [] : [one.label]));
-  return `Get an account at the first sign-in${into.length === 0 ? '' : `, in ${into.join(', ')}`}`;
+  return into.length === 0
+    ? phrase('Get an account at the first sign-in')
+    : phrase('Get an account at the first sign-in, in {places}', { places: series(into) });
 }
 
 const one: ConsolePage = {
@@ -189,7 +192,7 @@ const one: ConsolePage = {
     const step = status === 'ACTIVE' ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
     const { emailDomains } = policy.subject;
     return detailPage({
-      title: name,
+      title: verbatim(name),
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       tabs: identityProviderTabs(id),
       actions: mayWrite(visit) ? [{ label: 'Change', href: `${at}/edit` }, step, { label: 'Delete', href: `${at}/delete` }] : [],
@@ -198,22 +201,26 @@ const one: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Status', value: statusOf(provider) },
-            { label: 'Kind', value: IDENTITY_PROVIDER_KINDS[type].name },
+            { label: 'Kind', value: phrase(IDENTITY_PROVIDER_KINDS[type].name) },
             { label: 'Redirect URI', value: upstreamRedirectUri(baseUrl, id), copy: true },
             ...(protocol.issuer === undefined ? [] : [{ label: 'Issuer', value: { text: protocol.issuer.url, code: true } }]),
             { label: 'Client ID', value: { text: protocol.credentials.client.client_id, code: true } },
-            { label: 'Client secret', value: providerUsesSecret(protocol) ? 'Kept, and never shown' : '' },
+            { label: 'Client secret', value: providerUsesSecret(protocol) ? phrase('Kept, and never shown') : '' },
             { label: 'Scopes', value: { text: protocol.scopes.join(' '), code: true } },
             {
               label: 'Addresses',
-              value: protocol.endpoints === undefined ? 'Read from the discovery document' : { text: endpointsOf(provider), code: true },
+              value:
+                protocol.endpoints === undefined ? phrase('Read from the discovery document') : { text: endpointsOf(provider), code: true },
             },
             { label: 'New people', value: await newPeople(visit, provider) },
             {
               label: 'Accounts are linked',
-              value: policy.accountLink.action === 'AUTO' ? 'By an e-mail address that the provider has verified, or by hand' : 'By hand',
+              value:
+                policy.accountLink.action === 'AUTO'
+                  ? phrase('By an e-mail address that the provider has verified, or by hand')
+                  : phrase('By hand'),
             },
-            { label: 'E-mail domains', value: emailDomains === undefined ? 'All' : emailDomains.join(', ') },
+            { label: 'E-mail domains', value: emailDomains === undefined ? phrase('All') : emailDomains.join(', ') },
             { label: 'Id', value: id, copy: true },
             { label: 'Added', value: { moment: momentOf(provider.created) } },
             { label: 'Changed', value: { moment: momentOf(provider.lastUpdated) } },
@@ -247,7 +254,7 @@ const edit: ConsolePage = {
     const provider = await providerIn(visit);
     return formPage(
       {
-        title: `Change ${provider.name}`,
+        title: phrase('Change {provider}', { provider: provider.name }),
         crumbs: identityProviderCrumbs(provider),
         copies: [{ label: 'Redirect URI', text: upstreamRedirectUri(visit.services.config.baseUrl, provider.id) }],
         fields: await providerFields(visit, provider, false, typed),

@@ -8,6 +8,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { phrase, type Value } from '../../platform/i18n/phrase.ts';
 import type { MailFailure } from '../../platform/mail/transport.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -71,16 +72,17 @@ const SECURITY: Readonly<Record<MailSecurity, readonly [label: string, hint: str
 function serverFacts({ source, environment, ...set }: ShownMailSettings): readonly Fact[] {
   const { host, security, fromAddress, fromName } = environment ?? set;
   const port = portOf(environment ?? set);
-  const signsIn = environment === null ? set.username : environment.hasCredentials ? 'Yes; user name and password are not shown' : null;
+  const signsIn =
+    environment === null ? set.username : environment.hasCredentials ? phrase('Yes; user name and password are not shown') : null;
   return [
     {
       label: 'Mail server',
       value: [{ text: `${host ?? ''}:${port}`, code: true }, ...(source === 'ENVIRONMENT' ? [FROM_ENVIRONMENT] : [])],
     },
-    { label: 'Encryption', value: SECURITY[security][0] },
+    { label: 'Encryption', value: phrase(SECURITY[security][0]) },
     { label: 'User name', value: signsIn ?? '' },
     { label: 'Sender', value: fromName === null ? (fromAddress ?? '') : `${fromName} <${fromAddress}>` },
-    ...(environment === null ? [{ label: 'Replies go to', value: set.replyTo ?? 'The sender' }] : []),
+    ...(environment === null ? [{ label: 'Replies go to', value: set.replyTo ?? phrase('The sender') }] : []),
   ];
 }
 const FROM_ENVIRONMENT = { text: 'Set by SMTP_URL', tone: 'plain' as const };
@@ -88,7 +90,7 @@ const FROM_ENVIRONMENT = { text: 'Set by SMTP_URL', tone: 'plain' as const };
 function toldWaiting({ waiting: { count, isMore, oldest } }: MailState): Content {
   if (oldest === null) return { text: 'None', tone: 'good' };
   const isLate = present().getTime() - oldest.getTime() > LATE_MS;
-  const number = `${isMore ? 'At least ' : ''}${count.toLocaleString('en')}, the oldest since`;
+  const number = phrase(isMore ? 'At least {count}, the oldest since' : '{count}, the oldest since', { count });
   return [{ text: number }, { moment: momentOf(oldest) }, ...(isLate ? [{ text: 'Late', tone: 'warning' as const }] : [])];
 }
 
@@ -100,14 +102,14 @@ function stateFacts(state: MailState): readonly Fact[] {
     ...(waiting.lastError === null ? [] : [{ label: 'Why the last attempt failed', value: waiting.lastError }]),
     {
       label: 'Failed in the last 7 days',
-      value: failed.count === 0 ? { text: 'None', tone: 'good' } : [{ text: failed.count.toLocaleString('en'), href: FAILURES }],
+      value: failed.count === 0 ? { text: 'None', tone: 'good' } : [{ text: failed.count, href: FAILURES }],
     },
     ...(last === undefined
       ? []
       : [
           {
             label: 'The last of them',
-            value: [{ moment: momentOf(last.at) }, { text: last.reason || 'Why is not known', href: addressOfEntry(last.uuid) }],
+            value: [{ moment: momentOf(last.at) }, { text: last.reason || phrase('Why is not known'), href: addressOfEntry(last.uuid) }],
           },
         ]),
   ];
@@ -239,13 +241,13 @@ const NOT_SENT: Readonly<Record<Exclude<TestMail['outcome'], 'taken' | 'failed'>
   'too-many': 'Many mails were sent to you of late. Try again in an hour.',
 };
 
-function testForm(address: string, typed: Typed): Drawn {
+function testForm(address: Value, typed: Typed): Drawn {
   return formPage(
     {
       title: 'Send test e-mail',
       crumbs: CRUMBS,
       facts: [
-        `It goes to ${address}, the address of your own account, and nowhere else.`,
+        phrase('It goes to {address}, the address of your own account, and nowhere else.', { address }),
         'It is sent at once, and you are told what the mail server answers. That may take up to 20 seconds.',
       ],
       submit: 'Send test e-mail',
@@ -292,8 +294,11 @@ const test: ConsolePage = {
     const sent = await sendTestMail(visit.services, visit.request);
     if (sent.outcome === 'taken')
       return { goTo: HOME, notice: (await wayOf(visit)) === 'server' ? 'test-mail-taken' : 'test-mail-in-inbox' };
-    const message = sent.outcome === 'failed' ? `${FAILED[sent.failure.kind]}. It says: ${sent.failure.words}` : NOT_SENT[sent.outcome];
-    return testForm((await ownAddress(visit)) ?? 'your address', { values: form, problems: [{ message }] });
+    const message =
+      sent.outcome === 'failed'
+        ? phrase('{problem}. It says: {words}', { problem: phrase(FAILED[sent.failure.kind]), words: sent.failure.words })
+        : phrase(NOT_SENT[sent.outcome]);
+    return testForm((await ownAddress(visit)) ?? phrase('your address'), { values: form, problems: [{ message }] });
   },
 };
 

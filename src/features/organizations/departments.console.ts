@@ -1,10 +1,12 @@
 /** The departments of an organization: one with what lies below it, adding, changing, moving, deleting. */
+
 import { z } from 'zod';
 import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
 import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
 import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
@@ -47,7 +49,7 @@ async function look({ services, request, params }: ConsoleRequest, organization:
   const crumbs: readonly Crumb[] = [
     ...organizationCrumbs(organization),
     ...(line.length > NEAREST ? [{ label: '…' }] : []),
-    ...line.slice(-NEAREST).map(({ id, name }) => ({ label: name, href: homeOf(organization.id, id) })),
+    ...line.slice(-NEAREST).map(({ id, name }) => ({ label: verbatim(name), href: homeOf(organization.id, id) })),
   ];
   const asked = () => {
     if (department === undefined) throw notFound(params.depId ?? '', 'Department');
@@ -98,12 +100,12 @@ const detail: ConsolePage = {
     ];
     return {
       view: 'departments',
-      title: department.name,
+      title: verbatim(department.name),
       crumbs,
       actions: mayChangeOrganization(visit, organization.id) ? actions : [members],
       locals: {
         facts: [
-          { label: 'External id', value: department.originId || 'None' },
+          { label: 'External id', value: department.originId || phrase('None') },
           { label: 'Id', value: department.id },
         ],
         listed: 'Departments below',
@@ -128,7 +130,7 @@ const edit: ConsolePage = {
     return formPage(
       {
         title: 'Change department',
-        crumbs: [...crumbs, { label: department.name, href: cancel }],
+        crumbs: [...crumbs, { label: verbatim(department.name), href: cancel }],
         fields: await fieldsFor(
           departments.filter(({ id }) => !own.has(id)),
           department,
@@ -157,9 +159,16 @@ const remove: ConsolePage = {
     const department = asked();
     const cancel = homeOf(organization.id, department.id);
     const facts = ['Only a department without members, and without departments below it, can be deleted.', 'This cannot be undone.'];
-    const title = `Delete “${department.name}”?`;
+    const title = phrase('Delete “{department}”?', { department: department.name });
     return formPage(
-      { title, crumbs: [...crumbs, { label: department.name, href: cancel }], facts, submit: 'Delete department', danger: true, cancel },
+      {
+        title,
+        crumbs: [...crumbs, { label: verbatim(department.name), href: cancel }],
+        facts,
+        submit: 'Delete department',
+        danger: true,
+        cancel,
+      },
       typed,
     );
   },

@@ -7,6 +7,7 @@ import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
+import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
@@ -51,7 +52,7 @@ const list: ConsolePage = {
     const create = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(organization.id)}` };
     return listPage({
       title: 'Members',
-      lead: organization.memberCount === 1 ? '1 member' : `${organization.memberCount.toLocaleString('en')} members`,
+      lead: counted(organization.memberCount, '{count} member', '{count} members'),
       crumbs: organizationCrumbs(organization),
       actions: isChangeable ? [add, create] : [],
       list: {
@@ -98,7 +99,7 @@ function departmentsToLookIn(departments: readonly Department[], depId: string):
   if (listed.length === 0) return [];
   const options = withDepth(listed).map(({ department: { id, name }, depth }) => ({
     value: id,
-    label: `${'\u2003'.repeat(Math.min(depth, 8))}${name}`,
+    label: verbatim(`${'\u2003'.repeat(Math.min(depth, 8))}${name}`),
   }));
   return [{ name: 'department', label: 'Department', value: depId, options: [{ value: '', label: 'All' }, ...options] }];
 }
@@ -144,7 +145,10 @@ const move: ConsolePage = {
     const { userId, depId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
     const { login } = await getUser(visit.services, userId, visit.request);
     const fields = [await departmentField(visit, organization.id, depId, typed)];
-    return formPage({ title: login, crumbs: crumbsTo(organization), fields, submit: 'Save', cancel: homeOf(organization.id) }, typed);
+    return formPage(
+      { title: verbatim(login), crumbs: crumbsTo(organization), fields, submit: 'Save', cancel: homeOf(organization.id) },
+      typed,
+    );
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
@@ -163,7 +167,7 @@ const remove: ConsolePage = {
     const organization = await organizationToChange(visit);
     const { userId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
     const { login } = await getUser(visit.services, userId, visit.request);
-    const title = `Remove “${login}” from “${organization.name}”?`;
+    const title = phrase('Remove “{login}” from “{organization}”?', { login, organization: organization.name });
     const facts = ['The account itself stays, with its other organizations.'];
     return formPage(
       { title, crumbs: crumbsTo(organization), facts, submit: 'Remove member', danger: true, cancel: homeOf(organization.id) },

@@ -1,10 +1,12 @@
 /** Directory → Organizations: the list, one organization with its tree, creating, renaming, deleting. */
+
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { LIMIT, pageIn, pagesOf } from '../../pages/console/paging.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
+import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { activityOf } from '../audit/activity.console.ts';
@@ -44,7 +46,7 @@ export async function organizationToChange(visit: ConsoleRequest): Promise<Organ
 /** The way to a page below an organization. */
 export const organizationCrumbs = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
   ...ORGANIZATIONS,
-  { label: name, href: organizationPath(id) },
+  { label: verbatim(name), href: organizationPath(id) },
 ];
 
 const list: ConsolePage = {
@@ -60,7 +62,9 @@ const list: ConsolePage = {
     const isNarrowed = q !== '';
     return listPage({
       title: 'Organizations',
-      lead: `${count === 1 ? '1 organization' : `${count.toLocaleString('en')} organizations`}${isNarrowed ? ' found' : ''}`,
+      lead: isNarrowed
+        ? counted(count, '{count} organization found', '{count} organizations found')
+        : counted(count, '{count} organization', '{count} organizations'),
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
       list: {
@@ -128,14 +132,14 @@ const detail: ConsolePage = {
     const { levelCount, departments } = await departmentTree(services, organization.id, request);
     return {
       view: 'departments',
-      title: organization.name,
+      title: verbatim(organization.name),
       crumbs: ORGANIZATIONS,
       actions: actionsFor(visit, organization),
       locals: {
         facts: [
-          { label: 'Members', value: organization.memberCount.toLocaleString('en'), href: `${address}/members` },
-          { label: 'Source', value: SOURCES[organization.type] },
-          { label: 'External id', value: organization.originId || 'None' },
+          { label: 'Members', value: organization.memberCount, href: `${address}/members` },
+          { label: 'Source', value: phrase(SOURCES[organization.type]) },
+          { label: 'External id', value: organization.originId || phrase('None') },
           { label: 'Id', value: organization.id },
         ],
         listed: 'Departments',
@@ -154,7 +158,7 @@ const activity: ConsolePage = {
     const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
     const path = `${organizationPath(organization.id)}/activity`;
     return detailPage({
-      title: `Activity of ${organization.name}`,
+      title: phrase('Activity of {organization}', { organization: organization.name }),
       crumbs: organizationCrumbs(organization),
       parts: [await activityOf(visit, organization.id, path)],
     });
@@ -192,7 +196,7 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
-    const title = `Delete “${organization.name}”?`;
+    const title = phrase('Delete “{organization}”?', { organization: organization.name });
     const facts = ['Only an organization without departments and members can be deleted.', 'This cannot be undone.'];
     const cancel = organizationPath(organization.id);
     return formPage({ title, crumbs: organizationCrumbs(organization), facts, submit: 'Delete organization', danger: true, cancel }, typed);

@@ -7,6 +7,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { forbidden, validation } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
@@ -92,7 +93,16 @@ const move: ConsolePage = {
     const { user, organization, depId, crumbs } = await affiliationToChange(visit);
     const field = { name: 'depId', label: 'Department', value: depId, none: NO_DEPARTMENT };
     const fields = [await pickField(await departmentsIn(visit, organization.id), field, typed)];
-    return formPage({ title: `Department in ${organization.name}`, crumbs, fields, submit: 'Save', cancel: homeOf(user.id) }, typed);
+    return formPage(
+      {
+        title: phrase('Department in {organization}', { organization: organization.name }),
+        crumbs,
+        fields,
+        submit: 'Save',
+        cancel: homeOf(user.id),
+      },
+      typed,
+    );
   },
   async receive(visit, form) {
     // Whoever was removed meanwhile is not brought back by a form about his department.
@@ -109,7 +119,7 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, organization, crumbs } = await affiliationToChange(visit);
-    const title = `Remove ${name} from ${organization.name}?`;
+    const title = phrase('Remove {name} from {organization}?', { name, organization: organization.name });
     const facts = ['The account itself stays, with its other organizations.'];
     return formPage({ title, crumbs, facts, submit: 'Remove from organization', danger: true, cancel: homeOf(user.id) }, typed);
   },

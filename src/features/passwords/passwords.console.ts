@@ -1,8 +1,10 @@
 /** Security → Passwords: what is asked of new passwords (NIST SP 800-63B section 3.1.1.2). */
+
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { changeSettings, DEFAULT_SETTINGS, readSettings } from '../settings/settings.service.ts';
@@ -18,7 +20,10 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): read
     kind: 'number',
     required: true,
     value: String(minLength),
-    hint: `${SHORTEST_PASSWORD} to 128. NIST SP 800-63B asks for 8 with a second factor, and for 15 where the password is all that is asked. Length is what makes a password strong.`,
+    hint: phrase(
+      '{least} to 128. NIST SP 800-63B asks for 8 with a second factor, and for 15 where the password is all that is asked. Length is what makes a password strong.',
+      { least: SHORTEST_PASSWORD },
+    ),
   },
   {
     name: 'historyCount',
@@ -26,7 +31,9 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): read
     kind: 'number',
     required: true,
     value: String(historyCount),
-    hint: `0 to ${LONGEST_HISTORY} passwords of the user, the present one among them, cannot be chosen again. 0: any can.`,
+    hint: phrase('0 to {most} passwords of the user, the present one among them, cannot be chosen again. 0: any can.', {
+      most: LONGEST_HISTORY,
+    }),
   },
   {
     name: 'maxAgeDays',
@@ -51,9 +58,12 @@ const policy: ConsolePage = {
         {
           kind: 'facts',
           facts: [
-            { label: 'Minimum length', value: String(minLength) },
-            { label: 'Password history', value: historyCount === 0 ? 'Any can be chosen again' : `${historyCount}` },
-            { label: 'Expires', value: maxAgeDays === null ? 'Never' : `After ${maxAgeDays === 1 ? '1 day' : `${maxAgeDays} days`}` },
+            { label: 'Minimum length', value: minLength },
+            { label: 'Password history', value: historyCount === 0 ? phrase('Any can be chosen again') : historyCount },
+            {
+              label: 'Expires',
+              value: maxAgeDays === null ? phrase('Never') : counted(maxAgeDays, 'After {count} day', 'After {count} days'),
+            },
           ],
         },
         {
@@ -89,7 +99,7 @@ const edit: ConsolePage = {
 
 export const passwordPolicyPages: readonly ConsolePage[] = [policy, edit];
 
-export async function passwordRules({ services }: ConsoleRequest): Promise<string> {
+export async function passwordRules({ services }: ConsoleRequest): Promise<Phrase> {
   const { minLength } = await readSettings(services, 'password');
-  return `${minLength} characters at least; none that everybody tries first, and nothing made of the user’s names.`;
+  return phrase('{minLength} characters at least; none that everybody tries first, and nothing made of the user’s names.', { minLength });
 }

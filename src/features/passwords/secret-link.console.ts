@@ -2,6 +2,7 @@
  * A link by which somebody chooses his password, on its way to him: by mail, where mail can be sent and he has an address; else, or where it is wished, told
  * once on the answer to the form that made it.
  */
+
 import { z } from 'zod';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
@@ -10,6 +11,7 @@ import type { ConsoleRequest, Drawn, GoTo } from '../../pages/console/page.ts';
 import { submitOnce } from '../../pages/console/submit-once.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { phrase, type Text, type Value, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { hasMailAddress } from '../mail/mail.service.ts';
 import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
@@ -20,10 +22,8 @@ import type { User } from '../users/users.resource.ts';
 export const mayMail = ({ services, request }: ConsoleRequest): Promise<boolean> => isMailPossible(services, request);
 
 /** Where a mail to this address arrives. */
-export const linkOutcome = async ({ services }: ConsoleRequest, address: string): Promise<string> =>
-  (await mailRoute(services)).kind === 'server' ? address : 'the dev inbox of this machine, for there is no mail server';
-
-export const NO_MAIL = 'No mail can be sent from here.';
+export const linkOutcome = async ({ services }: ConsoleRequest, address: Value): Promise<Value> =>
+  (await mailRoute(services)).kind === 'server' ? address : phrase('the dev inbox of this machine, for there is no mail server');
 
 export const BY_LINK: Option = {
   value: 'link',
@@ -35,14 +35,17 @@ export const BY_LINK: Option = {
 export async function waysTo(
   visit: ConsoleRequest,
   user: Pick<User, 'email'>,
-): Promise<{ readonly fields: readonly Field[]; readonly facts: readonly string[] }> {
-  if (!(await mayMail(visit))) return { fields: [], facts: [`You get a link, shown once, and hand it over. ${NO_MAIL}`] };
+): Promise<{ readonly fields: readonly Field[]; readonly facts: readonly Text[] }> {
+  if (!(await mayMail(visit)))
+    return { fields: [], facts: ['You get a link, shown once, and hand it over. No mail can be sent from here.'] };
   if (!hasMailAddress(user))
     return { fields: [], facts: ['You get a link, shown once, and hand it over: the user has no address that mail can be sent to.'] };
   const byMail = {
     value: 'mail',
     label: 'By mail',
-    hint: `A link goes to ${await linkOutcome(visit, user.email)}. Whoever uses it has shown that the address is his.`,
+    hint: phrase('A link goes to {address}. Whoever uses it has shown that the address is his.', {
+      address: await linkOutcome(visit, user.email),
+    }),
   };
   const label = 'How does the link to choose a password get to the user?';
   return { fields: [{ name: 'way', label, kind: 'radios', options: [byMail, BY_LINK], value: 'mail' }], facts: [] };
@@ -84,7 +87,7 @@ function linkPage({ userId, login }: Made, url: string): Drawn {
   return detailPage({
     title: 'Link to choose a password',
     lead: 'Copy it now and give it to the user. It is shown only once, and works once for a limited time.',
-    crumbs: [...USERS, { label: login, href: addressOfUser(userId) }],
+    crumbs: [...USERS, { label: verbatim(login), href: addressOfUser(userId) }],
     parts: [
       {
         kind: 'facts',

@@ -1,9 +1,11 @@
 /** What access policies and their rules have in common: a place among the others, and being in force or passed over. */
+
 import { z } from 'zod';
 import type { Button, Piece } from '../../pages/console/detail-page.ts';
 import { type ChoiceField, formPage, typedValues } from '../../pages/console/form.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import type { PolicyStatus } from './policies.resource.ts';
@@ -28,7 +30,10 @@ export function movesOf(address: string, priority: number, count: number): reado
 /** @param all in their order */
 export function placeField(all: readonly Placed[], { id, priority }: Placed): ChoiceField {
   const others = all.filter((other) => other.id !== id);
-  const options = ['At first', ...others.map(({ name }) => `After “${name}”`)].map((label, at) => ({ value: String(at + 1), label }));
+  const options = [phrase('At first'), ...others.map(({ name }) => phrase('After “{name}”', { name }))].map((label, at) => ({
+    value: String(at + 1),
+    label,
+  }));
   return { name: PLACE, label: 'Place', value: String(priority), options, alias: 'priority' };
 }
 
@@ -46,8 +51,7 @@ interface Found {
 interface Steps {
   /** Of its page. */
   readonly path: string;
-  /** In words. */
-  readonly what: string;
+  readonly what: 'access policy' | 'rule';
   /** What follows when it is passed over. */
   readonly passedOver: string;
   readonly notices: readonly [activated: PageNotice, deactivated: PageNotice];
@@ -70,7 +74,10 @@ export function statusSteps({
     verb: 'write',
     async show(visit, typed) {
       const { name, crumbs, address } = await find(visit);
-      return formPage({ title: `${step} the ${what} “${name}”?`, crumbs, facts, submit: `${step} ${what}`, cancel: address }, typed);
+      return formPage(
+        { title: phrase(`${step} the ${what} “{name}”?`, { name }), crumbs, facts, submit: `${step} ${what}`, cancel: address },
+        typed,
+      );
     },
     async receive(visit) {
       const { address } = await find(visit);

@@ -1,10 +1,12 @@
 /** The access policies of an authorization server: which applications each is for, and in which order they are looked at. Their rules have a file of their own. */
+
 import { z } from 'zod';
 import { detailPage, type Piece, type TablePart, type TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
+import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import { idsNamed, namesOf, referenceLines } from '../authorization-servers/references.console.ts';
@@ -41,12 +43,16 @@ export const policyOf = ({ services, params }: ConsoleRequest, { server }: Serve
 /** More names than these are counted. */
 const SHOWN = 3;
 
+/** The first names, and how many there are besides. */
+const namesInWords = (names: readonly string[], count: number): Phrase =>
+  count > names.length ? phrase('{names} and {count} more', { names: series(names), count: count - names.length }) : series(names);
+
 /** Whom a policy is for. */
 async function clientsInWords(visit: ConsoleRequest, { clients }: Policy): Promise<Piece> {
   if (clients.includes(ALL_CLIENTS)) return { text: 'All applications', soft: true };
   if (clients.length === 0) return { text: 'No application', soft: true };
   const names = await namesOf(visit, 'application', clients.slice(0, SHOWN));
-  return { text: names.join(', ') + (clients.length > SHOWN ? ` and ${clients.length - SHOWN} more` : '') };
+  return { text: namesInWords(names, clients.length) };
 }
 
 const list: ConsolePage = {
@@ -84,9 +90,9 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, policy: Poli
   return {
     cells: [
       { text: policy.name, href: address },
-      String(policy.priority),
+      policy.priority,
       await clientsInWords(visit, policy),
-      told.join(', ') + (rules.length > SHOWN ? ` and ${rules.length - SHOWN} more` : ''),
+      namesInWords(told, rules.length),
       policyStatusPiece(policy.status),
     ],
     ...(subject.hasOwnParts && { buttons: movesOf(address, policy.priority, count) }),
@@ -111,8 +117,8 @@ const detail: ConsolePage = {
     ];
     const rules: TablePart = await rulesTable(visit, subject, policy, address);
     return detailPage({
-      title: policy.name,
-      ...(policy.description !== '' && { lead: policy.description }),
+      title: verbatim(policy.name),
+      ...(policy.description !== '' && { lead: verbatim(policy.description) }),
       crumbs: crumbsOfPolicies(subject),
       actions: subject.hasOwnParts ? actions : [],
       parts: [
@@ -120,7 +126,7 @@ const detail: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'For', value: await clientsInWords(visit, policy) },
-            { label: 'Priority', value: String(policy.priority) },
+            { label: 'Priority', value: policy.priority },
             { label: 'Status', value: policyStatusPiece(policy.status) },
             { label: 'Id', value: policy.id, copy: true },
           ],
@@ -192,7 +198,7 @@ const create: ConsolePage = {
 /** The way to a page below a policy. */
 export const crumbsBelowPolicy = (subject: ServerSubject, policy: Policy) => [
   ...crumbsOfPolicies(subject),
-  { label: policy.name, href: addressOfPolicy(subject, policy) },
+  { label: verbatim(policy.name), href: addressOfPolicy(subject, policy) },
 ];
 
 const edit: ConsolePage = {
@@ -221,7 +227,7 @@ const move: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const policy = await policyOf(visit, subject);
     const fields = [placeField(await listPolicies(visit.services, subject.server.id), policy)];
-    const page = { title: `Move “${policy.name}”`, crumbs: crumbsBelowPolicy(subject, policy), fields };
+    const page = { title: phrase('Move “{policy}”', { policy: policy.name }), crumbs: crumbsBelowPolicy(subject, policy), fields };
     return formPage(
       { ...page, facts: ['The first policy that applies to the application decides.'], submit: 'Move', cancel: homeOf(subject) },
       typed,
@@ -259,7 +265,11 @@ const remove: ConsolePage = {
       'Its rules are deleted with it. Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
       'This cannot be undone.',
     ];
-    const page = { title: `Delete the access policy “${policy.name}”?`, crumbs: crumbsBelowPolicy(subject, policy), facts };
+    const page = {
+      title: phrase('Delete the access policy “{policy}”?', { policy: policy.name }),
+      crumbs: crumbsBelowPolicy(subject, policy),
+      facts,
+    };
     return formPage({ ...page, submit: 'Delete access policy', danger: true, cancel: addressOfPolicy(subject, policy) }, typed);
   },
   async receive(visit) {

@@ -4,6 +4,7 @@ import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
+import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { namesOf } from '../authorization-servers/references.console.ts';
 import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
@@ -22,8 +23,8 @@ export const GRANTS = {
 
 /** More names than these are counted. */
 const SHOWN = 3;
-const short = (names: readonly string[], count: number): string =>
-  names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '');
+const short = (names: readonly (string | Phrase)[], count: number): Phrase =>
+  count > names.length ? phrase('{names} and {count} more', { names: series(names), count: count - names.length }) : series(names);
 
 export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, address: string): Promise<TablePart> {
   const all = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
@@ -52,11 +53,11 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
   return {
     cells: [
       rule.name,
-      String(rule.priority),
+      rule.priority,
       [
-        { text: `${await peopleInWords(visit, rule.conditions)};` },
-        { text: `${listInWords('grants', rule.conditions.grantTypes?.include, (name) => GRANTS[name as keyof typeof GRANTS] ?? name)};` },
-        { text: listInWords('scopes', rule.conditions.scopes?.include) },
+        { text: phrase('{condition};', { condition: await peopleInWords(visit, rule.conditions) }) },
+        { text: phrase('{condition};', { condition: grantsInWords(rule.conditions.grantTypes?.include) }) },
+        { text: scopesInWords(rule.conditions.scopes?.include) },
       ],
       lifetimesInWords(rule.actions),
       policyStatusPiece(rule.status),
@@ -65,31 +66,40 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
   };
 }
 
-async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions): Promise<string> {
-  if (people === undefined || (people.users === undefined && people.groups === undefined)) return 'everyone';
+async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions): Promise<Phrase> {
+  if (people === undefined || (people.users === undefined && people.groups === undefined)) return phrase('everyone');
   const groups = people.groups?.include ?? [];
-  if (groups.includes(EVERYONE)) return 'everyone';
+  if (groups.includes(EVERYONE)) return phrase('everyone');
   const users = people.users?.include ?? [];
-  if (users.length + groups.length === 0) return 'nobody, so it never fits';
+  if (users.length + groups.length === 0) return phrase('nobody, so it never fits');
   const named = [
     ...(await namesOf(visit, 'user', users.slice(0, SHOWN))),
-    ...(await namesOf(visit, 'group', groups.slice(0, SHOWN))).map((name) => `members of “${name}”`),
+    ...(await namesOf(visit, 'group', groups.slice(0, SHOWN))).map((name) => phrase('members of “{name}”', { name })),
   ];
   return short(named, named.length + Math.max(0, users.length - SHOWN) + Math.max(0, groups.length - SHOWN));
 }
 
-function listInWords(what: 'grants' | 'scopes', include: readonly string[] | undefined, inWords = (name: string): string => name): string {
-  if (include === undefined || include.includes(ANY)) return `all ${what}`;
-  if (include.length === 0) return `no ${what}, so it never fits`;
-  return `${what}: ${short(include.slice(0, 2 * SHOWN).map(inWords), include.length)}`;
+function grantsInWords(include: readonly string[] | undefined): Phrase {
+  if (include === undefined || include.includes(ANY)) return phrase('all grants');
+  if (include.length === 0) return phrase('no grants, so it never fits');
+  const names = include.slice(0, 2 * SHOWN).map((name) => phrase(GRANTS[name as keyof typeof GRANTS] ?? name));
+  return phrase('grants: {names}', { names: short(names, include.length) });
+}
+
+function scopesInWords(include: readonly string[] | undefined): Phrase {
+  if (include === undefined || include.includes(ANY)) return phrase('all scopes');
+  if (include.length === 0) return phrase('no scopes, so it never fits');
+  return phrase('scopes: {names}', { names: short(include.slice(0, 2 * SHOWN), include.length) });
 }
 
 function lifetimesInWords({ token = {} }: RuleActions): Piece {
   const { accessTokenLifetimeMinutes: access, refreshTokenLifetimeMinutes: refresh, refreshTokenWindowMinutes: window } = token;
   const words = [
-    ...(access === undefined ? [] : [`access ${durationOf(access * 60)}`]),
-    ...(refresh === undefined ? [] : [refresh === 0 ? 'refresh without end' : `refresh ${durationOf(refresh * 60)}`]),
-    ...(window === undefined ? [] : [`unused ${durationOf(window * 60)}`]),
+    ...(access === undefined ? [] : [phrase('access {duration}', { duration: durationOf(access * 60) })]),
+    ...(refresh === undefined
+      ? []
+      : [refresh === 0 ? phrase('refresh without end') : phrase('refresh {duration}', { duration: durationOf(refresh * 60) })]),
+    ...(window === undefined ? [] : [phrase('unused {duration}', { duration: durationOf(window * 60) })]),
   ];
-  return words.length === 0 ? { text: 'The server’s', soft: true } : { text: words.join(', ') };
+  return words.length === 0 ? { text: 'The server’s', soft: true } : { text: series(words) };
 }

@@ -1,7 +1,9 @@
 /** The rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. */
+
 import { z } from 'zod';
 import { type ChecksField, type Field, formPage, type LineField, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields, ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
 import { idsNamed, referenceLines } from '../authorization-servers/references.console.ts';
@@ -143,7 +145,7 @@ async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule
       label: 'Scopes',
       group: 'Scopes',
       values: named(conditions.scopes?.include),
-      options: scopes.items.map(({ name }) => ({ value: name, label: name })),
+      options: scopes.items.map(({ name }) => ({ value: name, label: verbatim(name) })),
       alias: 'conditions.scopes.include',
     }),
     minutes(
@@ -230,7 +232,10 @@ const edit: ConsolePage = {
     const place = await placeOf(visit);
     const rule = await ruleOf(visit, place);
     const fields = await fieldsFor(visit, place, rule);
-    return formPage({ title: `Rule ${rule.name}`, crumbs: place.crumbs, fields, submit: 'Save', cancel: place.address }, typed);
+    return formPage(
+      { title: phrase('Rule {rule}', { rule: rule.name }), crumbs: place.crumbs, fields, submit: 'Save', cancel: place.address },
+      typed,
+    );
   },
   async receive(visit, form) {
     const place = await placeOf(visit);
@@ -249,7 +254,12 @@ const move: ConsolePage = {
     const place = await placeOf(visit);
     const rule = await ruleOf(visit, place);
     const fields = [placeField(await listRules(visit.services, place.path), rule)];
-    const page = { title: `Move “${rule.name}”`, crumbs: place.crumbs, facts: ['The first matching rule decides.'], fields };
+    const page = {
+      title: phrase('Move “{rule}”', { rule: rule.name }),
+      crumbs: place.crumbs,
+      facts: ['The first matching rule decides.'],
+      fields,
+    };
     return formPage({ ...page, submit: 'Move', cancel: place.address }, typed);
   },
   async receive(visit, form) {
@@ -284,7 +294,7 @@ const remove: ConsolePage = {
       'Requests that it allowed are judged by the rules after it; where none fits, access is denied.',
       'This cannot be undone.',
     ];
-    const page = { title: `Delete the rule “${name}”?`, crumbs: place.crumbs, facts };
+    const page = { title: phrase('Delete the rule “{name}”?', { name }), crumbs: place.crumbs, facts };
     return formPage({ ...page, submit: 'Delete rule', danger: true, cancel: place.address }, typed);
   },
   async receive(visit) {

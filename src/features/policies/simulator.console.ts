@@ -17,6 +17,7 @@ import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
@@ -177,7 +178,9 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
 
 function lifetimesOf({ access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
   const says =
-    rule?.actions.token === undefined ? 'As the server says.' : `As the rule “${rule.name}” says, and where it says nothing the server.`;
+    rule?.actions.token === undefined
+      ? 'As the server says.'
+      : phrase('As the rule “{rule}” says, and where it says nothing the server.', { rule: rule.name });
   const facts: Fact[] = [
     ...(tokens?.accessToken === undefined ? [] : [{ label: 'Access token', value: durationOf(lifetimes.accessTokenSeconds) }]),
     ...(tokens?.idToken === undefined ? [] : [{ label: 'ID token', value: durationOf(LIFETIMES.idToken) }]),
@@ -195,7 +198,7 @@ function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
   const claims = tokens?.claims ?? [];
   if (claims.length === 0) return [];
   const rows = claims.map((step) => ({
-    cells: [{ text: step.claim, code: true }, step.claimType === 'RESOURCE' ? 'Access token' : 'ID token', claimInWords(step)],
+    cells: [{ text: step.claim, code: true }, phrase(step.claimType === 'RESOURCE' ? 'Access token' : 'ID token'), claimInWords(step)],
   }));
   const title = 'Claims of the authorization server';
   return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'Result'], rows, empty: '' }];
@@ -203,7 +206,18 @@ function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
 
 function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[] {
   const text = (id: string, name: string, lead: string, claims: object | undefined): TextPart[] =>
-    claims === undefined ? [] : [{ kind: 'text', id, title: name, name: `${name} as JSON`, lead, text: JSON.stringify(claims, null, 2) }];
+    claims === undefined
+      ? []
+      : [
+          {
+            kind: 'text',
+            id,
+            title: name,
+            name: phrase('{name} as JSON', { name: phrase(name) }),
+            lead,
+            text: JSON.stringify(claims, null, 2),
+          },
+        ];
   const ofAccessToken =
     server.accessTokenFormat === 'jwt'
       ? 'What the JWT says, without its times and its id.'

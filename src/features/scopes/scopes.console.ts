@@ -1,10 +1,12 @@
 /** The scopes of an authorization server (RFC 6749 section 3.3): what applications can ask for, and whether the user is asked. */
+
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { settingFields, settingsIn } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import {
   crumbsBelow,
@@ -122,7 +124,12 @@ const edit: ConsolePage = {
       : scope.system
         ? ['This is a standard scope: it keeps its name.']
         : ['With another name it is another scope: what users allowed under the old one does not count for it.'];
-    const page = { title: `Scope ${scope.name}`, crumbs: crumbs(subject), facts, fields: fieldsFor(subject, scope) };
+    const page = {
+      title: phrase('Scope {scope}', { scope: scope.name }),
+      crumbs: crumbs(subject),
+      facts,
+      fields: fieldsFor(subject, scope),
+    };
     return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
@@ -146,7 +153,7 @@ const remove: ConsolePage = {
       'Claims and rules whose conditions name it must be changed first.',
       'This cannot be undone.',
     ];
-    const page = { title: `Delete the scope “${name}”?`, crumbs: crumbs(subject), facts };
+    const page = { title: phrase('Delete the scope “{name}”?', { name }), crumbs: crumbs(subject), facts };
     return formPage({ ...page, submit: 'Delete scope', danger: true, cancel: homeOf(subject) }, typed);
   },
   async receive(visit) {

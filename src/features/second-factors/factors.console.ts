@@ -5,6 +5,7 @@ import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
 
@@ -49,7 +50,7 @@ const resetAll: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
-    const title = `Reset all factors of ${name}?`;
+    const title = phrase('Reset all factors of {name}?', { name });
     const facts = [
       'Do this when the factors are lost, and only when you know who asks for it: afterwards the password alone may be enough.',
       'The recovery codes go, too. Sessions go on.',
@@ -72,9 +73,9 @@ const resetOne: ConsolePage = {
   async show(visit, typed) {
     const { user, crumbs } = await subjectToChange(visit);
     const { factor } = await getUserFactor(visit.services, user.id, visit.params.factorId ?? '', visit.request);
-    const title = `Reset “${factor.name}”?`;
+    const title = phrase('Reset “{factor}”?', { factor: factor.name });
     const facts = [
-      `This ${typeOf(factor).toLowerCase()} opens nothing any more. With the last factor go the recovery codes.`,
+      phrase('{factor}: opens nothing any more. With the last factor go the recovery codes.', { factor: phrase(typeOf(factor)) }),
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Reset factor', danger: true, cancel: homeOf(user.id) }, typed);

@@ -3,6 +3,7 @@
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
+import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { changeSettings, DEFAULT_SETTINGS, readSettings, type SignInSettings } from '../settings/settings.service.ts';
@@ -11,14 +12,14 @@ import { settingsBodies } from '../settings/settings-fields.service.ts';
 const HOME = '/admin/security/sessions';
 const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Sessions', href: HOME }];
 
-const many = (count: number, unit: string): string => `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
+const days = (count: number): Phrase => counted(count, '{count} day', '{count} days');
 /** Long spans are hard to read in minutes. */
-const inWords = (minutes: number): string => {
-  const told = many(minutes, 'minute');
+const inWords = (minutes: number): Phrase => {
+  const told = counted(minutes, '{count} minute', '{count} minutes');
   if (minutes < 120) return told;
   return minutes < 2880
-    ? `${told} (about ${many(Math.round(minutes / 60), 'hour')})`
-    : `${told} (about ${many(Math.round(minutes / 1440), 'day')})`;
+    ? phrase('{minutes} (about {rounded})', { minutes: told, rounded: counted(Math.round(minutes / 60), '{count} hour', '{count} hours') })
+    : phrase('{minutes} (about {rounded})', { minutes: told, rounded: days(Math.round(minutes / 1440)) });
 };
 
 const show: ConsolePage = {
@@ -37,7 +38,7 @@ const show: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Ends without use after', value: inWords(sessionIdleMinutes) },
-            { label: 'Ends at the latest after', value: many(sessionLifetimeDays, 'day') },
+            { label: 'Ends at the latest after', value: days(sessionLifetimeDays) },
           ],
         },
         {
@@ -59,7 +60,10 @@ const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings):
     kind: 'number',
     required: true,
     value: String(sessionIdleMinutes),
-    hint: `1 to 43,200. A session that was not used for so long ends. At first: ${DEFAULT_SETTINGS['sign-in'].sessionIdleMinutes}. Shorter is safer where people share computers.`,
+    hint: phrase(
+      '1 to 43,200. A session that was not used for so long ends. At first: {minutes}. Shorter is safer where people share computers.',
+      { minutes: DEFAULT_SETTINGS['sign-in'].sessionIdleMinutes },
+    ),
   },
   {
     name: 'sessionLifetimeDays',
@@ -67,7 +71,9 @@ const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings):
     kind: 'number',
     required: true,
     value: String(sessionLifetimeDays),
-    hint: `1 to 365. However much it is used, a session ends then. At first: ${DEFAULT_SETTINGS['sign-in'].sessionLifetimeDays}.`,
+    hint: phrase('1 to 365. However much it is used, a session ends then. At first: {days}.', {
+      days: DEFAULT_SETTINGS['sign-in'].sessionLifetimeDays,
+    }),
   },
 ];
 

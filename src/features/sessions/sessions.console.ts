@@ -1,9 +1,11 @@
 /** What a user is signed in with: his browser sessions, one ended or all. */
+
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { applicationNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
@@ -42,9 +44,9 @@ const list: ConsolePage = {
       columns: ['Browser', 'Last seen', 'Signed in', 'Ends at the latest', 'Applications'],
       rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
         cells: [
-          [{ text: browserName(userAgent ?? '') ?? 'Not known' }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
+          [{ text: browserName(userAgent ?? '') ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
           lastSeen === null ? { text: 'Not noted', soft: true } : { moment: momentOf(lastSeen) },
-          [{ moment: momentOrNull(signedIn) }, { text: amr.map((method) => METHODS[method] ?? method).join(', '), soft: true }],
+          [{ moment: momentOrNull(signedIn) }, { text: series(amr.map((method) => phrase(METHODS[method] ?? method))), soft: true }],
           { moment: momentOf(expires) },
           applications.map((one) => labels.get(one) ?? one).join(', '),
         ],
@@ -71,7 +73,7 @@ const endAll: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
-    const title = `End all sessions of ${name}?`;
+    const title = phrase('End all sessions of {name}?', { name });
     const facts = ['Everywhere the user has to sign in again.', 'This cannot be undone.'];
     return formPage({ title, crumbs, facts, fields: [TOKENS], submit: 'End all sessions', danger: true, cancel: homeOf(user.id) }, typed);
   },

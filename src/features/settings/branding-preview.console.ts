@@ -2,6 +2,7 @@
 
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { checkContrast, completeColours, type Scheme, SURROUNDINGS, writeRatio } from './brand-colours.policy.ts';
 import { previewStylesheet } from './brand-stylesheet.service.ts';
 import type { Branding } from './settings.service.ts';
@@ -65,12 +66,12 @@ export function contrastTable(branding: Branding): TablePart {
     title: 'Contrast',
     lead: 'As WCAG 2.2 measures it, from 1:1 to 21:1. A colour that people could not read by is refused.',
     name: 'contrasts',
-    columns: ['What', 'Needed', `Light, ${light}`, `Dark, ${dark}`],
+    columns: ['What', 'Needed', phrase('Light, {light}', { light }), phrase('Dark, {dark}', { dark })],
     rows: checkContrast('light', light).map(({ what, criterion, needed, ratio, passes }, at) => {
       const other = inDark[at];
       return {
         cells: [
-          what,
+          phrase(what),
           `${needed}:1 (${criterion})`,
           { text: writeRatio(ratio), tone: passes ? 'good' : 'bad' },
           { text: writeRatio(other?.ratio ?? 1), tone: other?.passes ? 'good' : 'bad' },

@@ -4,6 +4,7 @@ import { type Content, detailPage, listPage } from '../../pages/console/detail-p
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -82,7 +83,7 @@ const show: ConsolePage = {
     const preview: Action = { label: 'Preview', href: `${HOME}/preview` };
     const made =
       primaryColorHex === null
-        ? 'Default'
+        ? phrase('Default')
         : [
             { text: coloursOf({ branding }).dark, code: true },
             { text: 'made from the other one', soft: true },
@@ -98,8 +99,8 @@ const show: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Name', value: branding.name },
-            { label: 'Logo', value: branding.logoUrl === null ? 'Default' : code(branding.logoUrl) },
-            { label: 'Colour', value: primaryColorHex === null ? 'Default' : code(primaryColorHex) },
+            { label: 'Logo', value: branding.logoUrl === null ? phrase('Default') : code(branding.logoUrl) },
+            { label: 'Colour', value: primaryColorHex === null ? phrase('Default') : code(primaryColorHex) },
             { label: 'Colour on dark pages', value: primaryColorDarkHex === null ? made : code(primaryColorDarkHex) },
             { label: 'Help', value: code(branding.supportUrl) },
             { label: 'Privacy policy', value: code(branding.privacyUrl) },
@@ -176,7 +177,7 @@ const applications: ConsolePage = {
         rows: items.map(({ id, label, settings: { logo_uri, brand_color } }) => ({
           cells: [
             { text: label, href: `/admin/applications/${encodeURIComponent(id)}/branding` },
-            logo_uri === undefined ? '' : 'Its own',
+            logo_uri === undefined ? '' : phrase('Its own'),
             brand_color === undefined ? { text: 'Default of the service', soft: true } : { text: brand_color, code: true },
           ],
           actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
@@ -196,7 +197,11 @@ const application: ConsolePage = {
     const { label, settings } = await getApplication(services, params.id ?? '');
     const branding = await readSettings(services, 'branding');
     const crumbs = [...CRUMBS, { label: 'Applications', href: `${HOME}/applications` }];
-    const page = { title: `Preview of ${label}`, lead: 'The page where people sign in to this application, as it is now.', crumbs };
+    const page = {
+      title: phrase('Preview of {name}', { name: label }),
+      lead: 'The page where people sign in to this application, as it is now.',
+      crumbs,
+    };
     return previewPage(page, { branding, application: { label, logo: settings.logo_uri, colour: settings.brand_color } });
   },
 };

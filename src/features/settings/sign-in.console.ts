@@ -5,6 +5,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
@@ -57,7 +58,9 @@ const policy: ConsolePage = {
     const { mfa, mfaFrom, identifierFirst } = settings;
     const [who, meaning] = MFA[mfa];
     const begin =
-      mfaFrom !== null && isInGrace(settings, present()) ? [{ label: 'Required from', value: momentOf(new Date(mfaFrom)).text }] : [];
+      mfaFrom !== null && isInGrace(settings, present())
+        ? [{ label: 'Required from', value: { moment: momentOf(new Date(mfaFrom)) } }]
+        : [];
     return detailPage({
       title: 'Sign-in policy',
       lead: 'What people are asked for when they sign in.',
@@ -67,10 +70,13 @@ const policy: ConsolePage = {
         {
           kind: 'facts',
           facts: [
-            { label: 'The sign-in page asks for', value: identifierFirst ? 'The user name first' : 'User name and password together' },
-            { label: 'Second factor', value: who },
+            {
+              label: 'The sign-in page asks for',
+              value: phrase(identifierFirst ? 'The user name first' : 'User name and password together'),
+            },
+            { label: 'Second factor', value: phrase(who) },
             ...begin,
-            { label: 'How long a sign-in counts', value: { text: 'Set under Sessions', href: '/admin/security/sessions' } },
+            { label: 'How long a sign-in counts', value: { text: phrase('Set under Sessions'), href: '/admin/security/sessions' } },
           ],
         },
         {

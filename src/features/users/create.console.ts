@@ -1,14 +1,16 @@
 /** Directory → Users → Create user: with a password, with a link by which he chooses one, or not active yet; in an organization, if wanted. */
+
 import { z } from 'zod';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey } from '../../pages/console/submit-once.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { asPhrase, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import { hasMailAddress } from '../mail/mail.service.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
-import { BY_LINK, linkOnce, linkOutcome, mayMail, NO_MAIL } from '../passwords/secret-link.console.ts';
+import { BY_LINK, linkOnce, linkOutcome, mayMail } from '../passwords/secret-link.console.ts';
 import { organizationChoice, placeFields } from './organization-fields.console.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
 import { activateUser } from './user-lifecycle.service.ts';
@@ -19,7 +21,9 @@ import { createUser, type NewUser } from './users.service.ts';
 const byMail = async (visit: ConsoleRequest): Promise<Option> => ({
   value: 'mail',
   label: 'By mail',
-  hint: `An invitation with a link goes to ${await linkOutcome(visit, 'the email address above')}. The user chooses the password.`,
+  hint: phrase('An invitation with a link goes to {address}. The user chooses the password.', {
+    address: await linkOutcome(visit, phrase('the email address above')),
+  }),
 });
 const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'Type it below.' };
 const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
@@ -27,14 +31,14 @@ const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account wai
 const waysFor = async (visit: ConsoleRequest): Promise<readonly Option[]> =>
   (await mayMail(visit))
     ? [await byMail(visit), BY_LINK, BY_PASSWORD, LATER]
-    : [{ ...BY_LINK, hint: `${BY_LINK.hint} ${NO_MAIL}` }, BY_PASSWORD, LATER];
+    : [{ ...BY_LINK, hint: phrase('{hint} No mail can be sent from here.', { hint: asPhrase(BY_LINK.hint ?? '') }) }, BY_PASSWORD, LATER];
 
 const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
 const PROFILE: readonly Field[] = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
   .filter(({ name }) => FIRST.has(name))
   .map((attribute) => attributeField(attribute, undefined));
 
-const signInFields = (ways: readonly Option[], rules: string): readonly Field[] => [
+const signInFields = (ways: readonly Option[], rules: Phrase): readonly Field[] => [
   {
     ...{ name: 'way', label: 'How will the user sign in first?', kind: 'radios', group: 'First sign-in' },
     ...{ options: ways, value: ways[0]?.value },
@@ -44,7 +48,7 @@ const signInFields = (ways: readonly Option[], rules: string): readonly Field[] 
     label: 'Password',
     kind: 'secret',
     alias: 'credentials.password.value',
-    hint: `Only with a password that you set. ${rules}`,
+    hint: phrase('Only with a password that you set. {rules}', { rules }),
     group: 'First sign-in',
   },
 ];
@@ -60,7 +64,7 @@ async function refuseContradiction(visit: ConsoleRequest, { way, password }: Cho
   if (way === 'mail' && !hasMailAddress({ email })) throw refused('profile.email', 'is no address that mail can be sent to');
   if (way === 'password' && password === '') throw refused('password', 'must not be empty');
   if (way !== 'password' && password !== '')
-    throw refused('password', `was typed, but “${BY_PASSWORD.label}” is not chosen: choose that, or leave this empty`);
+    throw refused('password', 'was typed, but “With a password that you set” is not chosen: choose that, or leave this empty');
 }
 
 export const create: ConsolePage = {
@@ -77,7 +81,7 @@ export const create: ConsolePage = {
   },
   async receive(visit, form) {
     const profile = parse(userProfile, { ...givenAttributes(typedValues(PROFILE, form)), ...givenVerification(form, false) });
-    const chosen = parse(chosenWay, typedValues(signInFields([], ''), form));
+    const chosen = parse(chosenWay, typedValues(signInFields([], verbatim('')), form));
     const { way, password } = chosen;
     await refuseContradiction(visit, chosen, profile.email);
     const user: NewUser = {

@@ -4,6 +4,7 @@ import type { Fact, Part } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { isToVerify, sendVerification } from './email-verification.service.ts';
@@ -37,7 +38,10 @@ const show: ConsolePage = {
       { label: 'ID', value: user.id, copy: true },
       { label: 'Created', value: { moment: momentOf(user.created) } },
       { label: 'Activated', value: never(user.activated) },
-      { label: 'Password', value: user.passwordHash === null ? '' : [{ text: 'Set' }, { moment: momentOrNull(user.passwordChanged) }] },
+      {
+        label: 'Password',
+        value: user.passwordHash === null ? '' : [{ text: phrase('Set') }, { moment: momentOrNull(user.passwordChanged) }],
+      },
       { label: 'Last sign-in', value: never(user.lastLogin) },
       { label: 'Last change', value: { moment: momentOf(user.lastUpdated) } },
     ];
@@ -67,9 +71,11 @@ const verify: ConsolePage = {
   async show(visit, typed) {
     const { user, home, crumbs } = await subjectToChange(visit);
     const title = 'Send e-mail to confirm the address';
-    const address = user.email ?? 'the user';
+    const address = user.email ?? phrase('the user');
     const facts = [
-      `A link goes to ${address}. Whoever opens it and says yes has shown that the address is his; applications are told so then.`,
+      phrase('A link goes to {address}. Whoever opens it and says yes has shown that the address is his; applications are told so then.', {
+        address,
+      }),
       'It works once, for one day. A link sent before does not work any more.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Send mail', cancel: home }, typed);

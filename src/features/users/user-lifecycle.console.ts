@@ -1,9 +1,11 @@
 /** Changes of a user's status, a new password, and the end of the account. */
+
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
@@ -34,7 +36,13 @@ const takeOne: ConsolePage = {
     const step = stepIn(visit);
     const { label, does, danger = false } = STEPS[step];
     const ways = makesLink(step, user) ? await waysTo(visit, user) : { fields: [], facts: [] };
-    const page = { title: `${label}: ${name}?`, crumbs, facts: [does, ...ways.facts], fields: ways.fields, hidden: formKey() };
+    const page = {
+      title: phrase('{step}: {name}?', { step: phrase(label), name }),
+      crumbs,
+      facts: [does, ...ways.facts],
+      fields: ways.fields,
+      hidden: formKey(),
+    };
     return formPage({ ...page, submit: label, danger, cancel: addressOfUser(user.id) }, typed);
   },
   async receive(visit, form) {
@@ -58,7 +66,7 @@ const takeOne: ConsolePage = {
   },
 };
 
-const passwordFields = (rules: string): readonly Field[] => [
+const passwordFields = (rules: Phrase): readonly Field[] => [
   { name: 'password', label: 'New password', kind: 'secret', required: true, alias: 'credentials.password.value', hint: rules },
   {
     name: 'expire',
@@ -77,14 +85,14 @@ const setPassword: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
-    const title = `Set a password for ${name}`;
+    const title = phrase('Set a password for {name}', { name });
     const facts = ['Sessions and tokens of the user end.'];
     const fields = passwordFields(await passwordRules(visit));
     return formPage({ title, crumbs, facts, fields, submit: 'Set password', cancel: addressOfUser(user.id) }, typed);
   },
   async receive(visit, form) {
     const { user } = await subjectToChange(visit);
-    const { password, expire } = parse(newPassword, typedValues(passwordFields(''), form));
+    const { password, expire } = parse(newPassword, typedValues(passwordFields(verbatim('')), form));
     await changeUser(visit.services, user.id, { password, expirePassword: expire }, visit.request);
     return { goTo: addressOfUser(user.id), notice: 'password-set' };
   },
@@ -98,7 +106,7 @@ const remove: ConsolePage = {
     const { user, name, status, crumbs } = await subjectToChange(visit);
     // What it would do else is to deactivate.
     if (status !== 'DEPROVISIONED') throw notFound('delete', 'Step');
-    const title = `Delete ${name}?`;
+    const title = phrase('Delete {name}?', { name });
     const facts = [
       'The account goes with its profile, memberships, groups, assignments, consents, factors and links. In the audit log its data is taken out; what happened stays.',
       'This cannot be undone.',

@@ -4,6 +4,7 @@ import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
 import { type Access, mayCall } from '../administrators/administration.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
@@ -90,7 +91,7 @@ export async function userSubject({ services, request, params }: ConsoleRequest)
     name,
     isChangeable: mayCall(request.roles, 'organizations', 'write') && (await isUserChangeable(services, user, request)),
     home,
-    crumbs: [...USERS, { label: name, href: home }],
+    crumbs: [...USERS, { label: verbatim(name), href: home }],
   };
 }
 
@@ -113,8 +114,8 @@ export function userPage(visit: ConsoleRequest, subject: UserSubject, parts: rea
   const looked = new URL(visit.req.url ?? '/', 'http://localhost').pathname.slice(home.length);
   const [text, tone] = STATUSES[status];
   return detailPage({
-    title: name,
-    ...(name !== user.login && { lead: user.login }),
+    title: verbatim(name),
+    ...(name !== user.login && { lead: verbatim(user.login) }),
     status: { text, tone },
     crumbs: USERS,
     actions,

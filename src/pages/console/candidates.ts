@@ -8,6 +8,7 @@ import { departmentTree } from '../../features/organizations/departments.service
 import type { Department } from '../../features/organizations/organizations.resource.ts';
 import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { ConsoleRequest } from './page.ts';
 import type { Candidate, Candidates } from './picker.ts';
@@ -50,7 +51,11 @@ export function departmentsOf(departments: readonly Department[]): Candidates {
     const above = lineAbove(departments, id)
       .slice(-NEAREST)
       .map((one) => one.name);
-    return { id, label: above.length === 0 ? name : `${name} – in ${above.join(' / ')}` };
+    return {
+      id,
+      label: name,
+      ...(above.length > 0 && { shown: phrase('{name} – in {department}', { name, department: above.join(' / ') }) }),
+    };
   };
   return {
     async find(words, most) {

@@ -2,6 +2,7 @@
 
 import type { NumberedPage, NumberedWindow } from '../../platform/database/paging.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import type { Text } from '../../platform/i18n/phrase.ts';
 import { type Choosing, type Content, listPage } from './detail-page.ts';
 import type { Field } from './form.ts';
 import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from './list-state.ts';
@@ -9,6 +10,12 @@ import type { ConsoleRequest, Crumb, Drawn, Typed } from './page.ts';
 
 /** The field of the check boxes. */
 const CHOSEN = 'chosen';
+
+/** What is chosen, and what is said where none is found. */
+const NOUNS = {
+  user: 'No users match. Try fewer or shorter words, or show all.',
+  group: 'No groups match. Try fewer or shorter words, or show all.',
+} as const;
 
 interface Choice {
   readonly id: string;
@@ -19,17 +26,16 @@ interface Choice {
 }
 
 export interface ChoosePage<Order extends string> {
-  readonly title: string;
-  readonly lead?: string;
+  readonly title: Text;
+  readonly lead?: Text;
   readonly crumbs: readonly Crumb[];
   /** The page's own address. */
   readonly path: string;
-  /** “user”, “group”. */
-  readonly noun: string;
+  readonly noun: keyof typeof NOUNS;
   readonly columns: readonly (string | SortedBy<Order>)[];
   readonly sortedBy: Order;
-  readonly submit: string;
-  readonly hint: string;
+  readonly submit: Text;
+  readonly hint: Text;
   /** Fields beside the button that hold for all that are chosen. */
   readonly fields?: readonly Field[];
   /** @param words undefined: all */
@@ -61,7 +67,7 @@ export async function choosePage<Order extends string>(
         ...(!isTaken && { value: id, chosen: chosen.has(id) }),
       })),
       choosing,
-      empty: `No ${noun}s match. Try fewer or shorter words, or show all.`,
+      empty: NOUNS[noun],
       search: { label: 'Search', q, hint, isNarrowed: q !== '', problems: unselected },
       pager: numberedPager(path, query, state, total),
     },

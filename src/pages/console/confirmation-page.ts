@@ -1,4 +1,5 @@
 /** Pages that ask whether one thing is to be done with something, say what follows, and do it. */
+import { phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { formPage } from './form.ts';
 import type { PageNotice } from './notices.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from './page.ts';
@@ -16,7 +17,7 @@ export interface Confirmation {
   readonly path: string;
   /** What is done, e.g. `Delete`. */
   readonly label: string;
-  readonly facts: readonly string[];
+  readonly facts: readonly Text[];
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
   readonly notice: PageNotice;
@@ -34,7 +35,7 @@ export const confirmationPages =
     verb: 'write',
     async show(visit, typed) {
       const { name, address, crumbs } = await subjectOf(visit);
-      return formPage({ title: `${label} “${name}”?`, crumbs, facts, submit: label, danger, cancel: address }, typed);
+      return formPage({ title: phrase(`${label} “{name}”?`, { name }), crumbs, facts, submit: label, danger, cancel: address }, typed);
     },
     async receive(visit) {
       const { address } = await subjectOf(visit);

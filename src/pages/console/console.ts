@@ -19,7 +19,10 @@ import { createFormTokens, refuseCrossSite } from '../../platform/http/csrf.ts';
 import { readForm, readUpload, seeOther } from '../../platform/http/forms.ts';
 import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
 import type { Pages } from '../../platform/http/views.ts';
+import { asPhrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
+import type { Translator } from '../../platform/i18n/translator.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { consoleLanguages, keepAskedLanguage } from './language.ts';
 import { momentOrNull } from './moments.ts';
 import { menuFor } from './navigation.ts';
 import { noticeIn, withNotice } from './notices.ts';
@@ -48,11 +51,16 @@ export interface ConsoleDependencies {
 const HOME = '/admin';
 const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
 
+/** The title of the browser's tab. */
+const titleOf = ({ t }: Translator, title: Text, status: number): string =>
+  t(phrase(status >= 400 ? 'Error: {title} – Admin console' : '{title} – Admin console', { title: asPhrase(title) }));
+
 /** @returns a middleware that answers everything under /admin and leaves the rest to the next */
 export function adminConsole({ config, services, pages, log, sessions, client, playgroundPresent }: ConsoleDependencies): Koa.Middleware {
   const keys = services.keyring.keysOf('console');
+  const languages = consoleLanguages(log);
   const own = consoleSessions({ keys, secure: config.secure });
-  const door = consoleSignIn({ config, pages, log, keys, sessions: own, client });
+  const door = consoleSignIn({ config, pages, log, languages, keys, sessions: own, client });
   const formTokens = createFormTokens(config, services.keyring);
 
   /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
@@ -88,9 +96,11 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   /** Draws a page in the console's frame. */
   async function draw(ctx: Koa.Context, person: ConsoleUser, page: Drawn, status = 200): Promise<void> {
+    const language = languages.of(ctx, person);
     const { view, title, locals, lead, status: state, crumbs = [], actions = [], more = [], tabs = [], scripts = [], images = [] } = page;
     const frame = {
-      title: `${status >= 400 ? 'Error: ' : ''}${title} – Admin console`,
+      ...language,
+      title: titleOf(language, title, status),
       heading: title,
       lead,
       state,
@@ -119,7 +129,11 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       const person = await whoIs(ctx, page);
       if (person === 'login') return door.begin(ctx);
       if (typeof person === 'string') return door.begin(ctx, person);
-      if (person.roles.length === 0) return pages.render(ctx, 'admin/no-access', { title: 'Error: No access', person }, { status: 403 });
+      if (person.roles.length === 0) {
+        const language = languages.of(ctx, person);
+        const title = titleOf(language, 'No access', 403);
+        return pages.render(ctx, 'admin/no-access', { ...language, title, person }, { status: 403 });
+      }
       try {
         await step(ctx, person);
       } catch (error) {
@@ -191,6 +205,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   return (ctx, next) => {
     if (ctx.path !== HOME && !ctx.path.startsWith(`${HOME}/`)) return next();
+    if (ctx.method === 'GET' && keepAskedLanguage(ctx)) return;
     return ownForm(ctx, () => routes(ctx, () => unknown(ctx as RouterContext)));
   };
 }

@@ -8,6 +8,7 @@ import type { ClaimReason, ClaimStep } from '../../features/claims/custom-claims
 import type { ConsentReason, ScopeDecision } from '../../features/consents/consent.policy.ts';
 import type { AccessDecision, AccessGrantType, AccessReason, AccessStep } from '../../features/policies/access-policy.policy.ts';
 import type { SimulatedPrompt, Simulation } from '../../features/policies/simulation.policy.ts';
+import { counted, type Phrase, phrase, quoted } from '../../platform/i18n/phrase.ts';
 import type { Tone } from './detail-page.ts';
 
 /** A decision, with what must be known of the request to tell it. */
@@ -25,70 +26,93 @@ export interface Decided extends Simulation {
 export interface Verdict {
   readonly tone: Tone;
   /** What happens, in one sentence. */
-  readonly sentence: string;
+  readonly sentence: Phrase;
 }
 
-const quoted = (name: string): string => `“${name}”`;
-
-/** `a`, `a and b`, `a, b and c`. */
-const joined = (words: readonly string[]): string => new Intl.ListFormat('en-GB').format(words);
-
 /** What the application is told, in the words of those who must put it right, by the reason of the refusal. */
-const REFUSALS: Readonly<Record<string, (decided: Decided) => string>> = {
-  'the authorization server is not active': ({ server }) => `the authorization server ${quoted(server.name)} is deactivated`,
-  'the application is not active': ({ application }) => `the application ${quoted(application.label)} is deactivated`,
+const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
+  'the authorization server is not active': ({ server }) =>
+    phrase('the authorization server “{server}” is deactivated', { server: server.name }),
+  'the application is not active': ({ application }) =>
+    phrase('the application “{application}” is deactivated', { application: application.label }),
   'the application may not use this grant': ({ application }) =>
-    `the application ${quoted(application.label)} may not use this grant: its settings do not name it, or no response type that goes with it`,
+    phrase('the application “{application}” may not use this grant: its settings do not name it, or no response type that goes with it', {
+      application: application.label,
+    }),
   'no scope was requested, and the authorization server has no default one': () =>
-    'no scope was asked for, and the authorization server has none that is asked for by default',
+    phrase('no scope was asked for, and the authorization server has none that is asked for by default'),
   'the application is not assigned to the user': ({ application, user }) =>
-    `the application ${quoted(application.label)} is for those only to whom it is assigned, and ${quoted(user?.login ?? '')} is not among them`,
+    phrase('the application “{application}” is for those only to whom it is assigned, and “{login}” is not among them', {
+      application: application.label,
+      login: user?.login ?? '',
+    }),
   'no access policy of the authorization server allows this': ({ access }) =>
     access.policy === undefined
-      ? 'no active access policy is for this application'
-      : `no active rule of the access policy ${quoted(access.policy.name)} fits`,
-  'none of the requested scopes can be granted': () => 'none of the scopes asked for can be granted',
+      ? phrase('no active access policy is for this application')
+      : phrase('no active rule of the access policy “{name}” fits', { name: access.policy.name }),
+  'none of the requested scopes can be granted': () => phrase('none of the scopes asked for can be granted'),
   'the user would have to be asked, and the prompt forbids it': ({ user }) =>
-    `${quoted(user?.login ?? '')} would have to be asked for consent, and prompt=none forbids it`,
+    phrase('“{login}” would have to be asked for consent, and prompt=none forbids it', { login: user?.login ?? '' }),
 };
 
-function refusalInWords(decided: Decided): string {
+function refusalInWords(decided: Decided): Phrase {
   const { error = '', reason = '' } = decided.refusal ?? {};
   const { refused } = decided.scopes;
   if (error === 'invalid_scope' && refused.length > 0)
-    return `${refused.length === 1 ? 'the scope' : 'the scopes'} ${joined(refused.map(quoted))} ${refused.length === 1 ? 'does' : 'do'} not exist here, or cannot be granted in this way`;
-  return REFUSALS[reason]?.(decided) ?? reason;
+    return counted(
+      refused.length,
+      'the scope {scopes} does not exist here, or cannot be granted in this way',
+      'the scopes {scopes} do not exist here, or cannot be granted in this way',
+      { scopes: refused.map(quoted) },
+    );
+  return REFUSALS[reason]?.(decided) ?? phrase(reason);
 }
 
 /** What the application gets, e.g. “an access token and an ID token”. */
-function tokensInWords({ tokens }: Simulation): string {
-  return joined([
-    ...(tokens?.accessToken === undefined ? [] : ['an access token']),
-    ...(tokens?.idToken === undefined ? [] : ['an ID token']),
-    ...(tokens?.refreshToken === true ? ['a refresh token'] : []),
-  ]);
+function tokensInWords({ tokens }: Simulation): readonly Phrase[] {
+  return [
+    ...(tokens?.accessToken === undefined ? [] : [phrase('an access token')]),
+    ...(tokens?.idToken === undefined ? [] : [phrase('an ID token')]),
+    ...(tokens?.refreshToken === true ? [phrase('a refresh token')] : []),
+  ];
 }
 
 /** The decision in one sentence. */
 export function verdictOf(decided: Decided): Verdict {
-  const { outcome, refusal, application, user, consent = [] } = decided;
-  const who = quoted(application.label);
-  const whom = user === undefined ? 'in its own name' : `for ${quoted(user.login)}`;
-  if (outcome === 'REFUSED')
-    return { tone: 'bad', sentence: `${who} gets no token ${whom}: ${refusalInWords(decided)} (${refusal?.error ?? ''}).` };
-  const gets = `gets ${tokensInWords(decided)} ${whom}`;
-  if (outcome === 'TOKENS') return { tone: 'good', sentence: `${who} ${gets}.` };
-  const asked = joined(consent.filter(({ ask }) => ask).map(({ scope }) => quoted(scope)));
-  return { tone: 'warning', sentence: `${quoted(user?.login ?? '')} is asked for consent to ${asked}; having allowed it, ${who} ${gets}.` };
+  const { outcome, refusal, consent = [] } = decided;
+  const values = { application: decided.application.label, user: decided.user?.login ?? '', tokens: tokensInWords(decided) };
+  const isForUser = decided.user !== undefined;
+  if (outcome === 'REFUSED') {
+    const why = { ...values, why: refusalInWords(decided), error: refusal?.error ?? '' };
+    const sentence = isForUser
+      ? phrase('“{application}” gets no token for “{user}”: {why} ({error}).', why)
+      : phrase('“{application}” gets no token in its own name: {why} ({error}).', why);
+    return { tone: 'bad', sentence };
+  }
+  if (outcome === 'TOKENS') {
+    const sentence = isForUser
+      ? phrase('“{application}” gets {tokens} for “{user}”.', values)
+      : phrase('“{application}” gets {tokens} in its own name.', values);
+    return { tone: 'good', sentence };
+  }
+  const scopes = consent.filter(({ ask }) => ask).map(({ scope }) => quoted(scope));
+  return {
+    tone: 'warning',
+    sentence: phrase('“{user}” is asked for consent to {scopes}; having allowed it, “{application}” gets {tokens} for “{user}”.', {
+      ...values,
+      scopes,
+    }),
+  };
 }
 
 /** Is the application there for this user? undefined: there is no user. */
-export function assignmentInWords({ application: { label, settings }, user, isAssigned }: Decided): string {
-  if (user === undefined) return 'There is no user: the application asks in its own name.';
-  if (settings.assignment === 'EVERYONE') return `${quoted(label)} is for every user, so nobody needs to be assigned to it.`;
+export function assignmentInWords({ application: { label, settings }, user, isAssigned }: Decided): Phrase {
+  if (user === undefined) return phrase('There is no user: the application asks in its own name.');
+  if (settings.assignment === 'EVERYONE')
+    return phrase('“{name}” is for every user, so nobody needs to be assigned to it.', { name: label });
   return isAssigned === true
-    ? `${quoted(label)} is assigned to ${quoted(user.login)}, directly or by a group.`
-    : `${quoted(label)} is not assigned to ${quoted(user.login)}, neither directly nor by a group.`;
+    ? phrase('“{name}” is assigned to “{login}”, directly or by a group.', { name: label, login: user.login })
+    : phrase('“{name}” is not assigned to “{login}”, neither directly nor by a group.', { name: label, login: user.login });
 }
 
 const ACCESS: Readonly<Record<AccessReason, string>> = {
@@ -103,14 +127,15 @@ const ACCESS: Readonly<Record<AccessReason, string>> = {
 };
 
 /** What came of one look at a policy or rule. */
-export const stepInWords = ({ reason }: AccessStep): string => ACCESS[reason];
+export const stepInWords = ({ reason }: AccessStep): Phrase => phrase(ACCESS[reason]);
 
 /** Which policy and rule decided, in one sentence. */
-export function accessInWords({ allowed, policy, rule }: Pick<AccessDecision, 'allowed'> & NamedAccess): string {
-  if (allowed && policy && rule) return `The rule ${quoted(rule.name)} of the access policy ${quoted(policy.name)} allows it.`;
+export function accessInWords({ allowed, policy, rule }: Pick<AccessDecision, 'allowed'> & NamedAccess): Phrase {
+  if (allowed && policy && rule)
+    return phrase('The rule “{rule}” of the access policy “{policy}” allows it.', { rule: rule.name, policy: policy.name });
   return policy === undefined
-    ? 'No active access policy is for this application, so access is denied.'
-    : `The access policy ${quoted(policy.name)} decides, and none of its active rules fits, so access is denied.`;
+    ? phrase('No active access policy is for this application, so access is denied.')
+    : phrase('The access policy “{policy}” decides, and none of its active rules fits, so access is denied.', { policy: policy.name });
 }
 
 interface NamedAccess {
@@ -127,37 +152,41 @@ const CONSENT: Readonly<Record<ConsentReason, string>> = {
 };
 
 /** The row of the table of consent that decided about a scope. */
-export const consentRowInWords = ({ reason }: Pick<ScopeDecision, 'reason'>): string => CONSENT[reason];
+export const consentRowInWords = ({ reason }: Pick<ScopeDecision, 'reason'>): Phrase => phrase(CONSENT[reason]);
 
 /** Is the user asked at all, and why? */
-export function consentInWords({ consent, outcome, grantType, application, prompts }: Decided): string {
+export function consentInWords({ consent, outcome, grantType, application, prompts }: Decided): Phrase {
   if (consent === undefined)
     return grantType === 'password'
-      ? 'Nobody is asked: with the password grant there is no page to ask on.'
-      : 'Nobody is asked: there is no user.';
+      ? phrase('Nobody is asked: with the password grant there is no page to ask on.')
+      : phrase('Nobody is asked: there is no user.');
   const asked = consent.filter(({ ask }) => ask);
   if (asked.length > 0) {
-    const page = `The consent page ${outcome === 'REFUSED' ? 'would ask' : 'asks'} for ${joined(asked.map(({ scope }) => quoted(scope)))}`;
+    const scopes = asked.map(({ scope }) => quoted(scope));
+    const page = phrase(outcome === 'REFUSED' ? 'The consent page would ask for {scopes}' : 'The consent page asks for {scopes}', {
+      scopes,
+    });
     return prompts.has('consent')
-      ? `${page}: the request says prompt=consent.`
-      : `${page}: the application needs consent, and the user has not allowed this yet.`;
+      ? phrase('{page}: the request says prompt=consent.', { page })
+      : phrase('{page}: the application needs consent, and the user has not allowed this yet.', { page });
   }
   if (consent.every(({ reason }) => reason === 'scope is granted without a dialog'))
-    return 'No consent page: none of the scopes needs consent.';
+    return phrase('No consent page: none of the scopes needs consent.');
   return application.settings.consent_method === 'TRUSTED'
-    ? 'No consent page: the application is trusted.'
-    : 'No consent page: the user allowed all of it before.';
+    ? phrase('No consent page: the application is trusted.')
+    : phrase('No consent page: the user allowed all of it before.');
 }
 
 /** What became of a scope that was asked for, or that is asked for by default. */
-export function scopeInWords(scope: string, { scopes, outcome, consent, grantType }: Decided): string {
+export function scopeInWords(scope: string, { scopes, outcome, consent, grantType }: Decided): Phrase {
   if (scopes.refused.includes(scope))
     return grantType === 'client_credentials' || grantType === 'password'
-      ? 'Refused: it does not exist here, or needs a user who can be asked.'
-      : 'Refused: it does not exist here.';
-  if (!scopes.granted.includes(scope)) return 'Left out: the application may not refresh tokens in this way.';
-  if (outcome === 'REFUSED') return 'Not granted: the request is refused.';
-  return consent?.some((decision) => decision.scope === scope && decision.ask) === true ? 'Granted, if the user allows it.' : 'Granted.';
+      ? phrase('Refused: it does not exist here, or needs a user who can be asked.')
+      : phrase('Refused: it does not exist here.');
+  if (!scopes.granted.includes(scope)) return phrase('Left out: the application may not refresh tokens in this way.');
+  if (outcome === 'REFUSED') return phrase('Not granted: the request is refused.');
+  const isAsked = consent?.some((decision) => decision.scope === scope && decision.ask) === true;
+  return phrase(isAsked ? 'Granted, if the user allows it.' : 'Granted.');
 }
 
 const CLAIMS: Readonly<Record<ClaimReason, string>> = {
@@ -171,22 +200,4 @@ const CLAIMS: Readonly<Record<ClaimReason, string>> = {
 };
 
 /** What became of a claim of the server's own. */
-export const claimInWords = ({ reason }: Pick<ClaimStep, 'reason'>): string => CLAIMS[reason];
-
-/** Everything in sentences, the decision first: for where there is no room for tables. */
-export function sentencesOf(decided: Decided): readonly string[] {
-  const { access, scopes } = decided;
-  return [
-    verdictOf(decided).sentence,
-    assignmentInWords(decided),
-    accessInWords(access),
-    ...access.reasons.map((step) =>
-      `${[step.policy, step.rule]
-        .filter((name) => name !== undefined)
-        .map(quoted)
-        .join(', ')}: ${stepInWords(step)}`.replace(/^: /, ''),
-    ),
-    ...scopes.requested.map((scope) => `${quoted(scope)}: ${scopeInWords(scope, decided)}`),
-    consentInWords(decided),
-  ];
-}
+export const claimInWords = ({ reason }: Pick<ClaimStep, 'reason'>): Phrase => phrase(CLAIMS[reason]);

@@ -1,4 +1,5 @@
 /** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
+import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { drawnFields, type Field } from './form.ts';
 import type { Moment } from './moments.ts';
 import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
@@ -6,9 +7,9 @@ import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
 /** How something stands, in words and in colour. */
 export type Tone = 'good' | 'warning' | 'bad' | 'plain';
 
-/** A piece of what a cell or a fact tells. */
+/** A piece of what a cell or a fact tells. A string is data, except in a badge or in soft colour, where it is a text of the page. */
 export interface Piece {
-  readonly text?: string;
+  readonly text?: Text | number;
   readonly moment?: Moment | null;
   readonly href?: string | undefined;
   /** As a badge. */
@@ -19,11 +20,11 @@ export interface Piece {
   readonly soft?: boolean;
 }
 
-/** An empty text is shown as “–”. */
-export type Content = string | Piece | readonly Piece[];
+/** A string is data and a phrase is a text. An empty string is shown as “–”. */
+export type Content = string | number | Phrase | Piece | readonly Piece[];
 
 export interface Fact {
-  readonly label: string;
+  readonly label: Text;
   readonly value: Content;
   /** A button that copies it, where the browser can; the value is a text then. */
   readonly copy?: boolean;
@@ -43,7 +44,7 @@ export interface TableRow {
 
 /** A form of one button. */
 export interface Button {
-  readonly label: string;
+  readonly label: Text;
   /** Where it is posted to: a page that receives it. */
   readonly action: string;
   readonly name: string;
@@ -53,9 +54,9 @@ export interface Button {
 /** What narrows a list: sent by GET to the page itself. */
 interface Search {
   /** Of the field `q`; absent: the list cannot be searched by words. */
-  readonly label?: string;
+  readonly label?: Text;
   readonly q?: string;
-  readonly hint?: string;
+  readonly hint?: Text;
   /** Searches that one click carries out. */
   readonly presets?: readonly Action[];
   /** Further fields, each one that chooses, or a line. */
@@ -72,13 +73,13 @@ export interface Pager {
   readonly first?: string | undefined;
   readonly previous?: string | undefined;
   readonly next?: string | undefined;
-  readonly words?: string | undefined;
+  readonly words?: Text | undefined;
   /** How many rows a page may have. */
   readonly sizes?: readonly { readonly label: string; readonly href: string; readonly current: boolean }[];
 }
 
 /** The head of a column; with a link where the list can be sorted by it. */
-export type Column = string | { readonly label: string; readonly href: string; readonly sorted?: 'ascending' | 'descending' | undefined };
+export type Column = Text | { readonly label: Text; readonly href: string; readonly sorted?: 'ascending' | 'descending' | undefined };
 
 /** Rows are chosen by check boxes and sent with one button. */
 export interface Choosing {
@@ -86,15 +87,15 @@ export interface Choosing {
   readonly action: string;
   /** The field that holds each chosen row's value. */
   readonly name: string;
-  readonly submit: string;
+  readonly submit: Text;
   /** Fields beside the button, with what was typed. */
   readonly fields: readonly Field[];
   readonly typed: Typed;
 }
 
 interface PartHead {
-  readonly title?: string;
-  readonly lead?: string;
+  readonly title?: Text;
+  readonly lead?: Text;
   readonly actions?: readonly Action[];
 }
 
@@ -106,14 +107,14 @@ export interface FactsPart extends PartHead {
 export interface TablePart extends PartHead {
   readonly kind: 'table';
   /** What it is a list of, for those who listen. */
-  readonly name: string;
+  readonly name: Text;
   readonly columns: readonly Column[];
   readonly rows: readonly TableRow[];
   /** How many rows there are on all pages, in words. */
-  readonly count?: string | undefined;
+  readonly count?: Text | undefined;
   readonly choosing?: Choosing | undefined;
   /** Told where there is no row: what that means, and what to do next. */
-  readonly empty: string;
+  readonly empty: Text;
   readonly emptyAction?: Action | undefined;
   readonly search?: Search;
   readonly pager?: Pager;
@@ -125,13 +126,13 @@ export interface TextPart extends PartHead {
   /** Unique on the page, fit for an HTML id. */
   readonly id: string;
   /** What it is, for those who listen, and for the button. */
-  readonly name: string;
+  readonly name: Text;
   readonly text: string;
 }
 
 export interface WordsPart extends PartHead {
   readonly kind: 'words';
-  readonly paragraphs: readonly string[];
+  readonly paragraphs: readonly Text[];
   readonly tone?: Tone;
 }
 
@@ -141,16 +142,16 @@ export interface QueryPart extends PartHead {
   /** Lines, and choices out of a list. */
   readonly fields: readonly Field[];
   readonly typed: Typed;
-  readonly submit: string;
+  readonly submit: Text;
 }
 
 /** How far something is that goes on by itself; the page is read again while it does. */
 interface ProgressPart extends PartHead {
   readonly kind: 'progress';
-  readonly label: string;
+  readonly label: Text;
   readonly done: number;
   readonly total: number;
-  readonly words: string;
+  readonly words: Text;
   readonly isRunning: boolean;
 }
 
@@ -158,7 +159,7 @@ interface ProgressPart extends PartHead {
 interface PicturePart extends PartHead {
   readonly kind: 'picture';
   readonly src: string;
-  readonly alt: string;
+  readonly alt: Text;
 }
 
 export type Part = QueryPart | FactsPart | TablePart | TextPart | WordsPart | ProgressPart | PicturePart;
@@ -170,16 +171,11 @@ export interface DetailPage extends Omit<Drawn, 'view' | 'locals'> {
 const NONE: Piece = { text: '–', soft: true };
 
 function piecesOf(content: Content): readonly Piece[] {
-  const pieces = typeof content === 'string' ? [{ text: content }] : 'length' in content ? content : [content];
+  const isText = typeof content !== 'object' || content instanceof Phrase;
+  const pieces = isText ? [{ text: content }] : 'length' in content ? content : [content];
   const told = pieces.filter(({ text, moment }) => (text !== undefined && text !== '') || (moment !== undefined && moment !== null));
   return told.length === 0 ? [NONE] : told;
 }
-
-/** The words of a content, e.g. to name a row. */
-const wordsOf = (content: Content): string =>
-  piecesOf(content)
-    .map(({ text, moment }) => text ?? moment?.text)
-    .join(' ');
 
 function drawnPart(part: Part) {
   if (part.kind === 'facts') {
@@ -189,7 +185,6 @@ function drawnPart(part: Part) {
         label,
         pieces: piecesOf(value),
         copy,
-        words: wordsOf(value),
         index,
       })),
     };
@@ -199,12 +194,12 @@ function drawnPart(part: Part) {
     return { ...part, fields: drawn, problems };
   }
   if (part.kind !== 'table') return part;
-  const columns = part.columns.map((column) => (typeof column === 'string' ? { label: column } : column));
+  const columns = part.columns.map((column) => (typeof column === 'string' || column instanceof Phrase ? { label: column } : column));
   const rows = part.rows.map(({ cells, value, chosen = false, actions = [], buttons = [] }) => ({
     cells: cells.map(piecesOf),
     value,
     chosen,
-    name: wordsOf(cells[0] ?? ''),
+    name: piecesOf(cells[0] ?? ''),
     actions,
     buttons,
   }));

@@ -1,23 +1,25 @@
 /** The forms of the console: all of them are drawn by one view, and read back, from what is said here about their fields. */
+
 import type { z } from 'zod';
+import { asPhrase, type Phrase, phrase, refusalText, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { Drawn, FieldMessage, Typed } from './page.ts';
 
 export interface Option {
   readonly value: string;
-  readonly label: string;
-  readonly hint?: string;
+  readonly label: Text;
+  readonly hint?: Text;
 }
 
 interface Common {
   readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
+  readonly label: Text;
+  readonly hint?: Text;
   readonly required?: boolean;
   /** The field's name in the answers of the services, where it has another; several where several things are told of it. */
   readonly alias?: string | readonly string[];
   /** Fields of the same group that follow each other stand in one frame under its name. */
-  readonly group?: string;
+  readonly group?: Text;
 }
 
 /** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, `file`: its text. */
@@ -65,14 +67,14 @@ export type Field = LineField | LongField | ChoiceField | ChecksField | CheckFie
 
 export interface Form extends Omit<Drawn, 'view' | 'locals'> {
   /** What is to be known before one decides. */
-  readonly facts?: readonly string[];
+  readonly facts?: readonly Text[];
   readonly fields?: readonly Field[];
   readonly hidden?: Readonly<Record<string, string>>;
   /** What is to be typed elsewhere, each with a button that copies it. */
-  readonly copies?: readonly { readonly label: string; readonly text: string }[];
-  readonly submit: string;
+  readonly copies?: readonly { readonly label: Text; readonly text: string }[];
+  readonly submit: Text;
   /** A second button: the form is sent with `step` of this value, and nothing is changed yet. */
-  readonly also?: { readonly label: string; readonly step: string };
+  readonly also?: { readonly label: Text; readonly step: string };
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
   /** Where one goes without sending it. */
@@ -100,23 +102,24 @@ export function formPage(
   return { ...page, view: 'form', scripts: copies.length > 0 ? ['copy.js'] : [], locals };
 }
 
+/** What is wrong, ready to be drawn. */
+interface Problem {
+  readonly field?: string;
+  readonly message: Phrase;
+}
+
 /** Fields as a view draws them, each with what was typed and what is wrong with it; and all that is wrong, for the summary. */
 export function drawnFields(fields: readonly Field[], typed: Typed) {
   const problems = typed.problems.map((problem) => ofField(problem, fields));
   const drawn = fields.map((field) => ({
     ...drawnField(field, typed.values),
-    problem: sentence(
-      problems
-        .filter(({ field: name }) => name === field.name)
-        .map(({ message }) => message)
-        .join('; '),
-    ),
+    problem: joined(problems.filter(({ field: name }) => name === field.name).map(({ message }) => message)),
   }));
   return {
     drawn,
     problems: problems.map(({ field, message }) => ({
       field,
-      message: field === undefined ? message : `${labelOf(field, fields)}: ${message}`,
+      message: field === undefined ? message : phrase('{field}: {problem}', { field: labelOf(field, fields), problem: message }),
     })),
   };
 }
@@ -134,11 +137,11 @@ function drawnField(field: Field, values: URLSearchParams) {
 }
 
 interface Group<T> {
-  readonly legend: string | undefined;
+  readonly legend: Text | undefined;
   readonly fields: T[];
 }
 
-function grouped<T extends { readonly group?: string }>(fields: readonly T[]): readonly Group<T>[] {
+function grouped<T extends { readonly group?: Text }>(fields: readonly T[]): readonly Group<T>[] {
   const groups: Group<T>[] = [];
   for (const field of fields) {
     const last = groups.at(-1);
@@ -151,19 +154,29 @@ function grouped<T extends { readonly group?: string }>(fields: readonly T[]): r
 const namesOf = ({ name, alias = [] }: Field): readonly string[] => [name, ...(typeof alias === 'string' ? [alias] : alias)];
 
 /** What is wrong with a field that the form has not is told of the form; `redirect_uris.1` and `redirect_uris[1]` are of `redirect_uris`. */
-function ofField({ field, message }: FieldMessage, fields: readonly Field[]): FieldMessage {
+function ofField({ field, message: told }: FieldMessage, fields: readonly Field[]): Problem {
+  const message = typeof told === 'string' ? refusalText(told) : told;
   const found =
     field === undefined
       ? undefined
       : (fields.find((one) => namesOf(one).includes(field)) ??
         fields.find((one) => namesOf(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
-  if (found === undefined) return { message: sentence(field === undefined ? message : `${field} ${message}`) };
+  if (found === undefined) return { message: field === undefined ? message : phrase('{field} {problem}', { field, problem: message }) };
   const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;
-  return { field: found.name, message: entry === undefined ? message : `${message} (entry ${Number(entry) + 1})` };
+  return {
+    field: found.name,
+    message: entry === undefined ? message : phrase('{problem} (entry {entry})', { problem: message, entry: Number(entry) + 1 }),
+  };
 }
 
-const labelOf = (name: string, fields: readonly Field[]): string => fields.find((field) => field.name === name)?.label ?? name;
-const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+function labelOf(name: string, fields: readonly Field[]): Phrase {
+  const label = fields.find((field) => field.name === name)?.label;
+  return label === undefined ? verbatim(name) : asPhrase(label);
+}
+
+/** @returns undefined when nothing is wrong */
+const joined = ([first, ...others]: readonly Phrase[]): Phrase | undefined =>
+  others.reduce<Phrase | undefined>((before, next) => before && phrase('{problem}; {next}', { problem: before, next }), first);
 
 /** Reads a posted form; a field that is not there counts as empty. @throws {ApiError} validation, one problem a field */
 export const readFields = <S extends z.ZodRawShape>(schema: z.ZodObject<S>, form: URLSearchParams): z.output<z.ZodObject<S>> =>

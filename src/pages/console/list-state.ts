@@ -1,5 +1,7 @@
 /** What an address says of a list: its page, how many rows it has, and what it is sorted by. The columns and the pager are links that change one of them. */
+
 import type { NumberedWindow, Sort } from '../../platform/database/paging.ts';
+import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import type { Column, Pager } from './detail-page.ts';
 
 /** Rows of a page that one can choose from; the first is the default. */
@@ -7,7 +9,7 @@ const SIZES = [20, 50, 100] as const;
 
 /** A column that the list can be sorted by. */
 export interface SortedBy<Order extends string> {
-  readonly label: string;
+  readonly label: Text;
   readonly by: Order;
   /** Is the first click from the last to the first, as for times and numbers? */
   readonly descending?: boolean;
@@ -67,7 +69,7 @@ export function numberedPager(path: string, query: URLSearchParams, { page, size
   return {
     first: page > 2 ? to(1) : undefined,
     previous: page > 1 ? to(Math.min(page - 1, pages)) : undefined,
-    words: pages === 1 && page === 1 ? undefined : `Page ${page} of ${pages}`,
+    words: pages === 1 && page === 1 ? undefined : phrase('Page {page} of {pages}', { page, pages }),
     next: page < pages ? to(page + 1) : undefined,
     sizes:
       total > SIZES[0]
@@ -77,5 +79,5 @@ export function numberedPager(path: string, query: URLSearchParams, { page, size
 }
 
 /** “5,002 users”. */
-export const countOf = (total: number, singular: string, plural = `${singular}s`): string =>
-  `${total.toLocaleString('en')} ${total === 1 ? singular : plural}`;
+export const countOf = (total: number, singular: string, plural = `${singular}s`): Phrase =>
+  counted(total, `{count} ${singular}`, `{count} ${plural}`);

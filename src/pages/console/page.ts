@@ -3,12 +3,14 @@
  * is posted to the address of its own page, so that whoever must sign in meanwhile comes back to it. How pages are drawn and refused is in
  * console.ts.
  */
+
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Access, Role, Verb } from '../../features/administrators/administration.policy.ts';
 import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
 import type { RequestContext } from '../../features/audit/audit-event.policy.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import type { Text } from '../../platform/i18n/phrase.ts';
 import type { PageNotice } from './notices.ts';
 
 /** One visit of an administrator to a page. */
@@ -24,13 +26,13 @@ export interface ConsoleRequest {
 
 /** A step of the way to a page; the page itself has no address. */
 export interface Crumb {
-  readonly label: string;
+  readonly label: Text;
   readonly href?: string;
 }
 
 /** A link beside the heading. */
 export interface Action {
-  readonly label: string;
+  readonly label: Text;
   readonly href: string;
   readonly main?: boolean;
   /** It takes something away. */
@@ -43,15 +45,15 @@ interface Tab extends Action {
   readonly isCurrent?: boolean;
 }
 
-/** A page, ready to be drawn. */
+/** A page, ready to be drawn. Its texts are English and are drawn in the language of the administrator; a name where a text is expected is `verbatim`. */
 export interface Drawn {
   /** Below `views/admin`. */
   readonly view: string;
   /** Heading and title. */
-  readonly title: string;
-  readonly lead?: string;
+  readonly title: Text;
+  readonly lead?: Text;
   /** The state of the thing, beside its name. */
-  readonly status?: { readonly text: string; readonly tone: string } | undefined;
+  readonly status?: { readonly text: Text; readonly tone: string } | undefined;
   /** What can be done with the thing besides `actions`, in a menu; the dangerous ones last. */
   readonly more?: readonly Action[];
   /** The way to the page, without the page. */
@@ -74,7 +76,7 @@ export interface GoTo {
 /** Something is wrong with a posted form; without a field, with the form as a whole. */
 export interface FieldMessage {
   readonly field?: string;
-  readonly message: string;
+  readonly message: Text;
 }
 
 /** What was typed before, and what is wrong with it. */

@@ -1,4 +1,5 @@
 /** Lists in pages: which piece an address asks for, and the address of the next one. */
+import { phrase } from '../../platform/i18n/phrase.ts';
 import type { Pager } from './detail-page.ts';
 
 /** Rows of a page. */
@@ -39,7 +40,7 @@ export function pagesOf(path: string, query: URLSearchParams, page: number, page
   };
   return {
     previous: page > 1 ? address(Math.max(1, Math.min(page - 1, pages))) : undefined,
-    words: `Page ${page} of ${Math.max(1, pages)}`,
+    words: phrase('Page {page} of {pages}', { page, pages: Math.max(1, pages) }),
     next: page < pages ? address(page + 1) : undefined,
   };
 }

@@ -2,7 +2,9 @@
  * Choosing one thing out of many in a form that needs no script: out of a list while that is short; else one types its name, or a part of it, and
  * where several fit the form comes back with those to choose from.
  */
+
 import { validation } from '../../platform/errors/errors.ts';
+import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import type { ChoiceField, Field } from './form.ts';
 import type { Typed } from './page.ts';
 
@@ -14,6 +16,8 @@ const FOUND = 50;
 export interface Candidate {
   readonly id: string;
   readonly label: string;
+  /** What a list shows instead of the name. */
+  readonly shown?: Phrase;
 }
 
 export interface Candidates {
@@ -24,7 +28,7 @@ export interface Candidates {
 
 export interface PickerField extends Omit<ChoiceField, 'options' | 'kind'> {
   /** What choosing nothing means; absent: one must be chosen. */
-  readonly none?: string;
+  readonly none?: Text;
 }
 
 /** The field as it is to be drawn: a list, or a line for words. */
@@ -33,7 +37,10 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     ...field,
     ...(hint !== undefined && { hint }),
     value,
-    options: [{ value: '', label: none ?? 'Choose one' }, ...found.map(({ id, label }) => ({ value: id, label }))],
+    options: [
+      { value: '', label: none ?? 'Choose one' },
+      ...found.map(({ id, label, shown }) => ({ value: id, label: shown ?? verbatim(label) })),
+    ],
   });
   const few = await candidates.find('', SHORT + 1);
   if (few.length <= SHORT) return listed(few);
@@ -43,11 +50,12 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     if (found.length > 1 && found.length <= FOUND) return listed(found);
   }
   const chosen = value === '' ? undefined : await candidates.byId(value);
-  const how = `Type its name or the beginning of it; where several fit, you choose.${none === undefined ? '' : ` Empty: ${none}.`}`;
+  const type = phrase('Type its name or the beginning of it; where several fit, you choose.');
+  const how = none === undefined ? type : phrase('{how} Empty: {none}.', { how: type, none: asPhrase(none) });
   return {
     ...field,
     required: none === undefined,
-    hint: hint === undefined ? how : `${hint} ${how}`,
+    hint: hint === undefined ? how : phrase('{hint} {how}', { hint: asPhrase(hint), how }),
     value: chosen && `${chosen.label.trim()} (${chosen.id})`,
   };
 }

@@ -2,18 +2,23 @@
 
 import { LAST_SUPER_ADMIN } from '../../features/users/user-lifecycle.policy.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
+import { asPhrase, type Phrase, phrase, refusalText, type Text } from '../../platform/i18n/phrase.ts';
 import type { Drawn, FieldMessage } from './page.ts';
 
 const CAUSE = /^([\w.-]+): ([\s\S]*)$/;
 const WRONG_STATE = 'E0000038';
 
 /** What the services say in the words of the API. */
-const PLAIN: Readonly<Record<string, string>> = {
-  'mail is not set up: ask for the link with sendEmail=false': 'No mail can be sent from here any more. Have the link shown to you.',
-  'the user has no e-mail address: ask for the link with sendEmail=false':
+const PLAIN: Readonly<Record<string, Phrase>> = {
+  'mail is not set up: ask for the link with sendEmail=false': phrase(
+    'No mail can be sent from here any more. Have the link shown to you.',
+  ),
+  'the user has no e-mail address: ask for the link with sendEmail=false': phrase(
     'The user has no address any more that mail can be sent to. Have the link shown to you.',
-  [LAST_SUPER_ADMIN]:
+  ),
+  [LAST_SUPER_ADMIN]: phrase(
     'This is the last super administrator who can sign in. Without one, nobody could administer the service. Give another account this role first.',
+  ),
 };
 
 /** @returns what is wrong with a form; undefined when the error is about something else */
@@ -22,13 +27,13 @@ export function fieldMessages(error: unknown): readonly FieldMessage[] | undefin
   // `…current state: the organization has members`
   if (error.errorCode === WRONG_STATE) {
     const message = error.summary.slice(error.summary.indexOf(': ') + 2);
-    return [{ message: PLAIN[message] ?? message }];
+    return [{ message: PLAIN[message] ?? refusalText(message) }];
   }
   if (error.status !== 400 && error.status !== 409) return undefined;
-  if (error.causes.length === 0) return [{ message: error.summary }];
+  if (error.causes.length === 0) return [{ message: refusalText(error.summary) }];
   return error.causes.map((cause) => {
     const [, field, message] = CAUSE.exec(cause) ?? [];
-    return field === undefined || message === undefined ? { message: cause } : { field, message };
+    return field === undefined || message === undefined ? { message: refusalText(cause) } : { field, message: refusalText(message) };
   });
 }
 
@@ -37,7 +42,7 @@ interface Refusal {
   readonly page: Drawn;
 }
 
-const refusal = (status: number, title: string, lead: string): Refusal => ({ status, page: { view: 'refusal', title, lead } });
+const refusal = (status: number, title: string, lead: Text): Refusal => ({ status, page: { view: 'refusal', title, lead } });
 
 export const NOT_FOUND = refusal(404, 'There is no such page', 'Perhaps it was deleted meanwhile, or the address has a mistake in it.');
 export const NOT_ALLOWED = refusal(
@@ -58,7 +63,11 @@ export function refusalOf(error: unknown): Refusal | undefined {
     refusal(
       error.status,
       'This cannot be done',
-      problems.map(({ field, message }) => (field === undefined ? message : `${field} ${message}`)).join('; '),
+      problems
+        .map(({ field, message }) =>
+          field === undefined ? asPhrase(message) : phrase('{field} {problem}', { field, problem: asPhrase(message) }),
+        )
+        .reduce((problem, next) => phrase('{problem}; {next}', { problem, next })),
     )
   );
 }

@@ -2,6 +2,7 @@
  * Search everywhere: users, groups, organizations, applications and authorization servers by words or ID, pages of the console by name, and the log by request
  * ID. Everybody finds what the lists show them. The header asks it while one types (views/public/find.js).
  */
+
 import { mayCall } from '../../features/administrators/administration.policy.ts';
 import { searchApplications } from '../../features/applications/application-lists.service.ts';
 import { pageAuthorizationServers } from '../../features/authorization-servers/authorization-servers.service.ts';
@@ -9,6 +10,7 @@ import { fullName } from '../../features/claims/claims.policy.ts';
 import { searchGroups } from '../../features/groups/groups.service.ts';
 import { listOrganizations } from '../../features/organizations/organizations.service.ts';
 import { searchUsers } from '../../features/users/user-lists.service.ts';
+import { type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { detailPage, type Part, type Piece } from './detail-page.ts';
 import { menuFor } from './navigation.ts';
@@ -20,9 +22,9 @@ const LONGEST = 100;
 const REQUEST_ID = /^[\w.:-]{8,}$/;
 
 interface Found {
-  readonly title: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly [name: Piece, detail: string])[];
+  readonly title: Text;
+  readonly columns: readonly Text[];
+  readonly rows: readonly (readonly [name: Piece, detail: string | Phrase])[];
   /** The list with all that match. */
   readonly all?: string;
 }
@@ -98,7 +100,7 @@ function pages({ request }: ConsoleRequest, q: string): Found {
   return {
     title: 'Pages',
     columns: ['Page', 'Section'],
-    rows: found.slice(0, MOST).map(({ label, href, section }) => [{ text: label, href }, section]),
+    rows: found.slice(0, MOST).map(({ label, href, section }) => [{ text: phrase(label), href }, phrase(section)]),
   };
 }
 
@@ -106,7 +108,10 @@ const inLog = (q: string): Found => ({
   title: 'System log',
   columns: ['Search', 'What is searched'],
   rows: [
-    [{ text: `Events with “${q}”`, href: `/admin/reports/log?q=${encodeURIComponent(q)}` }, 'Request IDs, IP addresses, names and IDs'],
+    [
+      { text: phrase('Events with “{q}”', { q }), href: `/admin/reports/log?q=${encodeURIComponent(q)}` },
+      phrase('Request IDs, IP addresses, names and IDs'),
+    ],
   ],
 });
 
@@ -143,9 +148,9 @@ export const searchEverywhere: ConsolePage = {
       paragraphs: [
         q === ''
           ? 'Type words of a name, an e-mail address, an ID or a request ID into the field at the top of the page.'
-          : `Nothing matches “${q}”. Try fewer or shorter words.`,
+          : phrase('Nothing matches “{q}”. Try fewer or shorter words.', { q }),
       ],
     };
-    return detailPage({ title: q === '' ? 'Search' : `Search: ${q}`, parts: parts.length === 0 ? [nothing] : parts });
+    return detailPage({ title: q === '' ? 'Search' : phrase('Search: {q}', { q }), parts: parts.length === 0 ? [nothing] : parts });
   },
 };

@@ -12,6 +12,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import { ProtocolProblem } from '../../platform/http/protocol-problem.ts';
 import { transactionCookies, transactionFields } from '../../platform/http/transactions.ts';
 import type { Pages } from '../../platform/http/views.ts';
+import type { ConsoleLanguages } from './language.ts';
 import { withNotice } from './notices.ts';
 import { type ConsoleCredentials, consoleClient, newSecrets } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
@@ -40,6 +41,7 @@ export interface ConsoleSignInParts {
   readonly config: Config;
   readonly pages: Pages;
   readonly log: Logger;
+  readonly languages: ConsoleLanguages;
   /** 32 bytes each. */
   readonly keys: Keys;
   readonly sessions: ConsoleSessions;
@@ -58,7 +60,7 @@ export interface SignIn {
   signOut(ctx: Koa.Context): Promise<void>;
 }
 
-export function consoleSignIn({ config, pages, log, keys, sessions, client }: ConsoleSignInParts): SignIn {
+export function consoleSignIn({ config, pages, log, languages, keys, sessions, client }: ConsoleSignInParts): SignIn {
   const party = consoleClient(config);
   const transactions = transactionCookies({
     kind: 'console-transaction',
@@ -84,8 +86,10 @@ export function consoleSignIn({ config, pages, log, keys, sessions, client }: Co
       const { code, description } = problem;
       const isChoice = code === 'access_denied';
       if (!isChoice) log.warn({ requestId: ctx.state.requestId, code, description }, 'a sign-in to the console failed');
+      const language = languages.of(ctx, undefined);
       const locals = {
-        title: isChoice ? 'Not signed in' : 'Error: The sign-in did not work',
+        ...language,
+        title: language.t(isChoice ? 'Not signed in' : 'Error: The sign-in did not work'),
         isChoice,
         code,
         description,

@@ -46,6 +46,12 @@ export interface PageLanguage extends Language {
   readonly languages: readonly LanguageLink[];
 }
 
+/** @returns the language that the page's address asks for, where the pages speak it */
+export function askedLanguage(ctx: Koa.Context): Language | undefined {
+  const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
+  return typeof parameter === 'string' ? ofTag(parameter) : undefined;
+}
+
 /** The same page in each language. A query alone, relative to the page: it cannot lead elsewhere. */
 function switcher(ctx: Koa.Context, current: Language): readonly LanguageLink[] {
   return LANGUAGES.map(({ lang, dir, name }) => {
@@ -87,12 +93,22 @@ export function wishedLanguage(ctx: Koa.Context): Language {
 }
 
 /**
+ * The language of a page of the console: the kept choice, the user's profile, the browser.
+ * @param ofProfile BCP 47; undefined: the profile has none, or nobody is signed in
+ */
+export function consoleLanguage(ctx: Koa.Context, ofProfile: string | undefined): PageLanguage {
+  ctx.vary('Accept-Language');
+  ctx.vary('Cookie');
+  const language = negotiateLanguage({ remembered: keptIn(ctx) ?? ofProfile, accepted: ctx.acceptsLanguages() });
+  return { ...language, languages: switcher(ctx, language) };
+}
+
+/**
  * Decides the language of a page, and keeps a choice that the page's address names.
  * @param uiLocales of the authorization or logout request that the page belongs to
  */
 export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage {
-  const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
-  const chosen = typeof parameter === 'string' ? ofTag(parameter) : undefined;
+  const chosen = askedLanguage(ctx);
   const remembered = keptIn(ctx);
   const language = negotiateLanguage({ chosen: chosen?.lang, uiLocales, remembered, accepted: ctx.acceptsLanguages() });
   if (chosen !== undefined && chosen.lang !== remembered) {

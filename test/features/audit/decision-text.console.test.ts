@@ -5,7 +5,9 @@ import { tellDecision } from '../../../src/features/audit/decision-text.console.
 import { changedFields } from '../../../src/features/audit/difference.console.ts';
 import type { AccessStep } from '../../../src/features/policies/access-policy.policy.ts';
 import { type Decision, keptSteps, MOST_STEPS } from '../../../src/features/policies/decisions.policy.ts';
+import { translatorOf } from '../../../src/platform/i18n/translator.ts';
 
+const { t, v } = translatorOf({ lang: 'en' });
 const lockedUntil = '2026-11-21T14:15:00.000Z';
 const UNTIL = '21 Nov 2026, 14:15\u00a0UTC';
 const request = { clientId: 'app', serverId: 'srv', grantType: 'authorization_code', scopes: ['openid'] } as const;
@@ -14,7 +16,7 @@ const policy = { policyId: 'pol_1', policy: 'Staff' };
 
 const TABLE: readonly (readonly [what: string, decision: Decision, ...told: readonly RegExp[]])[] = [
   ['an unknown user', { kind: 'password', reason: 'UNKNOWN_USER' }, /No account has the user name/, /not kept/],
-  ['a wrong password', { ...password, reason: 'WRONG_PASSWORD' }, /the 3rd wrong one in a row; 10 lock/, /in no browser/],
+  ['a wrong password', { ...password, reason: 'WRONG_PASSWORD' }, /Wrong passwords in a row: 3; 10 lock/, /in no browser/],
   ['in a known browser', { ...password, reason: 'WRONG_PASSWORD', knownBrowser: true }, /a count of their own/],
   ['one that locks', { ...password, reason: 'WRONG_PASSWORD', failures: 0, lockedUntil }, new RegExp(`one too many: .* until ${UNTIL}`)],
   ['a locked account', { ...password, reason: 'LOCKED', lockedUntil }, new RegExp(`locked until ${UNTIL}\\. Until then a right password`)],
@@ -23,7 +25,11 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   ['an expired password', { ...password, reason: 'EXPIRED' }, /had expired/],
   ['changed meanwhile', { ...password, reason: 'CHANGED_MEANWHILE' }, /at the same moment/],
   ['a right code', { kind: 'second-factor', reason: 'RIGHT', method: 'code', failures: 0 }, /^The code of the app was right/],
-  ['a wrong one', { kind: 'second-factor', reason: 'WRONG', method: 'recovery', failures: 2 }, /recovery code was wrong.*2nd wrong one/],
+  [
+    'a wrong one',
+    { kind: 'second-factor', reason: 'WRONG', method: 'recovery', failures: 2 },
+    /recovery code was wrong.*Wrong codes in a row: 2/,
+  ],
   [
     'the last one',
     { kind: 'second-factor', reason: 'WRONG', method: 'code', failures: 0, lockedUntil },
@@ -53,7 +59,7 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   [
     'by two factors',
     { kind: 'session', amr: ['pwd', 'otp', 'mfa'], secondFactor: { enrolled: true } },
-    /a password and a one-time code.*was used: he has one/,
+    /a password and a one-time code.*was used: the user has one/,
   ],
   ['not assigned', { kind: 'not-assigned', request }, /open only to the users that it is assigned to/],
   [
@@ -102,8 +108,8 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
 const wordsOf = (decision: Decision, eventType = 'x'): string => {
   const told = tellDecision({ eventType, debugContext: { decision } });
   assert(told);
-  const steps = told.steps.map(({ what, outcome }) => `${what.map(({ text }) => text).join(' ')} ${outcome}`);
-  return [...told.sentences, ...steps, ...told.advice].join(' ');
+  const steps = told.steps.map(({ what, outcome }) => `${what.map(({ text = '' }) => v(text)).join(' ')} ${t(outcome)}`);
+  return [...told.sentences.map(t), ...steps, ...told.advice.map(t)].join(' ');
 };
 
 for (const [what, decision, ...told] of TABLE) {
@@ -116,8 +122,8 @@ for (const [what, decision, ...told] of TABLE) {
 
 test('a lock is told by what the event says; an event without a decision by nothing', () => {
   const lock = (locks: number) => tellDecision({ eventType: 'user.account.lock', debugContext: { after: { lockedUntil, locks } } });
-  assert.match(lock(1)?.sentences.join(' ') ?? '', new RegExp(`until ${UNTIL}.*first lock`));
-  assert.match(lock(12)?.sentences.join(' ') ?? '', /the 12th lock in a row/);
+  assert.match(lock(1)?.sentences.map(t).join(' ') ?? '', new RegExp(`until ${UNTIL}.*first lock`));
+  assert.match(lock(12)?.sentences.map(t).join(' ') ?? '', /Locks in a row: 12\./);
   assert.equal(tellDecision({ eventType: 'user.session.start', debugContext: {} }), undefined);
   assert.equal(tellDecision({ eventType: 'user.session.start', debugContext: { decision: { kind: 'of tomorrow' } } }), undefined);
 });

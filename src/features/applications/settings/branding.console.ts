@@ -1,8 +1,6 @@
 /** What an application shows of itself (OpenID Connect Dynamic Client Registration 1.0 section 2). */
 import { code, type SettingGroup, setting } from '../setting-group.console.ts';
 
-const PLACE = 'https or http.';
-
 export const brandingSettings: SettingGroup = {
   id: 'branding',
   title: 'Logo, colour and links',
@@ -26,21 +24,21 @@ export const brandingSettings: SettingGroup = {
       name: 'client_uri',
       label: 'Home page',
       value: settings.client_uri,
-      hint: `Where people go to find the application. ${PLACE}`,
+      hint: 'Where people go to find the application. https or http.',
     }),
     setting({
       kind: 'url',
       name: 'policy_uri',
       label: 'Privacy policy',
       value: settings.policy_uri,
-      hint: `Linked where people are asked for consent. ${PLACE}`,
+      hint: 'Linked where people are asked for consent. https or http.',
     }),
     setting({
       kind: 'url',
       name: 'tos_uri',
       label: 'Terms of service',
       value: settings.tos_uri,
-      hint: `Linked where people are asked for consent. ${PLACE}`,
+      hint: 'Linked where people are asked for consent. https or http.',
     }),
   ],
   facts: ({ settings }) => [

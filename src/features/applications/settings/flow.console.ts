@@ -1,5 +1,7 @@
 /** How an application gets its tokens (RFC 6749 section 1.3, RFC 7636). */
+
 import type { Option } from '../../../pages/console/form.ts';
+import { series, verbatim } from '../../../platform/i18n/phrase.ts';
 import { codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 const GRANTS: readonly Option[] = [
@@ -31,13 +33,13 @@ const GRANTS: readonly Option[] = [
 ];
 
 const RESPONSES: readonly Option[] = [
-  { value: 'code', label: 'code', hint: 'The right one for nearly all.' },
-  { value: 'id_token', label: 'id_token' },
-  { value: 'token', label: 'token' },
-  { value: 'id_token token', label: 'id_token token' },
-  { value: 'code id_token', label: 'code id_token' },
-  { value: 'code token', label: 'code token' },
-  { value: 'code id_token token', label: 'code id_token token' },
+  { value: 'code', label: verbatim('code'), hint: 'The right one for nearly all.' },
+  { value: 'id_token', label: verbatim('id_token') },
+  { value: 'token', label: verbatim('token') },
+  { value: 'id_token token', label: verbatim('id_token token') },
+  { value: 'code id_token', label: verbatim('code id_token') },
+  { value: 'code token', label: verbatim('code token') },
+  { value: 'code id_token token', label: verbatim('code id_token token') },
 ];
 
 export const flow: SettingGroup = {
@@ -78,7 +80,7 @@ export const flow: SettingGroup = {
     }),
   ],
   facts: ({ settings }) => [
-    { label: 'Grant types', value: settings.grant_types.map((grant) => labelled(GRANTS, grant)).join(', ') },
+    { label: 'Grant types', value: series(settings.grant_types.map((grant) => labelled(GRANTS, grant))) },
     { label: 'Response types', value: codes(settings.response_types) },
     { label: 'PKCE is required', value: yes(settings.pkce_required) },
     { label: 'Pushed requests are required', value: yes(settings.require_pushed_authorization_requests) },

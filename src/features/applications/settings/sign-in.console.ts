@@ -1,6 +1,7 @@
 /** Who may sign in to an application, and what he is asked for. */
 
 import type { Field, Option } from '../../../pages/console/form.ts';
+import { phrase, series, verbatim } from '../../../platform/i18n/phrase.ts';
 import type { ApplicationSettings } from '../application-settings.policy.ts';
 import { labelled, type SettingGroup, type Surroundings, setting } from '../setting-group.console.ts';
 
@@ -34,8 +35,8 @@ const PROVIDERS: readonly Option[] = [
 function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: Surroundings): readonly Option[] {
   const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
   return [
-    ...providers.map(({ id, name }) => ({ value: id, label: name })),
-    ...gone.map((id) => ({ value: id, label: id, hint: 'It no longer exists.' })),
+    ...providers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
+    ...gone.map((id) => ({ value: id, label: verbatim(id), hint: 'It no longer exists.' })),
   ];
 }
 
@@ -101,8 +102,8 @@ export const signInSettings: SettingGroup = {
       label: 'Identity providers',
       value:
         settings.identity_providers === undefined
-          ? 'All that are active'
-          : settings.identity_providers.map((id) => labelled(providerOptions(settings, around), id)).join(', '),
+          ? phrase('All that are active')
+          : series(settings.identity_providers.map((id) => labelled(providerOptions(settings, around), id))),
     },
   ],
 };

@@ -1,11 +1,13 @@
 /** What the tokens of an application are like, and which ones it may look into. */
+
 import type { Option } from '../../../pages/console/form.ts';
+import { counted, phrase, verbatim } from '../../../platform/i18n/phrase.ts';
 import { codes, labelled, lines, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 const ALGS: readonly Option[] = [
   { value: '', label: 'As the authorization server says' },
-  { value: 'RS256', label: 'RS256' },
-  { value: 'ES256', label: 'ES256' },
+  { value: 'RS256', label: verbatim('RS256') },
+  { value: 'ES256', label: verbatim('ES256') },
 ];
 const CLAIMS: readonly Option[] = [
   { value: 'all', label: 'All that the granted scopes allow' },
@@ -75,10 +77,10 @@ export const tokenSettings: SettingGroup = {
     { label: 'ID tokens are signed with', value: labelled(ALGS, settings.id_token_signed_response_alg ?? '') },
     {
       label: 'Claims in ID tokens',
-      value: settings.id_token_claims === undefined ? 'All that the granted scopes allow' : codes(settings.id_token_claims),
+      value: settings.id_token_claims === undefined ? phrase('All that the granted scopes allow') : codes(settings.id_token_claims),
     },
     { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
-    { label: 'Leeway', value: `${settings.refresh_token.leeway} seconds` },
+    { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
   ],
 };

@@ -1,0 +1,48 @@
+/** The language of the console: what its views draw texts, values and moments with. */
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
+import { seeOther } from '../../platform/http/forms.ts';
+import { LANGUAGES } from '../../platform/i18n/messages.ts';
+import { askedLanguage, consoleLanguage, keepLanguage, LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
+import { type Translator, translatorOf } from '../../platform/i18n/translator.ts';
+
+/** What every view of the console finds. */
+interface LanguageLocals extends Translator {
+  readonly lang: string;
+  readonly dir: string;
+  /** The same page in each language. */
+  readonly tongues: readonly { readonly lang: string; readonly name: string; readonly href: string; readonly current: boolean }[];
+}
+
+export interface ConsoleLanguages {
+  /** @param person undefined: nobody has signed in */
+  of(ctx: Koa.Context, person: Pick<ConsoleUser, 'language'> | undefined): LanguageLocals;
+}
+
+/** @param log is told of texts without a translation, at the level debug */
+export function consoleLanguages(log: Logger): ConsoleLanguages {
+  const translators = new Map(
+    LANGUAGES.map(({ lang }) => [
+      lang,
+      translatorOf({ lang }, (text) => log.debug({ lang, text }, 'a text of the console has no translation')),
+    ]),
+  );
+  return {
+    of(ctx, person) {
+      const { lang, dir, languages: tongues } = consoleLanguage(ctx, person?.language);
+      return { ...(translators.get(lang) as Translator), lang, dir, tongues };
+    },
+  };
+}
+
+/** Keeps the language that a page's address asks for, and goes on to the page, so that links that are passed on name no language. @returns was one asked for? */
+export function keepAskedLanguage(ctx: Koa.Context): boolean {
+  if (ctx.query[LANGUAGE_PARAMETER] === undefined) return false;
+  const asked = askedLanguage(ctx);
+  if (asked !== undefined) keepLanguage(ctx, asked);
+  const query = new URLSearchParams(ctx.querystring);
+  query.delete(LANGUAGE_PARAMETER);
+  seeOther(ctx, query.size === 0 ? ctx.path : `${ctx.path}?${query}`);
+  return true;
+}

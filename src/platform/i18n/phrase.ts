@@ -1,0 +1,55 @@
+/**
+ * Texts of the admin console. They stand in English where they are used, and that English text is the key of views/locales/console.*.json. A text
+ * with values is a phrase, so that data is neither part of a key nor translated. translator.ts draws both in a language.
+ */
+
+/** What fills a placeholder: a string is data, a number and a date follow the language, a list is joined with “and”. */
+export type Value = string | number | Date | Phrase | readonly Value[];
+
+/** How a phrase is looked up. `error`: among the refusals of the services, which come with their values filled in. `none`: it is data. */
+type Lookup = 'page' | 'error' | 'none';
+
+/** A text of the console: a string as it stands, or a text with values. */
+export type Text = string | Phrase;
+
+export class Phrase {
+  readonly template: string;
+  readonly values: Readonly<Record<string, Value>>;
+  readonly lookup: Lookup;
+  /** The English singular, of a text that counts; `values.count` decides. */
+  readonly singular: string | undefined;
+
+  constructor(template: string, values: Readonly<Record<string, Value>> = {}, lookup: Lookup = 'page', singular?: string) {
+    this.template = template;
+    this.values = values;
+    this.lookup = lookup;
+    this.singular = singular;
+  }
+}
+
+/** @param template English, with `{name}` for each value */
+export const phrase = (template: string, values: Readonly<Record<string, Value>> = {}): Phrase => new Phrase(template, values);
+
+/** A text that counts: `counted(3, '{count} user', '{count} users')`. The plural is the key; languages have the forms they need. */
+export const counted = (count: number, singular: string, plural: string, values: Readonly<Record<string, Value>> = {}): Phrase =>
+  new Phrase(plural, { ...values, count }, 'page', singular);
+
+/** Data where a text is expected, e.g. a user's name as the title of a page: never translated. */
+export const verbatim = (text: string): Phrase => new Phrase(text, {}, 'none');
+
+const asValue = (value: Value = ''): Phrase => (value instanceof Phrase ? value : phrase('{value}', { value }));
+
+/** A text as the value of another one. */
+export const asPhrase = (text: Text): Phrase => (typeof text === 'string' ? phrase(text) : text);
+
+/** Values with commas between them. */
+export const series = (values: readonly Value[]): Phrase =>
+  values.length === 0
+    ? verbatim('')
+    : values.slice(1).reduce<Phrase>((first, next) => phrase('{first}, {next}', { first, next }), asValue(values[0]));
+
+/** “{name}”, in the quotation marks of the language. */
+export const quoted = (name: string): Phrase => phrase('“{name}”', { name });
+
+/** What a service refused, in the words of the API. */
+export const refusalText = (message: string): Phrase => new Phrase(message, {}, 'error');

@@ -1,0 +1,144 @@
+/**
+ * Draws the texts of the admin console in a language: strings by their English text, values by the language's rules (ECMA-402 `Intl`). A text without a
+ * translation is drawn in English.
+ */
+import de from '../../../views/locales/console.de.json' with { type: 'json' };
+import es from '../../../views/locales/console.es.json' with { type: 'json' };
+import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
+import type { Language } from './messages.ts';
+import { Phrase, type Text, type Value } from './phrase.ts';
+
+/** A text that counts has a form for each category of the language (CLDR plural rules). */
+type Translation = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
+
+interface Catalog {
+  readonly pages: Readonly<Record<string, Translation>>;
+  /** Refusals of the services, which come with their values filled in: a placeholder stands for any text. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+const CATALOGS: Readonly<Record<string, Catalog>> = { de, es, 'zh-Hans': zh };
+
+/** The language in which dates and numbers are written; English is British. */
+const localeOf = (lang: string): string => (lang === 'en' ? 'en-GB' : lang);
+
+export interface Translator {
+  /** A text of a page: a string is looked up. */
+  t(text: Text | undefined): string;
+  /** A value on a page: a string is data. */
+  v(value: Value): string;
+  /** The same as `t`, begun with a capital letter. */
+  sentence(text: Text): string;
+  /** @returns e.g. “21 Nov”, in UTC */
+  shortDate(date: Date): string;
+  /** @returns e.g. “09:00”, in UTC */
+  clock(date: Date): string;
+  /** A moment in UTC; the browser shows it in its own time zone. @param moment.iso ISO 8601 @param moment.isExact with milliseconds */
+  when(moment: { readonly iso: string; readonly isExact?: boolean }): string;
+}
+
+const PLACEHOLDER = /\{(\w+)\}/g;
+/** Glue such as `{a}: {b}` needs no translation. */
+const hasWords = (template: string): boolean => /\p{L}/u.test(template.replace(PLACEHOLDER, ''));
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+interface Pattern {
+  readonly pattern: RegExp;
+  readonly names: readonly string[];
+  readonly translation: string;
+}
+
+/** `has at most {most} characters`, as a pattern for what a service says. */
+function patternOf([template, translation]: [string, string]): Pattern {
+  const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+  const pattern = new RegExp(
+    `^${template
+      .split(/\{\w+\}/)
+      .map(escaped)
+      .join('([\\s\\S]+?)')}$`,
+  );
+  return { pattern, names, translation };
+}
+
+/** @param onMissing is told of each text that has no translation */
+export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text: string) => void = () => {}): Translator {
+  const locale = localeOf(lang);
+  const catalog = CATALOGS[lang];
+  const number = new Intl.NumberFormat(locale);
+  const plural = new Intl.PluralRules(locale);
+  const list = new Intl.ListFormat(locale);
+  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  // Logs tell moments apart by milliseconds.
+  const exact = new Intl.DateTimeFormat(locale, {
+    ...{ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    ...{ fractionalSecondDigits: 3, hourCycle: 'h23', timeZone: 'UTC' },
+  });
+  const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' });
+  const patterns = Object.entries(catalog?.errors ?? {})
+    .filter(([template]) => template.includes('{'))
+    .map(patternOf);
+
+  const filled = (template: string, values: Readonly<Record<string, Value>>): string =>
+    template.replace(PLACEHOLDER, (placeholder, name: string) => {
+      const value = values[name];
+      return value === undefined ? placeholder : v(value);
+    });
+
+  function missing(text: string): string {
+    if (catalog !== undefined && hasWords(text)) onMissing(text);
+    return text;
+  }
+
+  function page({ template, values, singular }: Phrase): string {
+    const translation = catalog?.pages[template];
+    const form = typeof values.count === 'number' ? plural.select(values.count) : 'other';
+    if (translation === undefined) return filled(missing(singular !== undefined && form === 'one' ? singular : template), values);
+    return filled(typeof translation === 'string' ? translation : (translation[form] ?? translation.other ?? template), values);
+  }
+
+  function refusal(text: string): string {
+    const whole = catalog?.errors[text];
+    if (whole !== undefined) return whole;
+    for (const { pattern, names, translation } of patterns) {
+      const found = pattern.exec(text);
+      if (found !== null) return filled(translation, Object.fromEntries(names.map((name, at) => [name, found[at + 1] ?? ''])));
+    }
+    return missing(text);
+  }
+
+  function ofPhrase(text: Phrase): string {
+    if (text.lookup === 'none') return text.template;
+    return text.lookup === 'error' ? refusal(text.template) : page(text);
+  }
+
+  function v(value: Value): string {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number') return number.format(value);
+    if (value instanceof Date) return when({ iso: value.toISOString() });
+    return value instanceof Phrase ? ofPhrase(value) : list.format(value.map(v));
+  }
+
+  function t(text: Text | undefined): string {
+    if (text === undefined) return '';
+    if (text instanceof Phrase) return ofPhrase(text);
+    const translation = catalog?.pages[text];
+    return typeof translation === 'string' ? translation : (translation?.other ?? missing(text));
+  }
+
+  function when({ iso, isExact = false }: { readonly iso: string; readonly isExact?: boolean }): string {
+    return `${(isExact ? exact : moment).format(new Date(iso))}\u00a0UTC`;
+  }
+
+  return {
+    t,
+    v,
+    when,
+    shortDate: (date) => short.format(date),
+    clock: (date) => clock.format(date),
+    sentence: (text) => {
+      const said = t(text);
+      return said.charAt(0).toUpperCase() + said.slice(1);
+    },
+  };
+}
