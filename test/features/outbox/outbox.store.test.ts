@@ -98,6 +98,7 @@ test('what has an object is taken in the order in which it was written, one at a
   assert.ok(first);
 
   // It failed: all of the object waits as long as it does or longer, and is not even looked at meanwhile.
+  await database.knex('outbox').insert({ ...entry, object_key: 'a', due: at(2) });
   await postponeEntry(database.knex, first, at(100), 'failed');
   const dues = async () =>
     (await database.knex('outbox').where({ ordering_key: 'receiver', object_key: 'a', kind: 'known' }).orderBy('seq').select('due')).map(
