@@ -1,5 +1,5 @@
 /**
- * Who calls: `Authorization: SSWS <API token>`, the scheme of Okta's API, and what he may do. Any other scheme is refused, an OAuth access token
+ * Who calls: `Authorization: SSWS <API token>`, the scheme of Okta's API, and what they may do. Any other scheme is refused, an OAuth access token
  * (`Bearer`, RFC 6750) too: such a token speaks for a user towards a resource server, not for an administrator.
  */
 import type { Context, Middleware } from 'koa';

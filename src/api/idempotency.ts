@@ -28,7 +28,7 @@ export async function carryOutOnce(ctx: Context, services: Services, work: (with
   if (!KEY.test(key))
     throw validation([{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' }]);
   const { actor, roles }: Caller['request'] = ctx.state.caller.request;
-  // Who has other rights by now makes another call: he is not answered with what he may no longer see.
+  // Who has other rights by now makes another call: they are not answered with what they may no longer see.
   const rights = roles.map(({ type, orgId = '' }) => `${type} ${orgId}`).sort();
   const call = { userId: actor.id, key, content: JSON.stringify([ctx.path, ctx.search, ctx.request.rawBody ?? '', rights]) };
   const { answer, repeated } = await once<Answered>(services, call, work);

@@ -1,7 +1,7 @@
 /** What the doctor asks: rules as data, each a sentence and the way to see whether it holds. What an answer must be is said by `must…`. */
 
 export interface Rule<Subject> {
-  /** Stable, for whoever looks for one line: the endpoint or section, and what of it. */
+  /** Stable, for anyone who looks for one line: the endpoint or section, and what of it. */
   readonly id: string;
   /** The heading that the sentence stands under. */
   readonly section: string;

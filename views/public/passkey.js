@@ -45,7 +45,7 @@
     document.getElementById('passkey-needs')?.remove();
     // Who was refused just now chooses by the button: an authenticator that answers by itself would be asked for ever.
     if (document.querySelector('a[href="#passkey"]') === null) offer();
-    // Whoever comes back to a page that has waited too long, and has typed nothing yet, finds a new one.
+    // Anyone who comes back to a page that has waited too long, and has typed nothing yet, finds a new one.
     document.addEventListener('visibilitychange', () => {
       const untouched =
         typing !== null &&

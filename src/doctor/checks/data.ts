@@ -1,4 +1,4 @@
-/** Is what the database holds of use: is every user found by his login, and does everything open that is sealed? Rows are read and nothing is changed. */
+/** Is what the database holds of use: is every user found by their login, and does everything open that is sealed? Rows are read and nothing is changed. */
 
 import { countSealed } from '../../features/secret-keys/sealed-values.store.ts';
 import { listUncomposedLogins } from '../../features/users/users.store.ts';

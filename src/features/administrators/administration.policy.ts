@@ -1,5 +1,5 @@
 /**
- * Who may administer what: every administrator what is his own, an ORG_ADMIN his organization with its people, a READ_ONLY_ADMIN sees
+ * Who may administer what: every administrator what is their own, an ORG_ADMIN their organization with its people, a READ_ONLY_ADMIN sees
  * everything and changes nothing, a SUPER_ADMIN may do everything.
  */
 
@@ -13,7 +13,7 @@ export interface Role {
 
 /**
  * Whom an operation of the API or the console is open to. `service`: those who administer the whole service. `organizations`: those of single
- * organizations too, within their reach. `own`: every administrator, about what is his, e.g. his API tokens.
+ * organizations too, within their reach. `own`: every administrator, about what is theirs, e.g. their API tokens.
  */
 export type Access = 'service' | 'organizations' | 'own';
 
@@ -64,8 +64,8 @@ export function risesAbove(
 }
 
 /**
- * May a person be changed from within a reach? An administrator of one organization changes those who belong to his alone, and nobody who has
- * rights that he has not: a new password for either would open to him what is not his.
+ * May a person be changed from within a reach? An administrator of one organization changes those who belong to it alone, and nobody who has
+ * rights that they have not: a new password for either would open to them what is not theirs.
  */
 export function isPersonWithin(reach: Reach, person: { readonly orgIds: readonly string[]; readonly roles: readonly Role[] }): boolean {
   if (reach === 'everything') return true;

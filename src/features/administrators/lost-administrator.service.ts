@@ -1,4 +1,4 @@
-/** Who has the machine gets in: makes a user a SUPER_ADMIN who can sign in, whatever keeps him out, and makes a link by which he chooses a password. */
+/** Who has the machine gets in: makes a user a SUPER_ADMIN who can sign in, whatever keeps them out, and makes a link by which they choose a password. */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -25,7 +25,7 @@ export interface Recovered {
   readonly login: string;
   /** What was done, a few words each. */
   readonly done: readonly string[];
-  /** The page on which he chooses a password. */
+  /** The page on which they choose a password. */
   readonly link: string;
 }
 
@@ -39,7 +39,7 @@ const WAY_OUT = {
 /**
  * All of it or nothing, in one transaction with its audit events.
  * @param idOrLogin who is not there is created
- * @param options.resetFactors also takes away his second factors and passkeys
+ * @param options.resetFactors also takes away their second factors and passkeys
  */
 export async function recoverAdministrator(
   services: Services,
@@ -81,7 +81,7 @@ function created(within: Services, typed: string): Promise<User> {
   return createUser(within, { profile, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
 }
 
-/** Lets him sign in again: by his status, and after too many wrong passwords or codes. */
+/** Lets them sign in again: by their status, and after too many wrong passwords or codes. */
 async function admit(trx: Executor, user: User, done: string[]): Promise<void> {
   const wayOut = user.status in WAY_OUT ? WAY_OUT[user.status as keyof typeof WAY_OUT] : undefined;
   if (wayOut !== undefined) {

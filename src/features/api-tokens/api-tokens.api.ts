@@ -1,4 +1,4 @@
-/** `api-tokens`: what calls of this API are signed with. Whoever may call the API at all has tokens of his own. */
+/** `api-tokens`: what calls of this API are signed with. Anyone who may call the API at all has tokens of their own. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** API tokens: a value that acts with the current roles of the user who created it, and dies with him. */
+/** API tokens: a value that acts with the current roles of the user who created it, and ends with that user. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -70,7 +70,7 @@ export async function createApiToken(
   return { apiToken, value };
 }
 
-/** The caller's own tokens, oldest first; those of everybody for whoever may read the whole service. */
+/** The caller's own tokens, oldest first; those of everybody for anyone who may read the whole service. */
 export const listApiTokens = (services: Services, window: Window, request: RequestContext): Promise<Page<ApiToken>> =>
   readApiTokens(services.database.knex, window, seesAll(request, 'read') ? undefined : request.actor.id);
 
@@ -83,7 +83,7 @@ export async function getApiToken(services: Services, id: string, request: Reque
 
 /**
  * Ends a token: the next request with it is refused.
- * @throws {ApiError} not found, also for another's token that the caller may not see; forbidden for one that he may only see
+ * @throws {ApiError} not found, also for another's token that the caller may not see; forbidden for one that they may only see
  */
 export async function revokeApiToken(services: Services, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {

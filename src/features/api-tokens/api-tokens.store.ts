@@ -1,4 +1,4 @@
-/** API tokens, known by their digest alone. The only SQL on that table; it reads the creator and his roles along. */
+/** API tokens, known by their digest alone. The only SQL on that table; it reads the creator and their roles along. */
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';

@@ -1,5 +1,5 @@
 /**
- * Tells a signed-in user that the application is not open to his account, and leads back: the application is told `access_denied` (RFC 6749
+ * Tells a signed-in user that the application is not open to their account, and leads back: the application is told `access_denied` (RFC 6749
  * section 4.1.2.1). Who is assigned was decided before.
  */
 import type Koa from 'koa';

@@ -1,6 +1,6 @@
 /**
- * Takes the data of a deleted user out of the audit log, in batches behind his deletion: names, addresses, browsers, and what changes to him changed.
- * His id stays as a pseudonym, the digests of what was taken out stay, so that the seals hold.
+ * Takes the data of a deleted user out of the audit log, in batches behind their deletion: names, addresses, browsers, and what changes to them changed.
+ * Their id stays as a pseudonym, the digests of what was taken out stay, so that the seals hold.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -18,7 +18,7 @@ import {
 
 /** Events of one transaction at most. */
 const BATCH = 500;
-/** Milliseconds after which no request is under way any more that could still write of him. */
+/** Milliseconds after which no request is under way any more that could still write of them. */
 const LAST_LOOK = 120_000;
 
 /** One batch. @returns whether there may be more to do at once */

@@ -34,7 +34,7 @@ export const SYSTEM: RequestContext = {
   roles: [{ type: 'SUPER_ADMIN' }],
 };
 
-/** Somebody who has not proved who he is. */
+/** Somebody who has not proved who they are. */
 export const NOBODY: Actor = { id: 'unknown', type: 'User', displayName: 'unknown' };
 
 export interface Event {

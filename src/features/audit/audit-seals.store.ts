@@ -160,7 +160,7 @@ export async function countUnsealed(executor: Executor): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** In the transaction of the user's deletion: his data shall go out of the log. */
+/** In the transaction of the user's deletion: their data shall go out of the log. */
 export async function requestErasure(trx: Executor, userId: string, now: Date): Promise<void> {
   await trx('audit_erasures').insert({ user_id: userId, requested: now, due: now }).onConflict('user_id').ignore();
 }
@@ -268,7 +268,7 @@ const ABOUT = `audit_events.seq IN (SELECT seq FROM audit_people WHERE user_id =
   UNION ALL SELECT seq FROM audit_events
     WHERE seal IS NULL AND (actor->>'id' = :userId OR target @> jsonb_build_array(jsonb_build_object('id', :userId::text))))`;
 
-/** The events by a user and about him, sealed or not yet, the newest numbers first. */
+/** The events by a user and about them, sealed or not yet, the newest numbers first. */
 export const listEventsAbout = (executor: Executor, userId: string, window: Window): Promise<Page<StoredEvent>> =>
   readPage(executor('audit_events').whereRaw(ABOUT, { userId }), EVENT, window, { descending: true });
 

@@ -38,7 +38,7 @@ function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | un
     const serverId = owner('AuthorizationServer');
     return serverId && policyLink(serverId, id);
   }
-  // Somebody who has not proved who he is.
+  // Somebody who has not proved who they are.
   return id === 'unknown' ? undefined : PAGES[type]?.(id);
 }
 

@@ -30,7 +30,7 @@ export type Existing = { readonly [K in keyof Names]-?: ReadonlySet<string> };
 
 /**
  * Carries out a change of a custom server's scopes, claims, policies or rules in one transaction. What it names is locked before the server, as by
- * whoever deletes that; what the server has, its scopes too, stays as it is until the end.
+ * anyone who deletes that; what the server has, its scopes too, stays as it is until the end.
  * @param change writes the rows and their audit event
  * @param ofBuiltIn may the change be one of the built-in server? It must see for itself what it may change there
  * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes, one policy, and no claims of its own

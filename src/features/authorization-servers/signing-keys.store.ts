@@ -93,7 +93,7 @@ export async function listKeysRetiredAfter(
 }
 
 /**
- * Removes keys that were retired before that moment, for good. Their servers are marked by it (migration 020): whoever changes one of them is not waited for, his
+ * Removes keys that were retired before that moment, for good. Their servers are marked by it (migration 020): anyone who changes one of them is not waited for, theirs
  * server's keys go another time.
  * @returns how many, at most `limit`
  */

@@ -70,7 +70,7 @@ function valueProblem(claim: ServerClaim, attributes: readonly string[]): string
   }
 }
 
-/** OpenID Connect Core section 5.1: a standard claim has one type, whoever sets it; libraries refuse a token with another one. */
+/** OpenID Connect Core section 5.1: a standard claim has one type, no matter who sets it; libraries refuse a token with another one. */
 function typeProblem(claim: ServerClaim): string | undefined {
   const type = standardClaimType(claim.name);
   return type === undefined || typeof staticValue(claim) === type

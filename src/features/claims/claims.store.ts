@@ -52,7 +52,7 @@ export async function deleteClaim(trx: Executor, id: string): Promise<void> {
   await trx('claims').where({ id }).delete();
 }
 
-/** Where a user belongs, as claims tell it: the names of his groups in alphabetical order, his organizations and departments in the order of joining. */
+/** Where a user belongs, as claims tell it: the names of their groups in alphabetical order, their organizations and departments in the order of joining. */
 export async function readBelongings(executor: Executor, userId: string): Promise<Belongings> {
   const { rows } = await executor.raw<{ rows: { groups: string[]; memberships: ClaimMembership[] }[] }>(
     `SELECT

@@ -144,7 +144,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
   return { claims: held, decided, steps };
 }
 
-/** What must be read of the user, beside his profile, before these claims can be decided. */
+/** What must be read of the user, beside their profile, before these claims can be decided. */
 export interface ClaimNeeds {
   readonly groups: boolean;
   readonly memberships: boolean;

@@ -38,7 +38,7 @@ export async function rememberConsent(
   });
 }
 
-/** The user was asked and allowed nothing: what he allowed before stays. */
+/** The user was asked and allowed nothing: what they allowed before stays. */
 export async function recordDenial(
   { database }: Services,
   key: ConsentKey,

@@ -1,4 +1,4 @@
-/** What applications may do in a user's name, as he sees and ends it himself. What an administrator does about it is in user-grants.ts. */
+/** What applications may do in a user's name, as they see and end it themselves. What an administrator does about it is in user-grants.ts. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -14,7 +14,7 @@ import { listPermittedScopes, type PermittedScope } from './own-permissions.stor
 /** An application at one authorization server. */
 export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'label' | 'settings' | 'serverId' | 'serverName'> {
   readonly scopes: readonly Pick<PermittedScope, 'scope' | 'displayName' | 'description'>[];
-  /** When the user first consented; null: the application is trusted, and he was not asked. */
+  /** When the user first consented; null: the application is trusted, and they were not asked. */
   readonly since: Date | null;
   /** With these scopes it reads all claims of the user at userinfo, not just those the scopes name. */
   readonly wholeProfile: boolean;
@@ -44,7 +44,7 @@ function permission(
 }
 
 /**
- * Ends what an application may do in the user's name at a server: his consents, and its codes and tokens.
+ * Ends what an application may do in the user's name at a server: their consents, and its codes and tokens.
  * @returns false when it might do nothing
  */
 export async function endOwnPermission(

@@ -1,4 +1,4 @@
-/** What applications may do in a user's name, read for him: what he consented to, and what they hold by tokens without asking him. Reads only. */
+/** What applications may do in a user's name, read for that user: what they consented to, and what applications hold by tokens without asking them. Reads only. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
@@ -15,7 +15,7 @@ export interface PermittedScope {
   /** Empty where the scope is none of the server's any more. */
   readonly displayName: string;
   readonly description: string;
-  /** When the user consented; null: he was not asked. */
+  /** When the user consented; null: they were not asked. */
   readonly consented: Date | null;
 }
 

@@ -1,4 +1,4 @@
-/** `/account/permissions`: what each application may do in the user's name and learns of him, by his consent or by trust; and the end of it. */
+/** `/account/permissions`: what each application may do in the user's name and learns of them, by their consent or by trust; and the end of it. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';

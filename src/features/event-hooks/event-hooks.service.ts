@@ -91,8 +91,8 @@ export async function getEventHook({ database }: Services, id: string): Promise<
 export const waitingForEventHook = ({ database }: Services, { id }: EventHook): Promise<Waiting> => waitingFor(database.knex, receiver(id));
 
 /**
- * Replaces what a hook is. A header without a value keeps the one that it has; at another host it needs one, or whoever may change the address
- * could read what he is not shown. Another address has to be verified; what is on its way waits for that.
+ * Replaces what a hook is. A header without a value keeps the one that it has; at another host it needs one, or anyone who may change the address
+ * could read what they are not shown. Another address has to be verified; what is on its way waits for that.
  * @throws {ApiError} not found; validation as at the creation
  */
 export async function updateEventHook(services: Services, id: string, input: EventHookInput, request: RequestContext): Promise<EventHook> {

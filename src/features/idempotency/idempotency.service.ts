@@ -1,4 +1,4 @@
-/** Carries a call out once, whoever repeats it: the key, the change and its answer are written in one transaction. Answers hold secrets, so they are sealed. */
+/** Carries a call out once, no matter who repeats it: the key, the change and its answer are written in one transaction. Answers hold secrets, so they are sealed. */
 import { createHmac } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -13,7 +13,7 @@ export const answerContext = (id: string): string => `idempotent_call:${id}`;
 
 export interface RepeatableCall {
   readonly userId: string;
-  /** Chosen by the caller, his alone. */
+  /** Chosen by the caller, for the caller alone. */
   readonly key: string;
   /** All that makes the call what it is. */
   readonly content: string;

@@ -2,7 +2,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 
 export interface IdempotentCall {
-  /** SHA-256 of who calls and his key. */
+  /** SHA-256 of who calls and their key. */
   readonly id: string;
   /** SHA-256 of what is called. */
   readonly requestHash: string;
@@ -32,7 +32,7 @@ export async function keepAnswer(executor: Executor, id: string, answerSealed: s
   await executor('idempotent_calls').where({ id }).update({ answer_sealed: answerSealed });
 }
 
-/** A call that is claimed anew meanwhile is locked, and so left alone. @returns the number of calls forgotten, at most `limit` */
+/** A call that is claimed again meanwhile is locked, and so left alone. @returns the number of calls forgotten, at most `limit` */
 export async function deleteExpiredCalls(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('idempotent_calls').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('idempotent_calls').whereIn('id', expired).delete();

@@ -1,6 +1,6 @@
 /**
- * The part of `/account/security` where a signed-in user connects his accounts at external providers, and disconnects them. Each attempt is his browser's
- * and his own: whoever is signed in when the answer comes must be he who asked (login CSRF: RFC 9700 section 4.7). The way out and back is social.ts.
+ * The part of `/account/security` where a signed-in user connects their accounts at external providers, and disconnects them. Each attempt is their browser's
+ * and their own: the user who is signed in when the answer comes must be the one who asked (login CSRF: RFC 9700 section 4.7). The way out and back is social.ts.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -56,7 +56,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   if (taken === undefined) return explainProblem(deps, ctx, 'account', undefined, 'over', framed);
   const { kept, answer } = taken;
   const { userId } = kept;
-  // Fresh was asked for when it was begun; who has signed in otherwise, or set a second factor up since, has to show that he is still he.
+  // Fresh was asked for when it was begun; users who signed in otherwise, or set a second factor up since, have to prove again who they are.
   if (userId === undefined || session?.accountId !== userId || !(await isFreshSignIn(deps, session, kept.begun)))
     return explainProblem(deps, ctx, 'account', undefined, 'other-session', framed);
   const provider = await offeredProvider(services, kept.idpId);

@@ -55,7 +55,7 @@ export async function getLink(
 
 /**
  * Who is linked so already stays it.
- * @param subject what the provider calls him
+ * @param subject what the provider calls them
  * @throws {ApiError} not found: the provider or the user; conflict when one of both is linked to another there
  */
 export async function linkUser(

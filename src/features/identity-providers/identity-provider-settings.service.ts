@@ -122,7 +122,7 @@ export const identityProviderBody = z.strictObject({
   policy: policy.optional(),
 });
 
-/** Chosen by whoever creates one and has to register the redirect URI, which has it in it, before. */
+/** Chosen by anyone who creates one and has to register the redirect URI, which has it in it, before. */
 export const identityProviderId = z
   .string()
   .regex(/^idp_[0-9A-Za-z]{20}$/, 'must be idp_ and 20 letters and digits')

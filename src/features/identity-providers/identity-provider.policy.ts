@@ -66,16 +66,16 @@ const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
 
 type Action = 'AUTO' | 'DISABLED';
 
-/** What becomes of whoever signs in there; in the API's own names, as stored. */
+/** What becomes of anyone who signs in there; in the API's own names, as stored. */
 export interface IdentityProviderPolicy {
   /** Is somebody whom no user is linked to made a user? */
   readonly provisioning: {
     readonly action: Action;
-    /** The organization he becomes a member of. */
+    /** The organization that new users become members of. */
     readonly orgId?: string | undefined;
-    /** ASSIGN: the groups he becomes a member of. */
+    /** ASSIGN: the groups that new users become members of. */
     readonly groups: { readonly action: 'NONE' | 'ASSIGN'; readonly assignments: readonly string[] };
-    /** Does every later sign-in write the mapped attributes anew? */
+    /** Does every later sign-in write the mapped attributes again? */
     readonly profileMaster: boolean;
   };
   /** Is a user who has the e-mail address that the provider has verified linked by that alone? */
@@ -126,7 +126,7 @@ export interface GivenIdentityProvider {
 
 const CLOCK_SKEW = 60_000;
 
-/** Fills in the defaults and what is known of providers of the type. Whoever names an issuer of his own has its addresses discovered. */
+/** Fills in the defaults and what is known of providers of the type. Anyone who names an issuer of their own has its addresses discovered. */
 export function completeIdentityProvider({ type, protocol, policy = {} }: GivenIdentityProvider): IdentityProviderSettings {
   const preset = PRESETS[type];
   const { client_id, token_endpoint_auth_method } = protocol.credentials.client;

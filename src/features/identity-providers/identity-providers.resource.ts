@@ -17,10 +17,10 @@ export interface IdentityProvider extends IdentityProviderSettings {
 /** Who a user is at an identity provider. */
 export interface IdentityProviderLink {
   readonly idpId: string;
-  /** What the provider calls him, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
+  /** What the provider calls them, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
   readonly subject: string;
   readonly userId: string;
-  /** What its user recognizes his account there by; null: the provider has told nothing of the kind. */
+  /** What its user recognizes their account there by; null: the provider has told nothing of the kind. */
   readonly knownAs: string | null;
   readonly created: Date;
   /** null: nobody has come by it yet. */

@@ -40,7 +40,7 @@ export interface IdentityProviderInput extends GivenIdentityProvider {
 const SECRET = 'protocol.credentials.client.client_secret';
 
 export interface NewIdentityProvider extends IdentityProviderInput {
-  /** Absent: generated. Whoever has to register the redirect URI first, which has the id in it, brings it along. */
+  /** Absent: generated. Anyone who has to register the redirect URI first, which has the id in it, brings it along. */
   readonly id?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** `idps/{id}/users`: who is whom at an identity provider, as Okta shows it: `id` is the user, `externalId` what the provider calls him. */
+/** `idps/{id}/users`: who is whom at an identity provider, as Okta shows it: `id` is the user, `externalId` what the provider calls them. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** A user's accounts at external identity providers as he connects and disconnects them himself. That he signed in just now was found out before. */
+/** A user's accounts at external identity providers, as the user connects and disconnects them. The caller has checked that the sign-in is fresh. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -28,7 +28,7 @@ import { UpstreamFailure } from './upstream-failure.service.ts';
 
 export interface OwnLinks {
   readonly connected: readonly NamedLink[];
-  /** Active ones that he has no account at, as far as is known here. */
+  /** Active ones that they have no account at, as far as is known here. */
   readonly others: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
 
@@ -39,7 +39,7 @@ export async function ownLinks({ database: { knex } }: Services, userId: string)
   return { connected, others: active.filter(({ id }) => connected.every(({ idpId }) => idpId !== id)) };
 }
 
-/** May the user do without his account there? */
+/** May the user do without their account there? */
 export const isOnlyWay = async (executor: Executor, user: Pick<User, 'id' | 'passwordHash'>, idpId: string): Promise<boolean> =>
   (await waysToSignIn(executor, user)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
 
@@ -69,7 +69,7 @@ export async function connectOwn(
   });
 }
 
-/** @returns false when there is no such link @throws {UpstreamFailure} when it is his last way to sign in */
+/** @returns false when there is no such link @throws {UpstreamFailure} when it is their last way to sign in */
 export async function disconnectOwn({ database }: Services, idpId: string, userId: string, request: RequestContext): Promise<boolean> {
   if (!isPrintable(idpId)) return false;
   return database.transaction(async (trx) => {

@@ -33,7 +33,7 @@ export async function goStraight(deps: SignInDeps, ctx: Koa.Context, details: In
   return true;
 }
 
-/** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind his back. */
+/** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind their back. */
 export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place: SignInPlace): Promise<void> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, carryOn(ctx, transactionPath(place)));
   await begin(deps, ctx, place, ctx.params.idp ?? '');
@@ -45,7 +45,7 @@ async function begin(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, idp
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
   const { loginHint, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
-  // For a change of his own: that he is still signed in there does not show that it is he.
+  // For a change of the user's own: a session at the provider does not show who sits at the browser.
   const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;
   const maxAge = isAnew ? 0 : wishes?.maxAge;
   const asked = { loginHint, display, uiLocales, idpScope, maxAge };

@@ -47,7 +47,7 @@ export function verifiedEmail(type: IdentityProviderType, policy: IdentityProvid
   return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;
 }
 
-/** @returns what somebody recognizes his account there by: the verified address, else a name that is no address */
+/** @returns what somebody recognizes their account there by: the verified address, else a name that is no address */
 export function knownAs(claims: UpstreamClaims, email: string | undefined): string | null {
   const names = [claims.preferred_username, claims.login, claims.name].map(textOf).filter((name) => name?.includes('@') === false);
   return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;

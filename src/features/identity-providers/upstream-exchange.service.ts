@@ -184,7 +184,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     return { subject: String(id), claims, email: verifiedEmail(provider.type, provider.policy, claims), authenticatedAt: undefined };
   }
 
-  /** "List email addresses for the authenticated user": `email` of the user itself is the one he shows to everybody, if he does. */
+  /** "List email addresses for the authenticated user": `email` of the user itself is the one they show to everybody, if they do. */
   async function gitHubEmail(configuration: client.Configuration, accessToken: string, user: URL): Promise<UpstreamClaims> {
     // Who has not been allowed to read it, learns of no address.
     const list = await read(configuration, accessToken, new URL(`${user.href}/emails`), [403, 404]);

@@ -1,10 +1,10 @@
-/** Why a sign-in by an external provider did not work: what its user is told, and what is kept for whoever looks after it. */
+/** Why a sign-in by an external provider did not work: what its user is told, and what is kept for anyone who looks after it. */
 
 /**
  * denied: the user gave up there, or was not let in. refused: the provider told another error. unreachable: it does not answer, or not in time.
  * untrusted: its answer is not what it must be. stale: it authenticated its user too long ago. no-email: a verified address is needed and not there.
  * no-user-name: what the provider calls its user may not be a user name. not-admitted: nobody here is that person. not-offered: not active, or not open to the application. linked-elsewhere: the account there is another user's.
- * linked-already: the user has another account there. last-way: without it he could not sign in any more.
+ * linked-already: the user has another account there. last-way: without it they could not sign in any more.
  */
 export type UpstreamProblem =
   | 'denied'

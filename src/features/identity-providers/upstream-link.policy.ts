@@ -8,11 +8,11 @@ import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 export interface LinkCandidate {
   readonly active: boolean;
   readonly administrator: boolean;
-  /** Is the address the user's own, and has he proved it here? */
+  /** Is the address the user's own, and have they proved it here? */
   readonly emailProved: boolean;
-  /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody has ever been able to sign in as him. */
+  /** No password, no passkey or other factor, no sign-in so far, no other provider's link: nobody has ever been able to sign in as them. */
   readonly untouched: boolean;
-  /** Is a subject of this provider linked to him? */
+  /** Is a subject of this provider linked to them? */
   readonly linkedAlready: boolean;
   readonly groupIds: readonly string[];
   /** The organizations that the user belongs to. */
@@ -28,7 +28,7 @@ export type LinkRefusal =
   | 'LOCAL_EMAIL_NOT_VERIFIED'
   | 'USER_NOT_IN_GROUPS';
 
-/** @returns why not; undefined: he may */
+/** @returns why not; undefined: they may */
 export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
   if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
   if (!candidate.active) return 'USER_NOT_ACTIVE';
@@ -36,7 +36,7 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
   if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';
   // An administrator of an organization can make an account with anybody's address, and set its password later.
   if (candidate.orgIds.some((id) => id !== provisioning.orgId)) return 'USER_OF_ANOTHER_ORGANIZATION';
-  // Whoever made the account with another's address has the password of it, and would share it from now on.
+  // Anyone who made the account with another's address has the password of it, and would share it from now on.
   if (!candidate.emailProved && !candidate.untouched) return 'LOCAL_EMAIL_NOT_VERIFIED';
   const groups = accountLink.filter?.groups.include;
   if (groups !== undefined && !candidate.groupIds.some((id) => groups.includes(id))) return 'USER_NOT_IN_GROUPS';

@@ -1,6 +1,6 @@
 /**
  * Where an external provider has its endpoints: as its settings say, else as its discovery document does (OpenID Connect Discovery 1.0 section 4). The
- * document is kept for ten minutes, and read anew after a change of the settings or an answer that does not fit it. Keys are not kept: a rotation there is
+ * document is kept for ten minutes, and read again after a change of the settings or an answer that does not fit it. Keys are not kept: a rotation there is
  * never noticed here.
  */
 import { LRUCache } from 'lru-cache';
@@ -99,7 +99,7 @@ export function upstreamMetadata(outbound: UpstreamCall) {
 
   return {
     metadataOf,
-    /** Something has come that does not fit the document: it is read anew the next time. */
+    /** Something has come that does not fit the document: it is read again the next time. */
     forget: (provider: IdentityProvider): void => void found.delete(keyOf(provider)),
   };
 }

@@ -12,12 +12,12 @@ export interface AskedOfUpstream {
   readonly uiLocales?: string | undefined;
   /** `idp_scope`: scopes beside the provider's own, words with spaces between them. */
   readonly idpScope?: string | undefined;
-  /** Seconds that an authentication may be old; 0: the user is to be asked anew. Absent: any will do. */
+  /** Seconds that an authentication may be old; 0: the user is to be asked again. Absent: any will do. */
   readonly maxAge?: number | undefined;
 }
 
 /**
- * Can the provider be told to authenticate its user anew? Google refuses `prompt=login` and GitHub has nothing of the kind: where the application
+ * Can the provider be told to authenticate its user again? Google refuses `prompt=login` and GitHub has nothing of the kind: where the application
  * demands a fresh authentication, they cannot give it (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
  */
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';

@@ -1,6 +1,6 @@
 /**
  * Who somebody is here whom an external provider has authenticated: by a link, else by a verified e-mail address where features/identity-providers/upstream-link.policy.ts allows it,
- * else as a new user. All in one transaction with its audit events; of many first sign-ins at once one makes the user, and the others are he.
+ * else as a new user. All in one transaction with its audit events; of many first sign-ins at once, one creates the user and the others find it.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -57,7 +57,7 @@ export async function signInUpstream(
   });
 }
 
-/** Notes that a sign-in by the provider failed, whoever it was. */
+/** Notes that a sign-in by the provider failed, no matter who it was. */
 export async function recordUpstreamFailure(
   { database }: Services,
   provider: Pick<IdentityProvider, 'id' | 'name'>,
@@ -157,7 +157,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   });
   if (refusal !== undefined) throw new UpstreamFailure('not-admitted', refusal);
   await linkUser(services, provider.id, id, identity.subject, request);
-  // A link to choose a password, in whosever hands it is, would be a second key to what is now his.
+  // A link to choose a password, in anyone's hands, would be a second key to what is now theirs.
   await deleteLinksOf(trx, id);
   if (isAddress && !user.emailVerified) await updateUser(trx, id, { emailVerified: true });
   return (await findUserById(trx, id)) ?? user;
@@ -198,7 +198,7 @@ async function createNew(admission: Admission): Promise<User> {
   }
 }
 
-/** Writes what the claims fill anew; what they do not tell stays. An address that is another user's by now stays away. */
+/** Writes what the claims fill again; what they do not tell stays. An address that is another user's by now stays away. */
 async function masterProfile(admission: Admission, before: User): Promise<User> {
   const { trx, identity, request } = admission;
   const { email: given, ...attributes } = attributesOf(admission);

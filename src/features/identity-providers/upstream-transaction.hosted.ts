@@ -1,6 +1,6 @@
 /**
  * Where a sign-in at an external provider was begun and goes on: in an authorization request, at `/signin`, or at `/account/security`. The `state` that travels through the provider
- * names the place, so that whoever comes back is led there and, when it is too late, to his application; it proves nothing. What proves that the answer is
+ * names the place, so that anyone who comes back is led there and, when it is too late, to their application; it proves nothing. What proves that the answer is
  * this browser's, and this interaction's, is in a sealed cookie (RFC 9700 section 4.7).
  */
 import { z } from 'zod';
@@ -31,7 +31,7 @@ interface RequestUnderWay {
   readonly redirectOrigins: readonly string[];
 }
 
-/** `account`: somebody is signed in, and connects his account there. */
+/** `account`: somebody is signed in, and connects their account there. */
 export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account';
 
 export type KeptTransaction = z.output<typeof transaction>;

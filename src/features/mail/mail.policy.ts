@@ -4,7 +4,7 @@ import type { EventType } from '../audit/event-types.policy.ts';
 /** Mails with a link that works once, and what else somebody asked for. */
 export type AskedMail = 'invitation' | 'activation' | 'password-reset' | 'password-elsewhere' | 'email-verification' | 'test';
 
-/** What happened to an account, so that its user notices what he has not done himself. */
+/** What happened to an account, so that its user notices what they have not done themselves. */
 export type Notice =
   | 'new-sign-in'
   | 'password-changed'
@@ -64,7 +64,7 @@ export function isMailable(address: string): boolean {
   );
 }
 
-/** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for himself, that of the page he used; undefined: none is known */
+/** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for themselves, that of the page they used; undefined: none is known */
 export function languageOf(profile: Readonly<Record<string, string>>, page: string | undefined): string | undefined {
   const tags = [profile.preferredLanguage, profile.locale, page].filter((tag) => tag !== undefined && tag !== '');
   // Okta's profiles write `en_US`.

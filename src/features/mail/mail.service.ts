@@ -18,7 +18,7 @@ export const MAIL = 'mail';
 
 /** What a mail says beside its fixed words. */
 export const letter = z.object({
-  /** The address that the user has now: one that he is given a moment later is not told of what was before. */
+  /** The address that the user has now: one that they are given a moment later is not told of what was before. */
   to: z.string(),
   /** BCP 47 tags with spaces between them, the best first. */
   language: z.string().optional(),
@@ -66,7 +66,7 @@ function noteFor(
 /**
  * Notes a mail that somebody asked for.
  * @param trx the transaction of what it tells of
- * @param user whom it is for; that he has an address, and that mail is possible, was found out before
+ * @param user whom it is for; that they have an address, and that mail is possible, was found out before
  */
 export async function queueMail(
   trx: Executor,
@@ -81,7 +81,7 @@ export async function queueMail(
   await insertEntry(trx, noteFor(user, kind, { id, sealed: keyring.seal(JSON.stringify(whole), sealContext(id)) }));
 }
 
-/** Notes that the user is to be told of what happened to his account. An account that nobody has used yet has nobody to be told. */
+/** Notes that the user is to be told of what happened to their account. An account that nobody has used yet has nobody to be told. */
 export async function queueNotice(
   trx: Executor,
   userId: string,
@@ -107,12 +107,12 @@ export function noticeFor(
   const isHimself = request.actor.id === user.id;
   const { ipAddress, userAgent } = request;
   const occurred = { at: present().toISOString(), ...(isHimself && { ipAddress, userAgent }) };
-  // What an administrator does, in his language, would reach the user in it.
+  // What an administrator does, in their language, would reach the user in it.
   const language = languageOf(user.profile, isHimself ? request.language : undefined);
   return noteFor(user, notice, { open: { ...content, to, language, occurred } });
 }
 
-/** The address that a user had is told that it is his no more, whoever has changed it: whoever reads it there may be the only one who minds. */
+/** The address that a user had is told that it no longer belongs to the account, no matter who has changed it: its reader may be the only one who minds. */
 export async function tellFormerAddress(
   trx: Executor,
   { id, email: former }: Pick<User, 'id' | 'email'>,

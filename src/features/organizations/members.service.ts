@@ -72,7 +72,7 @@ export async function getMember(
 }
 
 /**
- * Makes a user a member, or moves him to another department of the same organization.
+ * Makes a user a member, or moves them to another department of the same organization.
  * @param depId absent, null or empty: directly in the organization
  * @throws {ApiError} not found: organization or user; forbidden; validation: there is no such department
  */
@@ -163,7 +163,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
 }
 
 /**
- * An administrator of single organizations takes from them alone: somebody whom he could merely see would be his to change once a member.
+ * An administrator of single organizations takes from them alone: somebody whom they could merely see would be theirs to change once a member.
  * @throws {ApiError} not found, forbidden
  */
 async function personInReach(trx: Executor, userId: string, request: RequestContext): Promise<User> {

@@ -43,7 +43,7 @@ export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void>
 /** What tells no receivers apart stands in as many lanes: each look goes by all that have something waiting, and they must be few. */
 const LANES = 16;
 
-/** @param name whoever is not to be held up by others more than need be @returns an ordering key */
+/** @param name anyone who is not to be held up by others more than need be @returns an ordering key */
 export const laneOf = (name: string): string => String(Number.parseInt(hash('sha256', name).slice(0, 8), 16) % LANES);
 
 const RECEIVERS = `WITH RECURSIVE receivers AS (
@@ -60,7 +60,7 @@ const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
 const IS_ASKED_FOR = 'r.kind = ANY(:kinds) AND r.ordering_key <> ALL(:busy)';
 
 // Receiver by receiver, and one of each before a second of any: one for whom a hundred thousand wait costs no more and gets no more than the others.
-// Whoever looks at one that waits takes the one that it waits for. Whether it is due is asked of the row itself as well: only that is asked again once the row is locked, when another one may just have taken it.
+// Anyone who looks at one that waits takes the one that it waits for. Whether it is due is asked of the row itself as well: only that is asked again once the row is locked, when another one may just have taken it.
 const CLAIM = `${RECEIVERS}, waiting AS (
     SELECT first.seq, row_number() OVER (PARTITION BY r.kind, r.ordering_key ORDER BY first.due, first.seq) AS turn FROM receivers r CROSS JOIN LATERAL (
       SELECT coalesce(head.seq, o.seq) AS seq, o.due FROM (${LOOKED_AT}) o LEFT JOIN LATERAL (SELECT seq, due FROM outbox
@@ -81,7 +81,7 @@ const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
   )) RETURNING seq`;
 
 // What was before it may have gone, and that been committed, after the one statement began to look and before it came by; the next one sees it.
-// Who holds such a row removes what is before it, and makes it due himself, or lets all of its receiver be due.
+// Who holds such a row removes what is before it, and makes it due themselves, or lets all of its receiver be due.
 const BRING_BACK = `UPDATE outbox SET due = created WHERE seq = ANY (ARRAY(
     SELECT o.seq FROM outbox o WHERE o.seq = ANY (:seqs) AND o.due = :later AND NOT ${IS_BEHIND} FOR UPDATE OF o SKIP LOCKED
   ))`;
@@ -106,7 +106,7 @@ const asked = ({ kinds, busy = [], now }: Look) => ({ now, kinds: [...kinds], bu
 
 /**
  * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.
- * @param until when an entry is due again if whoever took it is heard of no more
+ * @param until when an entry is due again if the process that took it is not heard of any more
  */
 export async function claimDue(
   executor: Executor,
@@ -165,7 +165,7 @@ export async function removeEntriesOf(executor: Executor, { kind, orderingKey }:
   await executor('outbox').where({ kind, ordering_key: orderingKey }).delete();
 }
 
-/** How much is still to be told to whomever: how many up to a number, and when the oldest was written; null: nothing. */
+/** How much is still to be delivered: how many up to a number, and when the oldest was written; null: nothing. */
 export async function outboxLoad(executor: Executor, most: number): Promise<{ readonly count: number; readonly oldest: Date | null }> {
   const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(
     'SELECT count(*)::int AS count, min(created) AS oldest FROM (SELECT created FROM outbox ORDER BY seq LIMIT ?) first',

@@ -14,7 +14,7 @@ export const signInForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace)
   return passkeyForm(deps, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
 };
 
-/** As the second factor: one of the user's. @returns undefined when he has none */
+/** As the second factor: one of the user's. @returns undefined when they have none */
 export const factorForm = (
   deps: HostedDeps,
   ctx: Koa.Context,
@@ -28,7 +28,7 @@ export const factorForm = (
   return passkeyForm(deps, ctx, { ...at, kind: 'factor' }, ask);
 };
 
-/** A new one. @returns undefined where there are none, or the user has as many as he can */
+/** A new one. @returns undefined where there are none, or the user has as many as they can */
 export const creationForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace, user: User): Promise<PasskeyForm | undefined> =>
   passkeyForm(deps, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(deps.services, user, challenge));
 

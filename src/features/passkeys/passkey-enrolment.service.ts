@@ -1,4 +1,4 @@
-/** A user gets a passkey: at the sign-in that demands a second factor, or on the page of his own factors. With his first factor come the recovery codes. */
+/** A user gets a passkey: at the sign-in that demands a second factor, or on the page of their own factors. With their first factor come the recovery codes. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { newId, randomToken } from '../../platform/crypto/secrets.ts';
@@ -44,7 +44,7 @@ export interface Registration {
   readonly defaultName: string;
 }
 
-/** @returns what a browser is asked that shall make a passkey, JSON; undefined where there are none, or the user has as many as he can */
+/** @returns what a browser is asked that shall make a passkey, JSON; undefined where there are none, or the user has as many as they can */
 export async function passkeyCreation(services: Services, user: User, challenge: string): Promise<string | undefined> {
   const party = passkeyRelyingParty(services.config);
   const { knex } = services.database;
@@ -77,7 +77,7 @@ export async function enrolPasskey(
   const made = await checkRegistration(services, registration.answer);
   if (made === undefined) return undefined;
   return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
-    // Enrolled meanwhile, in another window: this sign-in must be begun anew, and prove that factor.
+    // Enrolled meanwhile, in another window: this sign-in must be begun again, and prove that factor.
     if (await hasFactor(trx, user.id)) throw new StepGone();
     const added = await addPasskey(trx, user, made, registration, request);
     if (added === undefined) return undefined;
@@ -95,8 +95,8 @@ export interface AddedPasskey {
 }
 
 /**
- * On the page of his own factors.
- * @param options.multiFactor has his session proved a second factor, as it must when he has one?
+ * On the page of their own factors.
+ * @param options.multiFactor has their session proved a second factor, as it must when they have one?
  * @returns undefined when the passkey was not made
  */
 export async function addOwnPasskey(
@@ -115,7 +115,7 @@ export async function addOwnPasskey(
   });
 }
 
-/** @param user locked in the transaction @returns undefined when it is somebody's already, or the user has as many as he can */
+/** @param user locked in the transaction @returns undefined when it is somebody's already, or the user has as many as they can */
 async function addPasskey(
   trx: Executor,
   user: User,

@@ -37,7 +37,7 @@ export interface PasskeyPurpose {
   readonly kind: 'sign-in' | 'factor' | 'enroll';
   /** Path of the place. */
   readonly place: string;
-  /** Whose it must be; absent: whoever signs in. */
+  /** Whose it must be; absent: anyone who signs in. */
   readonly userId?: string;
 }
 

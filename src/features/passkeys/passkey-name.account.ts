@@ -1,4 +1,4 @@
-/** `/account/security/passkey/<id>`: the user gives one of his passkeys another name. Another's, and one that is gone, has no page. */
+/** `/account/security/passkey/<id>`: the user gives one of their passkeys another name. Another's, and one that is gone, has no page. */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';

@@ -1,4 +1,4 @@
-/** `/account/security/passkey`: a signed-in user makes a passkey, and gives it a name. After a fresh sign-in, as every change of how he signs in. */
+/** `/account/security/passkey`: a signed-in user makes a passkey, and gives it a name. After a fresh sign-in, as every change of how they sign in. */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type Show, showAgain } from '../../pages/account/page.ts';

@@ -38,7 +38,7 @@ export async function provePasskey(
   const { knex } = services.database;
   const passkey = await findPasskey(knex, assertion.credentialId);
   if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY' };
-  // WebAuthn section 7.2 step 6: whoever was not asked for tells whose it is.
+  // WebAuthn section 7.2 step 6: anyone who was not asked for tells whose it is.
   const { userHandle } = assertion;
   const isHis = userHandle === undefined ? !options.userVerified : userHandle === (await findHandle(knex, passkey.userId));
   const use = isHis ? await assertion.verify(passkey, options) : undefined;
@@ -56,7 +56,7 @@ async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyP
 }
 
 /**
- * The first step of a sign-in, which is multi-factor by itself: what its user has, and what he is or knows, which his authenticator has verified.
+ * The first step of a sign-in, which is multi-factor by itself: what its user has, and what they are or know, which their authenticator has verified.
  * @returns undefined for every reason the same: no such passkey, not proved, or its user may not sign in
  * @throws {TooManyFailures}
  */

@@ -39,7 +39,7 @@ const known = (passkeys: readonly Passkey[]) =>
 /**
  * What a browser is asked that shall prove a passkey (WebAuthn section 5.5).
  * @param challenge base64url
- * @param passkeys those that will do; undefined: whichever of this service the user chooses, and he must be verified by it
+ * @param passkeys those that will do; undefined: whichever of this service the user chooses, and they must be verified by it
  * @returns JSON
  */
 export async function requestOptions(party: PasskeyRelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
@@ -54,11 +54,11 @@ export async function requestOptions(party: PasskeyRelyingParty, challenge: stri
 /** For whom a passkey is made. */
 export interface PasskeyUser {
   readonly login: string;
-  /** Empty when he has none. */
+  /** Empty when they have none. */
   readonly name: string;
-  /** By which authenticators know him, base64url. */
+  /** By which authenticators know them, base64url. */
   readonly handle: string;
-  /** Those he has: none of them is made a second time. */
+  /** Those they have: none of them is made a second time. */
   readonly passkeys: readonly Passkey[];
 }
 

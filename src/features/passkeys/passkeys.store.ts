@@ -72,7 +72,7 @@ export async function findHandle(executor: Executor, userId: string): Promise<st
   return row?.handle ?? undefined;
 }
 
-/** Gives the user a handle. @returns the one he has from now on: of two at once the first counts */
+/** Gives the user a handle. @returns the one they have from now on: of two at once the first counts */
 export async function keepHandle(executor: Executor, userId: string, handle: string): Promise<string> {
   await executor('users').where({ id: userId }).whereNull('passkey_handle').update({ passkey_handle: handle });
   return (await findHandle(executor, userId)) ?? handle;

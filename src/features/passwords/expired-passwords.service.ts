@@ -1,5 +1,5 @@
 /**
- * Another password in place of an expired one, in the middle of a sign-in: who typed the expired one, and has proved his second factor where he has one,
+ * Another password in place of an expired one, in the middle of a sign-in: who typed the expired one, and has proved their second factor where they have one,
  * chooses another and is signed in by it. Who does not know it is not told that it has expired (features/sign-in/sign-in.service.ts).
  */
 import { present } from '../../platform/clock/clock.ts';

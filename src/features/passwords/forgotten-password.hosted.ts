@@ -1,5 +1,5 @@
 /**
- * The pages for who has forgotten his password (OWASP Forgot Password Cheat Sheet). They are there only where mail is; the answer is the same whatever is
+ * The pages for who has forgotten their password (OWASP Forgot Password Cheat Sheet). They are there only where mail is; the answer is the same whatever is
  * typed, and what becomes of it is found out behind the request (features/passwords/forgotten-password.service.ts).
  */
 import type { RouterContext } from '@koa/router';

@@ -1,4 +1,4 @@
-/** A signed-in user changes his password: he tells the present one, where he has one (OWASP ASVS 5.0 section 6.2.3). That he signed in just now was found out before. */
+/** A signed-in user changes their password, and gives the present one if they have one (OWASP ASVS 5.0 section 6.2.3). The caller has checked that the sign-in is fresh. */
 
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -22,7 +22,7 @@ export interface PasswordChange {
 
 /**
  * Sets the password, which ends all sessions and tokens of the user. A wrong present one counts as a failed sign-in.
- * @returns the user as he is now, or what is wrong
+ * @returns the user as they are now, or what is wrong
  * @throws {TooManyFailures}
  */
 export async function changeOwnPassword(
@@ -42,9 +42,9 @@ export async function changeOwnPassword(
   const passwordHash = await hashPassword(password);
   const changed = await services.database.transaction(async (trx) => {
     const before = await lockUser(trx, userId);
-    // Of two at once the second knows the present password no more. A hash made anew is of the same password: the time tells.
+    // Of two at once the second knows the present password no more. A hash made again is of the same password: the time tells.
     if (before?.status !== 'ACTIVE' || before.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
-    // A first password is a new way in, and whoever gives himself one here has been using the account.
+    // A first password is a new way in, and anyone who gives themselves one here has been using the account.
     if (before.passwordChanged === null) await queueNotice(trx, userId, 'password-changed', {}, asUser(request, before));
     return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed his password' }, request);
   });

@@ -1,7 +1,7 @@
 /**
  * Passwords that another service hashed and that come along with their users: which hashes are taken, as Okta's Users API writes them
  * ("Create user with imported hashed password"), how they are stored, and how a password is compared with them. bcrypt, PBKDF2 (RFC 8018
- * section 5.2) and salted SHA-2; unsalted digests, MD5 and SHA-1 are not taken. They last until the next sign-in, which hashes anew.
+ * section 5.2) and salted SHA-2; unsalted digests, MD5 and SHA-1 are not taken. They last until the next sign-in, which hashes again.
  */
 import { createHash, pbkdf2, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 /**
- * Whether somebody may have the password that he wants: the policy of settings/password, with what it is judged by. To be asked wherever a password is
+ * Whether somebody may have the password that they want: the policy of settings/password, with what it is judged by. To be asked wherever a password is
  * chosen; one that comes as a hash cannot be judged.
  */
 import { BRAND } from '../../../config/defaults.ts';
@@ -13,7 +13,7 @@ import { MOST_CHARACTERS, type PasswordPolicy, type PasswordProblem, passwordPro
 import { findFormerHashes, rememberFormerHash } from './password-history.store.ts';
 import { verifyPassword } from './passwords.service.ts';
 
-/** Whose password it shall be, as he is called afterwards. */
+/** Whose password it shall be, as they are called afterwards. */
 export type PasswordOwner = Pick<User, 'login' | 'email' | 'profile'>;
 
 /** The attributes by which somebody is called. */
@@ -27,7 +27,7 @@ export interface FoundProblem {
 
 type Parts = Pick<Services, 'database'>;
 
-/** @returns what is wrong with the password, whoever chose it; undefined: nothing */
+/** @returns what is wrong with the password, no matter who chose it; undefined: nothing */
 export async function findPasswordProblem(services: Parts, password: string, owner: PasswordOwner): Promise<FoundProblem | undefined> {
   const policy = await readPasswordPolicy(services.database.knex);
   const { name } = await readSettings(services, 'branding');
@@ -41,8 +41,8 @@ export async function findPasswordProblem(services: Parts, password: string, own
 }
 
 /**
- * The same where the user himself chooses, so that it must be one that he did not have lately. An administrator is not told that: it would tell him
- * whether he guessed the user's password.
+ * The same where the user themselves chooses, so that it must be one that they did not have lately. An administrator is not told that: it would tell them
+ * whether the guess was the user's password.
  * @param options.differs must it be another one than the present, whatever the policy says?
  */
 export async function findProblemOfChoice(
@@ -98,7 +98,7 @@ function inWords({ problem, policy }: FoundProblem): string {
   }
 }
 
-/** To be called in the transaction that takes or replaces a password. @param before the user as he was, locked */
+/** To be called in the transaction that takes or replaces a password. @param before the user as they were, locked */
 export async function rememberReplaced(trx: Executor, before: Pick<User, 'id' | 'passwordHash'>): Promise<void> {
   if (before.passwordHash === null) return;
   const { historyCount } = await readPasswordPolicy(trx);

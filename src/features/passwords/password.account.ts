@@ -1,4 +1,4 @@
-/** `/account/password`: the user changes his password, after a fresh sign-in and by his present one. All his sessions end but for a new one here. */
+/** `/account/password`: the user changes their password, after a fresh sign-in and by their present one. All their sessions end but for a new one here. */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
@@ -53,6 +53,6 @@ export const receivePassword = change<AccountDeps>(async (deps, ctx, session, fo
   doneWith(ctx, 'password', 'password');
 }, 'password');
 
-/** The session that he changed it with has ended with the others. */
+/** The session of the change has ended with the others. */
 const signInAgain = (deps: AccountDeps, ctx: Koa.Context, userId: string, amr: readonly string[], idp: string | undefined): Promise<void> =>
   deps.sessions.signIn(ctx.req, ctx.res, userId, amr, idp);

@@ -33,7 +33,7 @@ export interface PasswordSurroundings {
 
 export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'like-user' | 'like-service' | 'used-before';
 
-/** What is wrong with a password that somebody wants to have, but for his history; undefined: nothing. */
+/** What is wrong with a password that somebody wants to have, but for their history; undefined: nothing. */
 export function passwordProblem(
   { minLength }: Pick<PasswordPolicy, 'minLength'>,
   password: string,

@@ -14,7 +14,7 @@ export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = ti
 
 /** More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool. */
 export const HASHES_AT_ONCE = availableParallelism();
-/** For some twenty seconds: whoever came later would have given up before his turn. Who is refused is not told apart by who he says he is. */
+/** For some twenty seconds: later callers would have given up before their turn. Which caller is refused does not depend on the user name. */
 export const MOST_WAITING = 500 * HASHES_AT_ONCE;
 export const inTurn = createSemaphore(HASHES_AT_ONCE, MOST_WAITING);
 
@@ -30,7 +30,7 @@ const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
  * Compares a password with a stored hash, of argon2 or imported.
  * @param stored null where there is no such user or no password: takes the same time and is false
  * @param begins called when it is this comparison's turn
- * @throws {Overloaded} whoever is meant
+ * @throws {Overloaded} no matter who is meant
  */
 export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
   if (stored === null || isArgon2(stored)) {
@@ -73,7 +73,7 @@ async function compareImported(stored: string, password: string, begins: () => v
 /** Is a comparison with this hash dear, and kept apart from others? */
 export const isImported = (stored: string | null): boolean => stored !== null && !isArgon2(stored);
 
-/** Should this hash be made anew, because it was imported or made with other parameters? */
+/** Should this hash be made again, because it was imported or made with other parameters? */
 export function isOutdated(stored: string): boolean {
   if (!isArgon2(stored)) return true;
   const { memoryCost, timeCost, parallelism } = parseOptions(stored);

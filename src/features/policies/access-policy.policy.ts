@@ -9,7 +9,7 @@ export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 
 /** In a policy's list of clients: whichever it is. */
 export const ALL_CLIENTS = 'ALL_CLIENTS';
-/** In a rule's list of groups: whoever it is. */
+/** In a rule's list of groups: any user. */
 export const EVERYONE = 'EVERYONE';
 /** In a rule's lists of grant types and of scopes: whichever it is. */
 export const ANY = '*';

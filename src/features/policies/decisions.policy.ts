@@ -39,7 +39,7 @@ interface AddressBarred {
 
 /** What a second factor depended on. */
 export interface SecondFactorRecord {
-  /** Has the user one? Then he is asked for it always. */
+  /** Has the user one? Then they are asked for it always. */
   readonly enrolled: boolean;
   /** Absent: nothing demands one. */
   readonly demandedBy?: DemandReason;
@@ -47,7 +47,7 @@ export interface SecondFactorRecord {
 
 export interface SessionBegun {
   readonly kind: 'session';
-  /** How the user has proved himself so far (RFC 8176). */
+  /** How the user has proved themselves so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly secondFactor: SecondFactorRecord;
 }

@@ -1,4 +1,4 @@
-/** A second factor as Okta's Factors API shows it: an authenticator app is a `token:software:totp` of Google, whoever made it, a passkey `webauthn` of FIDO. */
+/** A second factor as Okta's Factors API shows it: an authenticator app is a `token:software:totp` of Google, no matter who made it, a passkey `webauthn` of FIDO. */
 import { z } from 'zod';
 import { time, writeTime } from '../../api/fields.ts';
 import type { SecondFactor } from './factors.service.ts';

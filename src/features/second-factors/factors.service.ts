@@ -1,4 +1,4 @@
-/** The second factors of a user, as administrators see and reset them, and as he manages them himself. */
+/** The second factors of a user, as administrators see and reset them, and as the user manages them. */
 import { present } from '../../platform/clock/clock.ts';
 import { type Keyring, newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -47,7 +47,7 @@ export async function listSecondFactors(executor: Executor, userId: string): Pro
   return [...(await listFactors(executor, userId)), ...passkeys.map((passkey) => ({ ...passkey, type: 'PASSKEY' as const }))];
 }
 
-/** Has he a second factor? */
+/** Does the user have a second factor? */
 export const isEnrolled = ({ database }: Services, userId: string): Promise<boolean> => hasFactor(database.knex, userId);
 
 /** @throws {ApiError} not found, forbidden */
@@ -110,7 +110,7 @@ export async function removeFactors(trx: Executor, user: User, request: RequestC
 /**
  * Takes a factor from its user; with the last one go the recovery codes.
  * @param user locked in the transaction
- * @returns false when he has no such factor
+ * @returns false when they have no such factor
  */
 export async function removeFactor(trx: Executor, user: User, factorId: string, request: RequestContext): Promise<boolean> {
   const before = await described(trx, user.id);
@@ -128,7 +128,7 @@ export async function removeFactor(trx: Executor, user: User, factorId: string, 
   return true;
 }
 
-/** Sign-ins that wait for the factor are begun anew. */
+/** Sign-ins that wait for the factor are begun again. */
 async function endWithLastFactor(trx: Executor, userId: string): Promise<void> {
   await replaceRecoveryCodes(trx, userId, [], present());
   await saveFailedCodes(trx, userId, NO_FAILURES);

@@ -34,7 +34,7 @@ export async function listFactors(executor: Executor, userId: string): Promise<F
 
 const HAS_FACTOR = `SELECT EXISTS (SELECT FROM user_factors WHERE user_id = :userId) OR EXISTS (SELECT FROM passkeys WHERE user_id = :userId) AS has`;
 
-/** Has he a second factor, of whichever kind? */
+/** Does the user have a second factor, of any kind? */
 export async function hasFactor(executor: Executor, userId: string): Promise<boolean> {
   const { rows } = await executor.raw<{ rows: { has: boolean }[] }>(HAS_FACTOR, { userId });
   return rows[0]?.has === true;
@@ -78,7 +78,7 @@ export async function countRecoveryCodes(executor: Executor, userId: string): Pr
 
 const FAILURES = { failures: 'failed_factors', locks: 'factor_locks', lockedUntil: 'factors_locked_until' } as const;
 
-/** Of codes alone: a right password does not end them, or whoever has it could guess on for ever. The user must be locked. */
+/** Of codes alone: a right password does not end them, or anyone who has it could guess on for ever. The user must be locked. */
 export async function findFailedCodes(trx: Executor, userId: string): Promise<FailedAttempts | undefined> {
   return trx('users').where({ id: userId }).first<FailedAttempts | undefined>(FAILURES);
 }

@@ -1,4 +1,4 @@
-/** The second factors of a user as he manages them himself. That he signed in just now was found out before. */
+/** The second factors of a user, as the user manages them. The caller has checked that the sign-in is fresh. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
@@ -26,7 +26,7 @@ export interface OwnFactors {
   readonly factors: readonly SecondFactor[];
   /** How many are left. */
   readonly recoveryCodes: number;
-  /** The passkey that he cannot do without: his only way to sign in. */
+  /** The passkey that they cannot do without: their only way to sign in. */
   readonly onlyWay: string | undefined;
 }
 
@@ -91,7 +91,7 @@ async function onlyPasskey(executor: Executor, user: User): Promise<string | und
   return way?.kind === 'passkey' && others.length === 0 ? way.id : undefined;
 }
 
-/** @returns false when he has no such factor, or cannot sign in without it */
+/** @returns false when they have no such factor, or cannot sign in without it */
 export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<boolean> {
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
@@ -100,7 +100,7 @@ export async function removeOwnFactor({ database }: Services, userId: string, fa
   });
 }
 
-/** The user's passkey of this id; undefined: none is his. */
+/** The user's passkey of this id; undefined: none is theirs. */
 export async function findOwnPasskey({ database: { knex } }: Services, userId: string, factorId: string): Promise<Passkey | undefined> {
   return (await listPasskeys(knex, userId)).find(({ id }) => id === factorId);
 }

@@ -1,4 +1,4 @@
-/** Recovery codes, for whoever has lost his factor: ten at once, told once, stored as digests, each good for one sign-in. */
+/** Recovery codes, for anyone who has lost their factor: ten at once, told once, stored as digests, each good for one sign-in. */
 import { randomInt } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';

@@ -53,6 +53,6 @@ export async function secondFactorFacts(executor: Executor, userId: string, purp
   return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
-/** Must the user be asked for a second factor at a sign-in to this application: because he has one, or because it is demanded? */
+/** Must the user be asked for a second factor at a sign-in to this application: because they have one, or because it is demanded? */
 export const needsSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
   (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });

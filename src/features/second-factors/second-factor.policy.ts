@@ -1,9 +1,9 @@
 /**
- * Who must prove himself by more than one factor, and what a sign-in is worth: the authentication context classes (`acr`) and methods (`amr`, RFC 8176)
+ * Who must prove themselves by more than one factor, and what a sign-in is worth: the authentication context classes (`acr`) and methods (`amr`, RFC 8176)
  * that tokens tell (OpenID Connect Core 1.0 section 2). How a factor is checked is not decided here.
  */
 
-/** Of settings/sign-in. OPTIONAL: whoever has a factor is asked for it. */
+/** Of settings/sign-in. OPTIONAL: anyone who has a factor is asked for it. */
 export const MFA_POLICIES = ['OPTIONAL', 'ADMINISTRATORS', 'EVERYONE'] as const;
 export type MfaPolicy = (typeof MFA_POLICIES)[number];
 
@@ -62,8 +62,8 @@ export interface SecondFactorFacts {
 export type DemandReason = 'APPLICATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
 
 /**
- * Must the user have proved himself by two factors, whether he has a second one or not, and why? The first class that is known decides.
- * @returns undefined when he need not
+ * Must the user have proved themselves by two factors, whether they have a second one or not, and why? The first class that is known decides.
+ * @returns undefined when they need not
  */
 export function demandOfSecondFactor({
   policy,

@@ -1,5 +1,5 @@
 /**
- * Seals anew, under the first key of SECRET_KEY, what was sealed under another one, so that the other one may go; and knows before the first request whether SECRET_KEY
+ * Seals again, under the first key of SECRET_KEY, what was sealed under another one, so that the other one may go; and knows before the first request whether SECRET_KEY
  * opens what the database holds. In bounded batches beside the running service; cut off, it goes on where it was, and doing it twice does nothing.
  */
 import { z } from 'zod';
@@ -54,7 +54,7 @@ function channelAnew({ key: hookId, value }: SealedRow, again: Again): string {
   return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
 }
 
-/** A mail tells its kind, what somebody typed who forgot his password does not. */
+/** A mail names its kind; what somebody typed who forgot their password does not. */
 const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
 
 function noteAnew({ value }: SealedRow, again: Again): string {
@@ -87,7 +87,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
 };
 
 export interface Resealed {
-  /** Values that were sealed anew, by table. */
+  /** Values that were sealed again, by table. */
   readonly resealed: ReadonlyMap<string, number>;
   /** Values that do not open, by table. */
   readonly unopened: ReadonlyMap<string, number>;
@@ -96,7 +96,7 @@ export interface Resealed {
 type Sealing = Pick<Services, 'database' | 'log' | 'keyring'>;
 
 /**
- * Seals everything anew that is not under the first key, and lets that key vouch for the audit log.
+ * Seals everything again that is not under the first key, and lets that key vouch for the audit log.
  * @param batch rows at a time, each batch a transaction
  */
 export async function resealEverything(services: Sealing, batch = BATCH): Promise<Resealed> {

@@ -1,5 +1,5 @@
 /**
- * Where the database holds values that are sealed under SECRET_KEY: each column of theirs, so that all can be sealed anew. The SQL on these tables is elsewhere; here
+ * Where the database holds values that are sealed under SECRET_KEY: each column of theirs, so that all can be sealed again. The SQL on these tables is elsewhere; here
  * a value is only found and put in the place of the very one that it was made from, so that whatever changes a row meanwhile wins.
  */
 import type { Executor } from '../../platform/database/database.ts';
@@ -16,7 +16,7 @@ export interface SealedColumn {
 
 const plain = (table: string, column: string, key = 'id'): SealedColumn => ({ table, column, json: false, key, keyType: 'text' });
 
-/** Keys and secrets first: whoever waits for a rotation waits for these. */
+/** Keys and secrets first: a rotation waits for these. */
 export const SEALED_COLUMNS = {
   signingKeys: plain('signing_keys', 'private_sealed', 'kid'),
   applicationSecrets: plain('application_secrets', 'secret_sealed'),

@@ -1,4 +1,4 @@
-/** What a browser calls itself (User-Agent, RFC 9110 section 10.1.5), in two words that a person knows. Never its own text: whoever signs in writes it. */
+/** What a browser calls itself (User-Agent, RFC 9110 section 10.1.5), in two words that a person knows. Never its own text: anyone who signs in writes it. */
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

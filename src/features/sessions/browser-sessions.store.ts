@@ -1,4 +1,4 @@
-/** The browser sessions of one user, read for him and for those who look after him. How a session begins, is used and ends is in protocol-state.ts and account-state.ts. */
+/** The browser sessions of one user, read for them and for those who look after them. How a session begins, is used and ends is in protocol-state.ts and account-state.ts. */
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 
@@ -7,7 +7,7 @@ export interface BrowserSession {
   /** null: nobody has signed in with it yet. */
   readonly signedIn: Date | null;
   readonly expires: Date;
-  /** How the user proved who he is (RFC 8176). */
+  /** How the user proved who they are (RFC 8176). */
   readonly amr: readonly string[];
   /** The client_ids of the applications that had a part in it. */
   readonly applications: readonly string[];

@@ -1,4 +1,4 @@
-/** The browser sessions of a user as he looks after them himself. The applications of an ended one are told as by a logout. */
+/** The browser sessions of a user as they look after them themselves. The applications of an ended one are told as by a logout. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -25,13 +25,13 @@ export async function listOwnSessions({ database }: Services, userId: string, ui
   return [...own.filter(({ current }) => current), ...own.filter(({ current }) => !current)];
 }
 
-/** Ends one of the user's own sessions; another's is none of his. @returns false when there is no such session of his */
+/** Ends one of the user's own sessions; another's is none of theirs. @returns false when there is no such session of theirs */
 export async function endOwnOtherSession({ database }: Services, userId: string, id: string, request: RequestContext): Promise<boolean> {
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
     const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
     if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
-    // Whoever held the session may have asked for another address.
+    // Anyone who held the session may have asked for another address.
     await deleteWishOf(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.session.end',
@@ -44,7 +44,7 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
   });
 }
 
-/** Ends all of the user's sessions but the one that asks, and his sign-ins under way. @returns how many sessions there were */
+/** Ends all of the user's sessions but the one that asks, and their sign-ins under way. @returns how many sessions there were */
 export async function endOwnOtherSessions({ database }: Services, userId: string, uid: string, request: RequestContext): Promise<number> {
   const endOthers = async (executor: Executor): Promise<number> => {
     const others = (await listBrowserSessions(executor, userId, present())).filter((session) => session.uid !== uid);

@@ -1,4 +1,4 @@
-/** `/account/sessions`: the browsers that the user is signed in with. One that he does not know he ends here; its applications are told as by a logout. */
+/** `/account/sessions`: the browsers that the user is signed in with. Users end a browser here that they do not know; its applications are notified as by a sign-out. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
@@ -32,7 +32,7 @@ async function labelsOf({ services }: AccountDeps, ids: ReadonlySet<string>): Pr
   return new Map(found.flatMap((application) => (application === undefined ? [] : [[application.id, application.label]])));
 }
 
-/** POST /account/sessions/end: one of his own; the id of another's names none. */
+/** POST /account/sessions/end: one of their own; the id of another's names none. */
 export const receiveEndSession = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
   const ended = await endOwnOtherSession(deps.services, session.accountId, form.get('session') ?? '', visitor(ctx, deps.config));
   doneWith(ctx, 'sessions', ended ? 'session-ended' : 'session-gone');

@@ -1,4 +1,4 @@
-/** What a user is signed in with: seen, and ended while he stays active. */
+/** What a user is signed in with: seen, and ended while they stay active. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -21,7 +21,7 @@ export interface UserSession extends Omit<BrowserSession, 'uid'> {
 export const sessionId = (uid: string): string => digest(JSON.stringify(['session', uid]));
 
 /**
- * The user's browser sessions, the newest first. They tell where he goes: whoever may only see him as one of an organization is not told.
+ * The user's browser sessions, the newest first. They tell where they go: anyone who may only see them as one of an organization is not told.
  * @throws {ApiError} not found, forbidden
  */
 export async function listSessions(
@@ -58,7 +58,7 @@ export async function endSession(services: Services, idOrLogin: string, id: stri
 }
 
 /**
- * Ends the user's browser sessions on all servers, and his sign-ins under way.
+ * Ends the user's browser sessions on all servers, and their sign-ins under way.
  * @param also.oauthTokens end the tokens of all applications, too
  * @throws {ApiError} not found, forbidden
  */

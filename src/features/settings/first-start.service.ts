@@ -25,7 +25,7 @@ import { changeSettings } from './settings.service.ts';
 /** The first administrator's credentials, told once. */
 export interface FirstAdministrator {
   readonly username: string;
-  /** undefined when the operator chose it himself. */
+  /** undefined when the operator chose it themselves. */
   readonly generatedPassword: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export async function firstStart(services: Services, tell: (administrator: First
   });
 }
 
-/** An administrator left by a first start that was cut off gets the password anew: nobody has seen the one before. */
+/** An administrator left by a first start that was cut off gets the password again: nobody has seen the one before. */
 async function administratorWith(services: Services, password: string): Promise<User> {
   const login = services.config.admin.username;
   const poor = await findPasswordProblem(services, password, { login, email: null, profile: {} });

@@ -1,5 +1,5 @@
 /**
- * The error page: what went wrong, what the visitor can do, and the code, description and request id for whoever helps. It is
+ * The error page: what went wrong, what the visitor can do, and the code, description and request id for those who help. It is
  * where the authorization endpoint shows what it may not redirect (RFC 6749 section 4.1.2.1).
  */
 import type Koa from 'koa';

@@ -72,7 +72,7 @@ async function forgetOldDevices(trx: Executor, userId: string): Promise<void> {
   await trx('user_devices').where({ user_id: userId }).whereNotIn('device_hash', newest).delete();
 }
 
-/** The user has signed in with this browser, in whatever way, to the last step. @returns has he not done so before, so that he is to be told of it? */
+/** The user has signed in with this browser, in whatever way, to the last step. @returns whether it is the first time, so that the user gets an e-mail */
 export async function isNewDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<boolean> {
   const told = await trx('user_devices')
     .insert({ user_id: userId, device_hash: deviceHash, expires_at: expiresAt, told: true })
@@ -90,7 +90,7 @@ export async function isKnownDevice(executor: Executor, userId: string, deviceHa
   return (await known.first('user_id')) !== undefined;
 }
 
-/** Ends every lock of the user's password and begins all its counts anew; his browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
+/** Ends every lock of the user's password and begins all its counts again; their browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
 export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
   const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };
   await trx('users').where({ id: userId }).update(none);

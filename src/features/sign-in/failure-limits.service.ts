@@ -15,7 +15,7 @@ const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, secon
 const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
 /** To one user: nobody's mailbox is to be flooded. */
 const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
-/** The same for what somebody asked for who has proved nothing: it must not use up what the user himself may ask for. */
+/** The same for what somebody asked for who has proved nothing: it must not use up what the user themselves may ask for. */
 const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 
 type Parts = Pick<Services, 'config' | 'database'>;
@@ -82,13 +82,13 @@ export async function countResetRequest({ config, database }: Parts, address: st
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Counts a mail with a link to this user. @returns false when he has had too many of late */
+/** Counts a mail with a link to this user. @returns false when they have had too many of late */
 export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)).barred === undefined;
 }
 
 /**
- * Counts a mail by which this user gets a new password. A browser in which he signed in before has a count of its own, so that nobody uses up his.
+ * Counts a mail by which this user gets a new password. A browser in which they signed in before has a count of its own, so that nobody uses up theirs.
  * @param knownDevice digest of its device cookie
  * @returns false when there were too many of late
  */

@@ -42,7 +42,7 @@ function failureOf(error: unknown): Failure {
   return { status: 500, code: 'server_error', message: 'failure.server_error' };
 }
 
-/** Whoever is in his own pages, or on the way there, came from no application. */
+/** Anyone who is in their own pages, or on the way there, came from no application. */
 const ACCOUNT_PAGE = /^\/(account|signin)(\/|$)/;
 
 /** Seconds after which a page that failed for want of the database may be asked for again (RFC 9110 section 10.2.3). */

@@ -1,6 +1,6 @@
 /**
- * What is asked before somebody sees his own pages, and before he changes how he signs in: a session, and a sign-in not older than 15 minutes, with his second
- * factor where he has one; and the way back from it.
+ * What is asked before users see their own pages, and before they change how they sign in: a session, and a sign-in not older than 15 minutes, with their second
+ * factor where they have one; and the way back from it.
  */
 
 import type Koa from 'koa';
@@ -37,7 +37,7 @@ export const mayStepUp = async (
   { user, authenticatedAt }: { readonly user: { readonly id: string }; readonly authenticatedAt: Date },
 ): Promise<boolean> => epochSeconds() - authenticatedAt.getTime() / 1000 <= FRESH || isEnrolled(services, user.id);
 
-/** Who changes something of his own, and from where. */
+/** Who changes something of their own, and from where. */
 type Change<H extends HostedDeps> = (deps: H, ctx: Koa.Context, session: SignedInSession, form: URLSearchParams) => Promise<void>;
 
 const receiving =
@@ -52,12 +52,12 @@ const receiving =
   };
 
 /**
- * Before each change of how somebody signs in: the form is this browser's and his own, and he signed in just now; else he is asked to.
+ * Before each change of how somebody signs in: the form is this browser's and their own, and they signed in just now; else they are asked to.
  * @param page that the sign-in leads back to
  */
 export const change = <H extends HostedDeps>(run: Change<H>, page: AccountPage = 'security') => receiving<H>(isFreshSignIn, run, page);
 
-/** Before any other change of what is his own: the form is this browser's and his, and he is signed in. */
+/** Before any other change of what is their own: the form is this browser's and theirs, and they are signed in. */
 export const ownChange = <H extends HostedDeps>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
 
 /** @returns the page of the account that the sign-in at `/signin` leads to. Noted when its address says so, for the steps that follow. */
@@ -69,7 +69,7 @@ export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): Accou
   return page;
 }
 
-/** @returns who is signed in and is asked to sign in anew, for a change on a page of his own; undefined: the sign-in is asked for as any other */
+/** @returns who is signed in and is asked to sign in again, for a change on a page of their own; undefined: the sign-in is asked for as any other */
 export async function reauthentication(
   deps: HostedDeps,
   ctx: Koa.Context,

@@ -1,6 +1,6 @@
 /**
  * Links by which people choose a password (OWASP Forgot Password Cheat Sheet, "URL Tokens"): unguessable, stored as a digest, used once, of limited life,
- * one a user at a time. It reaches its user by mail, or by whoever asked for it.
+ * one a user at a time. It reaches its user by mail, or through the administrator who asked for it.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -28,7 +28,7 @@ const SECONDS: Readonly<Record<LinkPurpose, number>> = {
 /**
  * Makes a link in place of those the user had.
  * @param trx the transaction of the change that the link belongs to
- * @param mailedTo the address that it is mailed to: whoever uses it has shown that the address is his
+ * @param mailedTo the address that it is mailed to: anyone who uses it has shown that the address is theirs
  * @returns its address, which is told this once
  */
 export async function createPasswordLink(
@@ -79,7 +79,7 @@ export interface Choice {
 
 /**
  * Uses the link up and sets the password; the user's sessions and tokens end, for another one may hold them.
- * @param request who asks; the user himself counts as the actor
+ * @param request who asks; the user themselves counts as the actor
  * @returns undefined when the link is of no use, as in `readPasswordLink`
  */
 export async function usePasswordLink(
@@ -116,9 +116,9 @@ async function choose(
   return storeChosen(trx, before, { status, passwordHash, displayMessage, emailVerified: before.emailVerified || isProved }, request);
 }
 
-/** A password that its user has chosen himself. */
+/** A password that its user has chosen themselves. */
 export interface ChosenPassword {
-  /** That he has from now on. */
+  /** That they have from now on. */
   readonly status: User['status'];
   readonly passwordHash: string;
   /** For the audit log. */
@@ -165,7 +165,7 @@ export async function storeChosen(
   return { ...before, ...changes };
 }
 
-/** Ends the user's sessions and tokens, and his sign-ins under way. */
+/** Ends the user's sessions and tokens, and their sign-ins under way. */
 export async function endHoldings(executor: Executor, userId: string): Promise<void> {
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);

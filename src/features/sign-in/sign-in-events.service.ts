@@ -7,13 +7,13 @@ import type { PasswordRefused, SecondFactorRecord } from '../policies/decisions.
 import type { User } from '../users/users.resource.ts';
 import type { AttemptDecision } from './lockout.policy.ts';
 
-/** The request, made by who has proved himself meanwhile. */
+/** The request, made by who has proved themselves meanwhile. */
 export const asHimself = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
   ...request,
   actor: { id, type: 'User', displayName: login },
 });
 
-/** @param amr what he has proved himself by (RFC 8176) */
+/** @param amr what they have proved themselves by (RFC 8176) */
 export const sessionBegun = (
   user: Pick<User, 'id' | 'login'>,
   amr: readonly string[],

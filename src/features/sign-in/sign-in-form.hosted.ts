@@ -28,7 +28,7 @@ export interface SignInForm {
   /** What the user name is filled with. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
-  /** Path of the page for who has forgotten his password; undefined: there is no mail. */
+  /** Path of the page for who has forgotten their password; undefined: there is no mail. */
   readonly forgotten?: string | undefined;
   /** Is the user name asked for by itself, before the password? */
   readonly identifierFirst?: boolean;
@@ -108,7 +108,7 @@ export async function submitSignIn(
 ): Promise<PasswordCheck | undefined> {
   const username = posted.get('username')?.trim() ?? '';
   const password = posted.get('password') ?? '';
-  // The name alone: whoever it is, he is asked for the password, so that the step tells nobody who has an account.
+  // The name alone: no matter whose it is, the visitor is asked for the password, so that the step tells nobody who has an account.
   if (form.identifierFirst && username !== '' && !posted.has('password')) {
     await showSignIn(pages, ctx, { ...form, username, notice: undefined });
     return undefined;

@@ -48,7 +48,7 @@ export type SignInStep =
       readonly authenticatedAt?: Date | undefined;
       /** The external provider of the first step. */
       readonly idp?: string | undefined;
-      /** His profile, where it has just been read. */
+      /** Their profile, where it has just been read. */
       readonly profile?: User['profile'] | undefined;
     }
   | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly SecondFactor[]; readonly expiresAt: Date }
@@ -235,7 +235,7 @@ async function mustReplacePassword(trx: Executor, user: User, { amr, stepsUp }: 
   return amr.includes('pwd') && !stepsUp && isExpired(user, await readPasswordPolicy(trx), present());
 }
 
-/** Whose password has expired, and not been taken from him, gets as far as to choose another one. */
+/** Whose password has expired, and not been taken from them, gets as far as to choose another one. */
 const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInState): boolean =>
   status === 'ACTIVE' ||
   (status === 'PASSWORD_EXPIRED' && passwordHash !== null && (next === 'FACTOR' || next === 'PASSWORD') && amr.includes('pwd') && !stepsUp);

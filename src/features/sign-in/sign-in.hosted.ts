@@ -46,7 +46,7 @@ export async function askToSignIn(deps: SignInDeps, ctx: Koa.Context, details: I
   await askAnew(deps, ctx, details);
 }
 
-/** Asks for user name and password, whoever is signed in. */
+/** Asks for user name and password, no matter who is signed in. */
 export const askAnew = async (
   deps: SignInDeps,
   ctx: Koa.Context,

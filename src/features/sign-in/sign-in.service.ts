@@ -45,7 +45,7 @@ export interface SignedInUser {
 interface RightPassword {
   readonly kind: 'right';
   readonly user: SignedInUser & Pick<User, 'profile'>;
-  /** Is that all that is asked of him, so that the sign-in is noted already? */
+  /** Is that all that is asked of them, so that the sign-in is noted already? */
   readonly isDone: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface FirstStep {
   readonly idp?: string | null | undefined;
   /** A session that stands is to become stronger: its time of sign-in stays (OpenID Connect Core section 2, `auth_time`). */
   readonly stepsUp?: boolean | undefined;
-  /** The password is right but has expired: its user as he was when it was compared. */
+  /** The password is right but has expired: its user as they were when it was compared. */
   readonly expired?: ExpiredUser | undefined;
   /** It was all that is asked, and the sign-in is noted. */
   readonly isDone?: boolean | undefined;
@@ -73,11 +73,11 @@ export interface InactiveUser {
   readonly kind: 'inactive';
 }
 
-/** As he was when his password was compared. */
+/** As they were when their password was compared. */
 type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
 
 /**
- * For whoever has nobody to ask for another password: an expired one is refused like a wrong one.
+ * For anyone who has nobody to ask for another password: an expired one is refused like a wrong one.
  * @returns undefined when the credentials are wrong, or the user may not sign in, or not now
  * @throws {TooManyFailures} when too many have failed from the address, whatever the credentials are
  */
@@ -94,7 +94,7 @@ export async function authenticatePassword(
 
 /**
  * As `authenticate`, where an expired password can be replaced.
- * @param purpose what he signs in for: where nothing but the password is asked, the sign-in is noted with it. Absent: that is left to the caller
+ * @param purpose what they sign in for: where nothing but the password is asked, the sign-in is noted with it. Absent: that is left to the caller
  * @throws {TooManyFailures}
  */
 export async function checkPassword(
@@ -225,7 +225,7 @@ const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDo
 
 const afterAYear = (now: Date): Date => new Date(now.getTime() + LIFETIMES.device * 1000);
 
-/** Must the user choose another password before he is signed in by this one? */
+/** Must the user choose another password before they are signed in by this one? */
 export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 
@@ -233,9 +233,9 @@ export const isExpired = ({ status, passwordChanged, created }: User, policy: Pa
 export const PASSWORD_AMR: readonly string[] = ['pwd'];
 
 /**
- * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of his very first sign-in. Of a
- * user who was suspended meanwhile nothing is noted: he comes no further.
- * @param how what he has proved himself by (RFC 8176), and what the sign-in is for, as far as it is known
+ * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of their very first sign-in. Of a
+ * user who was suspended meanwhile nothing is noted: they come no further.
+ * @param how what they have proved themselves by (RFC 8176), and what the sign-in is for, as far as it is known
  */
 export async function noteSignIn(
   trx: Executor,

@@ -11,15 +11,15 @@ import type { User } from '../users/users.resource.ts';
 import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
 import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.store.ts';
 
-/** What the user is known by beside his own row. */
+/** What the user is known by beside their own row. */
 export interface SignInCandidate extends User {
-  /** Has he a second factor? */
+  /** Does the user have a second factor? */
   readonly enrolled: boolean;
   /** Of this browser's attempts; null: none are counted. */
   readonly deviceLockedUntil: Date | null;
-  /** Until when this browser counts as his; null: he has not signed in with it. */
+  /** Until when this browser counts as theirs; null: they have not signed in with it. */
   readonly deviceExpires: Date | null;
-  /** Was he told of this browser? null: as before. */
+  /** Did the user get an e-mail about this browser? null: as before. */
   readonly deviceTold: boolean | null;
 }
 
@@ -81,7 +81,7 @@ export async function findCandidate(
   return { barred: rows[0]?.barred ?? undefined, candidate };
 }
 
-// The user is locked first, then his browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now;
+// The user is locked first, then their browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now;
 // a browser that another one has added meanwhile is met by the insertion alone.
 const SIGN_IN = {
   name: 'sign-in-plainly',
@@ -124,21 +124,21 @@ const SIGN_IN = {
 
 /** A right password, and what is written with it. */
 export interface PlainSignIn {
-  /** As he was when his password was compared. */
+  /** As they were when their password was compared. */
   readonly user: Pick<User, 'id' | 'passwordChanged' | 'lastUpdated'>;
   readonly deviceHash: string;
-  /** Until when the browser counts as his. */
+  /** Until when the browser counts as theirs. */
   readonly deviceExpires: Date;
   readonly address: AddressCount | undefined;
   readonly now: Date;
   readonly event: AuditEvent;
-  /** Where the browser is new to him, and he has signed in before; undefined: there is nobody to be told. */
+  /** Where the browser is new to them, and they have signed in before; undefined: there is nobody to be told. */
   readonly notice: NewEntry | undefined;
 }
 
 /**
- * Signs the user in, to the last step: his failures are forgotten, his browser is known, the event is written, and he is told of a browser that is new.
- * @returns false when something stands in the way, as a lock, a second factor, an address that is barred, or a change of the user since his password was
+ * Signs the user in, to the last step: their failures are forgotten, their browser is known, the event is written, and they are told of a browser that is new.
+ * @returns false when something stands in the way, as a lock, a second factor, an address that is barred, or a change of the user since their password was
  * compared; then nothing was written
  */
 export async function signInPlainly(pool: pg.Pool, signIn: PlainSignIn): Promise<boolean> {

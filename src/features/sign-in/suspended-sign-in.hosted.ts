@@ -1,5 +1,5 @@
 /**
- * The sign-in that somebody left because he had no password: the browser remembers it, and once he has chosen one by the link that was mailed to him it goes
+ * The sign-in that somebody left because they had no password: the browser remembers it, and once they have chosen one by the link that was mailed to them it goes
  * on to the application. The link itself says nothing of it. What is remembered is only ever read as the names of an interaction, never as an address, and
  * whose it is the interaction's own cookie decides.
  */
@@ -14,7 +14,7 @@ const COOKIE = 'gatehouse-left';
 const PATH = '/choose-password';
 const NAMES = /^([\w-]{1,100})\/([\w-]{1,100})$/;
 
-/** The sign-in page is shown from which its user may go to look for his password. */
+/** The sign-in page is shown from which its user may go to look for their password. */
 export const rememberSignIn = (
   { config }: SignInDeps,
   ctx: Koa.Context,

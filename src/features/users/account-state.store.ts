@@ -1,6 +1,6 @@
 /**
  * Ends what a user holds: browser sessions, OAuth tokens, API tokens. A request under way may be writing another one, which only a later
- * statement sees: whoever ends them for a user that stays active ends them again after the commit.
+ * statement sees: anyone who ends them for a user that stays active ends them again after the commit.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -14,8 +14,8 @@ const LOCK_SESSION = lockingSessions('uid = ?');
 const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
 
 /**
- * Ends the user's browser sessions on all authorization servers, the sign-ins of which one would come, and the link by which one of them would give him
- * another address; his tokens live on. The sessions' applications are told of it.
+ * Ends the user's browser sessions on all authorization servers, the sign-ins of which one would come, and the link by which one of them would give them
+ * another address; their tokens live on. The sessions' applications are told of it.
  */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
   await executor.transaction(async (trx) => {

@@ -1,4 +1,4 @@
-/** `/account/data`: the user takes with him what the service holds about him (Regulation (EU) 2016/679, articles 15 and 20), as JSON, after a fresh sign-in. */
+/** `/account/data`: a user downloads what the service stores about them (Regulation (EU) 2016/679, articles 15 and 20), as JSON, after a fresh sign-in. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';

@@ -1,6 +1,6 @@
 /**
- * Is an e-mail address its user's? He shows it by a link that was mailed there: unguessable, stored as a digest, used once, ended by the next one (OWASP Input
- * Validation Cheat Sheet, "Email Address Validation"). An address that a user gives himself is his only from then on; one that an administrator gives is
+ * Is an e-mail address its user's? They show it by a link that was mailed there: unguessable, stored as a digest, used once, ended by the next one (OWASP Input
+ * Validation Cheat Sheet, "Email Address Validation"). An address that a user gives themselves is theirs only from then on; one that an administrator gives is
  * at once, unverified. The claim `email_verified` says no more than this (OpenID Connect Core section 5.1).
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -47,7 +47,7 @@ export async function mailVerification(
 export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | 'too-many';
 
 /**
- * A user wants an address verified: his own, or another one in its place. That he signed in just now was found out before.
+ * A user wants an address verified: their own, or another one in its place. The caller has checked that the sign-in is fresh.
  * @param typed the address
  */
 export async function requestVerification(
@@ -83,7 +83,7 @@ export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'sta
   hasMailAddress(user) && !user.emailVerified && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED');
 
 /**
- * An administrator wants the address that a user has verified by him.
+ * An administrator wants the address that a user has verified by them.
  * @throws {ApiError} not found, forbidden, wrong state with the reason
  */
 export async function sendVerification(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {

@@ -1,4 +1,4 @@
-/** Which attributes of his profile a user changes himself, and how. The login, the e-mail address and what an organization says of him are not among them. */
+/** Which attributes of their profile a user changes themselves, and how. The login, the e-mail address and what an organization says of them are not among them. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';

@@ -1,4 +1,4 @@
-/** `/account/profile`: what the user says of himself, his e-mail address, and the language of the pages. What an organization says of him it changes itself. */
+/** `/account/profile`: what the user says of themselves, their e-mail address, and the language of the pages. What an organization says of them it changes itself. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';

@@ -1,4 +1,4 @@
-/** `users/{id}/data`: what the service holds about one user, for him who asks for it. Okta has no such call; it is this service's own. */
+/** `users/{id}/data`: what the service holds about one user, for the user who asks for it. Okta has no such call; it is this service's own. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';

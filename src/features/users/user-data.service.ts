@@ -1,4 +1,4 @@
-/** What the service holds about one user, in one piece (Regulation (EU) 2016/679, articles 15 and 20); the audit events with his data apart, in pages. */
+/** What the service holds about one user, in one piece (Regulation (EU) 2016/679, articles 15 and 20); the audit events with their data apart, in pages. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -36,7 +36,7 @@ const gather = async (trx: Executor, user: User): Promise<ExportedUser> => ({
   consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
 });
 
-/** For the user himself. @returns undefined when there is no such user */
+/** For the user themselves. @returns undefined when there is no such user */
 export async function exportOwnData({ database }: Services, userId: string, request: RequestContext): Promise<ExportedUser | undefined> {
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
@@ -67,7 +67,7 @@ export async function exportUserData(services: Services, idOrLogin: string, requ
   });
 }
 
-/** Events by the user and about him, the oldest first, those of the last seconds not yet among them. @throws {ApiError} not found */
+/** Events by the user and about them, the oldest first, those of the last seconds not yet among them. @throws {ApiError} not found */
 export async function listUserEvents(
   services: Services,
   idOrLogin: string,
@@ -79,7 +79,7 @@ export async function listUserEvents(
   return listEventsNaming(knex, id, window);
 }
 
-/** The same for whoever looks on: the newest first, what has happened just now included. @throws {ApiError} not found */
+/** The same for anyone who looks on: the newest first, what has happened just now included. @throws {ApiError} not found */
 export async function listUserActivity(
   services: Services,
   idOrLogin: string,

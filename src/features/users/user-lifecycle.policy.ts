@@ -19,13 +19,13 @@ const STEPS: Readonly<Record<LifecycleStep, { readonly from: readonly UserStatus
   reset_password: { from: ['ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT'], to: 'PASSWORD_EXPIRED' },
 };
 
-/** Steps that nobody takes on himself: the next thing he does would be refused. */
+/** Steps that nobody takes on themselves: the next thing they do would be refused. */
 const NOT_ON_ONESELF: ReadonlySet<LifecycleStep> = new Set(['deactivate', 'suspend']);
 
 export interface LifecycleFacts {
   readonly status: UserStatus;
   readonly hasPassword: boolean;
-  /** The user takes the step on himself. */
+  /** The user takes the step on themselves. */
   readonly isSelf: boolean;
   /** No other user is an active SUPER_ADMIN, but this one is. */
   readonly isLastSuperAdmin: boolean;
@@ -48,6 +48,6 @@ export const LAST_SUPER_ADMIN = 'the user is the last active SUPER_ADMIN';
 /** Can the user not sign in any more after the step? Who knows an expired password can, and chooses another one. */
 export const locksOut = (step: LifecycleStep): boolean => STEPS[step].to !== 'ACTIVE' && step !== 'expire_password';
 
-/** The steps that the status offers, whoever takes them. */
+/** The steps that the status offers, no matter who takes them. */
 export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword'>): LifecycleStep[] =>
   (Object.keys(STEPS) as LifecycleStep[]).filter((step) => 'to' in decideStep(step, { ...user, isSelf: false, isLastSuperAdmin: false }));

@@ -1,6 +1,6 @@
 /**
  * The life cycle of a user, carried out: the status changes, and with it ends what the user holds. Which step is possible when stands in
- * features/users/user-lifecycle.policy.ts. Links to choose a password are mailed, or given to whoever calls.
+ * features/users/user-lifecycle.policy.ts. Links to choose a password are mailed, or given to the caller.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -45,7 +45,7 @@ export async function takeStep(services: Services, idOrLogin: string, step: Life
 }
 
 /**
- * A user without a password gets a link to choose one: by mail, where that is wished, possible, and he has an address.
+ * A user without a password gets a link to choose one: by mail, where that is wished, possible, and they have an address.
  * @returns the link, where it is not mailed: otherwise nobody would have it
  * @throws {ApiError} as `takeStep`
  */
@@ -82,7 +82,7 @@ export async function resetPassword(
 }
 
 /**
- * Deactivates the user, or, when that has happened before, deletes him with all that is his.
+ * Deactivates the user, or, when that has happened before, deletes them with all that is theirs.
  * @throws {ApiError} as `takeStep`
  */
 export async function deleteUser(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
@@ -154,7 +154,7 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
   await forgetFailedAttempts(trx, before.id);
   await saveFailedCodes(trx, before.id, NO_FAILURES);
   await ENDINGS[step]?.(trx, before.id);
-  // A link made for the status before; whoever asks for one gets a new one.
+  // A link made for the status before; anyone who asks for one gets a new one.
   await deleteLinksOf(trx, before.id);
   // Suspended, they are only refused; deactivated, they are gone.
   const apiTokens = step === 'deactivate' ? await endApiTokens(trx, before.id) : 0;

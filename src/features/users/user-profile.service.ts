@@ -1,5 +1,5 @@
 /**
- * What is told of a user when he is made or changed. The profile: the attributes of Okta's base profile, and those of the claims `zoneinfo`, `picture`,
+ * What is told of a user when they are made or changed. The profile: the attributes of Okta's base profile, and those of the claims `zoneinfo`, `picture`,
  * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is demanded. The credentials: a password, or its hash.
  */
 import { z } from 'zod';
@@ -90,7 +90,7 @@ export const userCredentials = z.strictObject({
     .optional(),
 });
 
-/** A user as he is created by the API or imported. */
+/** A user as they are created by the API or imported. */
 export const newUser = z
   .strictObject({
     profile: userProfile,

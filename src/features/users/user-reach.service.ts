@@ -1,4 +1,4 @@
-/** Which user a call names, and whether its caller may see him or change him. How far an administrator reaches is decided in features/administrators/administration.policy.ts. */
+/** Which user a call names, and whether its caller may see them or change them. How far an administrator reaches is decided in features/administrators/administration.policy.ts. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { forbidden, notFound } from '../../platform/errors/errors.ts';
@@ -36,8 +36,8 @@ export async function findCloselyVisibleUser(executor: Executor, idOrLogin: stri
 }
 
 /**
- * Finds the user and locks his row for a change.
- * @throws {ApiError} not found, also when the user is out of the caller's sight; forbidden when the caller may only see him
+ * Finds the user and locks their row for a change.
+ * @throws {ApiError} not found, also when the user is out of the caller's sight; forbidden when the caller may only see them
  */
 export async function lockChangeableUser(trx: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const { id } = await findVisibleUser(trx, idOrLogin, request);
@@ -47,17 +47,17 @@ export async function lockChangeableUser(trx: Executor, idOrLogin: string, reque
   return user;
 }
 
-/** The request of one who has proved who he is: he himself acts. */
+/** The request of one who has proved who they are: they act themselves. */
 export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' | 'login'>): RequestContext => ({
   ...request,
   actor: { id, type: 'User', displayName: login },
 });
-/** May whoever asks change this user, whom he can see? */
+/** May the caller change this user, whom they can see? */
 export async function mayChangeUser(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
   const reach = reachOf(request.roles ?? [], 'write');
   if (reach === 'everything') return true;
   return isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) });
 }
 
-/** The user as audit events name him. */
+/** The user as audit events name them. */
 export const userTarget = ({ id, login }: Pick<User, 'id' | 'login'>) => ({ id, type: 'User', displayName: login });

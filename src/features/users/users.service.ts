@@ -39,14 +39,14 @@ export interface NewUser extends GivenPassword {
   readonly groupIds?: readonly string[] | undefined;
   /** Administrator's roles to begin with. */
   readonly roles?: readonly Role[];
-  /** true: by mail he is invited to choose a password, or, if he has one, to verify his address. */
+  /** true: by mail they are invited to choose a password, or, if they have one, to verify their address. */
   readonly sendEmail?: boolean | undefined;
 }
 
 /**
  * Creates a user, with memberships and roles, or nothing.
  * @throws {ApiError} conflict when the login is taken; validation when organization, department or group does not exist for the caller; forbidden
- * when he may not give roles or groups
+ * when they may not give roles or groups
  */
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
   refuseOutOfReach(input, request);
@@ -81,7 +81,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
 export const getUser = (services: Services, idOrLogin: string, request: RequestContext): Promise<User> =>
   findVisibleUser(services.database.knex, idOrLogin, request);
 
-/** May whoever asks change this user, whom he can see? What he does then is decided anew. */
+/** May the caller change this user, whom they can see? What they do then is decided again. */
 export const isUserChangeable = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
   mayChangeUser(services.database.knex, id, request);
 
@@ -164,7 +164,7 @@ async function endSignIns(executor: Executor, userId: string): Promise<void> {
 const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });
 const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
 
-/** An organization's administrator creates users in his own, without roles or groups; another organization does not exist for him. @throws {ApiError} */
+/** An organization's administrator creates users in their own, without roles or groups; another organization does not exist for them. @throws {ApiError} */
 function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request: RequestContext): void {
   const reach = reachOf(request.roles ?? [], 'write');
   if (reach === 'everything') return;
@@ -183,7 +183,7 @@ function refuseUnprovedAddress(isVerified: boolean, request: RequestContext): vo
   if (isVerified && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
 
-/** @param owner as he is called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
+/** @param owner as they are called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
 async function storedPassword(
   services: Services,
   { password, passwordHash }: GivenPassword,
@@ -245,7 +245,7 @@ function withPassword({ status, statusChanged }: User, passwordHash: string | nu
 }
 
 /**
- * Who may not sign in yet is invited when he is activated.
+ * Who may not sign in yet is invited when they are activated.
  * @throws {ApiError} wrong state where the invitation cannot be mailed
  */
 async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {

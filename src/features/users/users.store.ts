@@ -1,5 +1,5 @@
 /**
- * Users. The only SQL on that table but for look-ups that read a user along with what is his, and for his sign-ins, those that fail and the plain ones
+ * Users. The only SQL on that table but for look-ups that read a user along with what is theirs, and for their sign-ins, those that fail and the plain ones
  * (failed-sign-ins.ts, sign-ins.ts).
  */
 
@@ -76,8 +76,8 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
 
 /**
  * Asked with the user locked.
- * @param user as he was when his password was found right
- * @returns false when his status is another one by now, or his password
+ * @param user as they were when their password was found right
+ * @returns false when their status is another one by now, or their password
  */
 export async function isUnchanged(
   trx: Executor,
@@ -96,7 +96,7 @@ export async function updatePasswordHash(executor: Executor, id: string, passwor
   return (await executor('users').where({ id }).update({ password_hash: passwordHash, password_changed: now, last_updated: now })) === 1;
 }
 
-/** Stores the same password hashed anew, if the hash is still the one that was compared: nobody's newer password is undone. */
+/** Stores the same password hashed again, if the hash is still the one that was compared: nobody's newer password is undone. */
 export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<void> {
   await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew });
 }
@@ -123,7 +123,7 @@ const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
   WHERE name IS NOT NULL ORDER BY 1) AS keys`;
 
 /**
- * Which of the names that a user signs in by belong to another one: his login as an e-mail address, his e-mail address as a login, or as one.
+ * Which of the names that a user signs in by belong to another one: their login as an e-mail address, their e-mail address as a login, or as one.
  * Until the transaction ends, nobody else gets these names: two users made at once would not see each other.
  */
 export async function findTakenNames(
@@ -135,7 +135,7 @@ export async function findTakenNames(
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Removes the user with all that is his: memberships, roles, API tokens, consents. */
+/** Removes the user with all that is theirs: memberships, roles, API tokens, consents. */
 export async function deleteUserRow(executor: Executor, id: string): Promise<void> {
   await executor('users').where({ id }).delete();
 }

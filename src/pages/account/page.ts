@@ -1,4 +1,4 @@
-/** One of the user's own pages: who may see it, and the frame that all of them share: the menu, the way to the console and back to the application he came from. */
+/** One of the user's own pages: who may see it, and the frame that all of them share: the menu, the way to the console and back to the application they came from. */
 
 import type Koa from 'koa';
 import { isAdministrator } from '../../features/administrators/administrators.service.ts';
@@ -30,7 +30,7 @@ const MENU: readonly (readonly [AccountPage, MessageKey])[] = [
 
 const TITLES = Object.fromEntries(MENU) as Readonly<Record<AccountPage, MessageKey>>;
 
-/** Who looks at his own pages. */
+/** Who looks at their own pages. */
 export interface AccountRequest {
   readonly session: SignedInSession;
   readonly user: User;
@@ -38,7 +38,7 @@ export interface AccountRequest {
 
 export type Show = (deps: AccountDeps, ctx: Koa.Context, visit: AccountRequest) => Promise<void>;
 
-/** Before each page: its user is signed in, else he is asked to and led back. */
+/** Before each page: its user is signed in, else they are asked to and led back. */
 export const ownPage =
   (page: AccountPage, show: Show) =>
   async (deps: AccountDeps, ctx: Koa.Context): Promise<void> => {
@@ -156,7 +156,7 @@ function decoded(value: string): string {
   }
 }
 
-/** How a page writes moments for its user: in his language and, where he has told it, his time zone. */
+/** How a page writes moments for its user: in their language and, where they have told it, their time zone. */
 export function times({ lang }: Language, { profile }: User) {
   const own = profile.zoneinfo ?? profile.timezone ?? '';
   const zone = own !== '' && isTimeZone(own) ? own : 'UTC';

@@ -15,7 +15,7 @@ export class CachedValue<T> {
 
   /**
    * @param read from the database
-   * @param meanwhile holds while it cannot be read, or not soon, and nothing is known; absent: whoever asks is told of the failure
+   * @param meanwhile holds while it cannot be read, or not soon, and nothing is known; absent: anyone who asks is told of the failure
    */
   constructor(
     readonly read: () => Promise<T>,
@@ -30,7 +30,7 @@ export class CachedValue<T> {
     return meanwhile === undefined ? this.#reading : withTimeout(this.#reading, () => this.#value ?? meanwhile);
   }
 
-  /** It has changed, here or elsewhere: whoever asks from now on gets what was read after that. */
+  /** It has changed, here or elsewhere: anyone who asks from now on gets what was read after that. */
   forget(): void {
     this.#changes += 1;
     this.#freshUntil = Number.NEGATIVE_INFINITY;

@@ -48,7 +48,7 @@ function queue<Question, Answer>(
   let refusal: NodeJS.Timeout | undefined;
   const isFree = (): boolean => underWay === heldUp && underWay < MOST_UNDER_WAY;
 
-  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. One timer, for whoever waits longest, looks again. */
+  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. One timer, for anyone who waits longest, looks again. */
   function refuseLate(): void {
     const latest = performance.now() - timings.databaseTurn;
     const timely = waiting.findIndex(({ since }) => since > latest);

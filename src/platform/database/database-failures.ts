@@ -31,7 +31,7 @@ const UNAVAILABLE_MESSAGE =
 /** Nothing was heard of the database for as long as anybody waits for it, by a statement or by a new connection. Waiting for one of the pool's is another matter. */
 const UNANSWERED_MESSAGE = /^Query read timeout$|^Connection terminated due to connection timeout$/;
 
-/** Did the database not answer at all, so that whoever waits behind would fare no better? */
+/** Did the database not answer at all, so that anyone who waits behind would fare no better? */
 export const isUnanswered = (error: unknown): boolean => error instanceof Error && UNANSWERED_MESSAGE.test(error.message);
 
 /** More is asked at once than can wait for its turn. */

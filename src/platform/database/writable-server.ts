@@ -66,7 +66,7 @@ async function look(servers: readonly string[], list: string): Promise<string> {
   throw new NoWritableServer(reasons);
 }
 
-/** @returns the first in order that takes writes, the one found last before the others, whoever answers sooner @throws {NoWritableServer} */
+/** @returns the first in order that takes writes, the one found last before the others, no matter who answers sooner @throws {NoWritableServer} */
 function writableServer(servers: readonly string[]): Promise<string> {
   const list = servers.join(' ');
   const found = looking.get(list) ?? look(servers, list).finally(() => looking.delete(list));
@@ -83,7 +83,7 @@ export class WritableClient extends pg.Client {
   constructor(config?: Connection) {
     super(config);
     this.#servers = config?.servers;
-    // Whoever uses it is told by his statement, or by its end. One that breaks while nobody listens, e.g. between its opening and its first use or
+    // Anyone who uses it is told by their statement, or by its end. One that breaks while nobody listens, e.g. between its opening and its first use or
     // between two statements of a transaction, would end the process.
     this.on('error', () => {});
     this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {

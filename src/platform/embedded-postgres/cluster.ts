@@ -137,7 +137,7 @@ function takeRefuge(dataDir: string, usual: string): string {
   }
   const wanted = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
   const suffix = randomBytes(3).toString('hex');
-  // The suffix: whoever deletes DATA_DIR to begin anew does not meet the old database again.
+  // The suffix: anyone who deletes DATA_DIR to begin again does not meet the old database again.
   const place = path.join(REFUGE, `${wanted}-${suffix}`);
   makeFolder(REFUGE);
   makeFolder(place);

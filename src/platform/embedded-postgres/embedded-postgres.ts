@@ -5,7 +5,7 @@
  *
  * PostgreSQL itself arbitrates. Its postmaster.pid lets only one server run on the files, so of several that start at once one
  * wins and the others join it. Each service holds a shared advisory lock while it lives, however it dies; who leaves last gets
- * the same lock exclusively and stops the server; who arrives at that moment is refused the shared one and starts it anew.
+ * the same lock exclusively and stops the server; who arrives at that moment is refused the shared one and starts it again.
  */
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

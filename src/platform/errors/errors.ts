@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 
-/** Why a call is refused. Whoever throws one has chosen its words for the caller's eyes. */
+/** Why a call is refused. Anyone who throws one has chosen its words for the caller's eyes. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 

@@ -1,5 +1,5 @@
 /**
- * The cookie by which a browser is known again after a sign-in: random, for one year. It signs nobody in; whoever holds it has only a count of wrong
+ * The cookie by which a browser is known again after a sign-in: random, for one year. It signs nobody in; anyone who holds it has only a count of wrong
  * passwords of its own. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
  */
 import type { IncomingMessage } from 'node:http';

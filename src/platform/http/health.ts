@@ -1,4 +1,4 @@
-/** For whoever runs the service: is it alive, is it ready, how is it doing. `/metrics` is open to API tokens, and to this machine. */
+/** For anyone who runs the service: is it alive, is it ready, how is it doing. `/metrics` is open to API tokens, and to this machine. */
 import type Koa from 'koa';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { metricsOfAll } from '../metrics/metrics.ts';

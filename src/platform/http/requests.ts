@@ -42,7 +42,7 @@ const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
 /** Did the request come through a proxy, so that a loopback address says nothing about who sent it? */
 export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 
-/** Was the connection made on this machine, and by no proxy on it? Whoever is elsewhere can name this machine in `Host` as well. */
+/** Was the connection made on this machine, and by no proxy on it? Anyone who is elsewhere can name this machine in `Host` as well. */
 export const isFromThisMachine = (req: IncomingMessage): boolean =>
   !isForwarded(req.headers) && isLoopbackHost((req.socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
 

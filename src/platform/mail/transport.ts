@@ -137,7 +137,7 @@ const guardedSocket =
     connection.once('error', end).once('connect', opened);
   };
 
-/** A password goes to a server elsewhere by TLS alone, or whoever is on the way strips STARTTLS and reads it (RFC 8314 section 3); `?requireTLS=false` says otherwise. */
+/** A password goes to a server elsewhere by TLS alone, or anyone who is on the way strips STARTTLS and reads it (RFC 8314 section 3); `?requireTLS=false` says otherwise. */
 function needsEncryption(smtpUrl: string): boolean {
   const { username, password, hostname } = new URL(smtpUrl);
   return (username !== '' || password !== '') && !isLoopbackHost(hostname);

@@ -16,7 +16,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 
-/** Why the user is asked to sign in: he is, and only a second factor is missing. */
+/** Why the user is asked to sign in: they are, and only a second factor is missing. */
 export const SECOND_FACTOR_NEEDED = 'second_factor_needed';
 
 interface Requests {
@@ -37,7 +37,7 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
   return requested.length > 0 ? requested : spaceSeparated(values);
 }
 
-/** @returns what demands of the signed-in user a second factor that he has not used */
+/** @returns what demands of the signed-in user a second factor that they have not used */
 export const secondFactorCheck =
   (settings: MfaSettings, isAdministrator: (userId: string) => Promise<boolean>) =>
   async ({ oidc: { session, client, params } }: KoaContextWithOIDC): Promise<DemandReason | undefined> => {

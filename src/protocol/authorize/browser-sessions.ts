@@ -71,7 +71,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
   };
 
   return {
-    /** Who looks at a page is seen: his session notes it, at most once in some minutes. @returns undefined also when its user may not sign in any more */
+    /** Who looks at a page is seen: their session notes it, at most once in some minutes. @returns undefined also when its user may not sign in any more */
     async current(req: IncomingMessage, res: ServerResponse): Promise<ProtocolSession | undefined> {
       const { session } = await read(req, res);
       if (session.accountId === undefined) return undefined;
@@ -108,9 +108,9 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
     },
 
     /**
-     * The user of the session has proved himself by one thing more: it goes on, with its time of sign-in and its applications, under another id (session
+     * The user of the session has proved themselves by one thing more: it goes on, with its time of sign-in and its applications, under another id (session
      * fixation). One that has ended meanwhile stays ended.
-     * @param amr all that he has proved himself by (RFC 8176)
+     * @param amr all that they have proved themselves by (RFC 8176)
      */
     async strengthen(req: IncomingMessage, res: ServerResponse, amr: readonly string[]): Promise<void> {
       const { signIn, ctx, session } = await read(req, res);

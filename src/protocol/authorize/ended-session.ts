@@ -1,6 +1,6 @@
 /**
  * An authorization request whose session is ended while it is answered: it gets neither code nor token, for its application would not be told of the
- * end (OpenID Connect Back-Channel Logout 1.0 section 2.5). It is asked anew, which without a session is `login_required` or the sign-in page.
+ * end (OpenID Connect Back-Channel Logout 1.0 section 2.5). It is asked again, which without a session is `login_required` or the sign-in page.
  */
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { requestStateOf } from '../storage/request-state.ts';

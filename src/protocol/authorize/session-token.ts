@@ -12,7 +12,7 @@ import { setProvider } from '../servers/session-device.ts';
 import type { ServerState } from '../storage/server-state.ts';
 
 /**
- * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, whoever is signed in already.
+ * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, no matter who is signed in already.
  * @throws {errors.LoginRequired} where the request allows no page
  */
 export async function signInBySessionToken(

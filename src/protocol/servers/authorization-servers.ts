@@ -109,7 +109,7 @@ export class AuthorizationServers {
   changed(change: Change | 'everything'): void {
     const { clients } = this.parts;
     this.#changes += 1;
-    // A load under way may have read what was before: whoever asks from now on begins another.
+    // A load under way may have read what was before: anyone who asks from now on begins another.
     this.#building.clear();
     this.#look = undefined;
     if (change === 'everything') clients.forgetAll();

@@ -26,6 +26,6 @@ export function withholdUnpublished(ctx: KoaContextWithOIDC, keys: readonly Sign
   const withheld = new Set(keys.filter((key) => !isPublished(key)).map(({ kid }) => kid));
   const { keys: held } = ctx.body as { keys: readonly JWK[] };
   ctx.body = { keys: held.filter(({ kid }) => !withheld.has(kid ?? '')) };
-  // A body that is set anew takes the type with it.
+  // A body that is set again takes the type with it.
   ctx.type = 'application/jwk-set+json; charset=utf-8';
 }

@@ -100,7 +100,7 @@ function accountOf(row: ModelRow): Account | undefined {
 }
 
 /**
- * What is looked up at the same moment. With a limit that it cannot know beforehand PostgreSQL reckons with one row, keeps its plan and need not plan anew
+ * What is looked up at the same moment. With a limit that it cannot know beforehand PostgreSQL reckons with one row, keeps its plan and need not plan again
  * each time, which takes three times as long as the look-up.
  */
 const asking = (value: string): string =>
@@ -259,7 +259,7 @@ const STRENGTHEN = {
 };
 
 /**
- * Notes how else the user of a session has proved himself, and gives it another id; all else of it stays.
+ * Notes how else the user of a session has proved themselves, and gives it another id; all else of it stays.
  * @param id the hashed id of the cookie's value, as it is @param change.id as it shall be @param change.amr RFC 8176
  * @returns false when it was ended meanwhile, or has another id by now
  */
@@ -280,7 +280,7 @@ const RENEW = {
     SELECT uid FROM renewed`,
 };
 
-/** A sign-in made anew; times in epoch seconds. */
+/** A sign-in made again; times in epoch seconds. */
 interface Renewal {
   /** The hashed id, as it shall be. */
   readonly id: string;
@@ -292,7 +292,7 @@ interface Renewal {
 }
 
 /**
- * The user of a session has signed in anew: it goes on with its applications, as a new one in all else.
+ * The user of a session has signed in again: it goes on with its applications, as a new one in all else.
  * @param id the hashed id of the cookie's value, as it is
  * @returns false when it was ended meanwhile, or has another id by now
  */

@@ -32,7 +32,7 @@ export const pushedHandle = (id: string): string => (id.startsWith(PUSHED_HANDLE
 /** @returns the key that a handle stands for; undefined for an id */
 export const keyOfHandle = (id: string): string | undefined => (id.startsWith(PUSHED_HANDLE) ? id.slice(PUSHED_HANDLE.length) : undefined);
 
-/** @returns the second at which the minute of its issue began; undefined for what has no minute. Whoever made it up decides what it says. */
+/** @returns the second at which the minute of its issue began; undefined for what has no minute. Anyone who made it up decides what it says. */
 export function minuteOf(id: string): number | undefined {
   const minute = WITH_MINUTE.exec(id)?.[1];
   return minute === undefined ? undefined : Number.parseInt(minute, 16) * 60;

@@ -1,7 +1,7 @@
 /** Whether authorization servers are still as they were when they were loaded, with all that one is built from: many by one statement. */
 import type pg from 'pg';
 
-/** The database marks a server anew at every change of it and of its parts (migration 020); what all servers share is marked by its content. */
+/** The database marks a server again at every change of it and of its parts (migration 020); what all servers share is marked by its content. */
 const REVISIONS = {
   name: 'server-revisions',
   text: `SELECT s.id, concat(s.revision, (SELECT md5(shared::text) FROM settings shared WHERE shared.name = 'sign-in')) AS revision

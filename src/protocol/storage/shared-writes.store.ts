@@ -97,7 +97,7 @@ const sendTogether = batch((pool, requests: readonly SharedWrite[]) => send(pool
 const sendWaiting = batch((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
 
 /**
- * What travels with others waits for no row: it would hold theirs meanwhile, and whoever removes many rows holds them in an order of his own. A use whose
+ * What travels with others waits for no row: it would hold theirs meanwhile, and anyone who removes many rows holds them in an order of their own. A use whose
  * row is held, or that failed, is asked again by itself, where nobody but its like waits behind it.
  * @returns whether the use succeeded, and the rows with it; without one, true
  */

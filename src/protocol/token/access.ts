@@ -96,7 +96,7 @@ export function accessRules(
   return {
     async judgeToken(token) {
       const { clientId = '', accountId } = token;
-      // Asked again: whoever was taken from an application gets no new tokens of it by an old code or refresh token.
+      // Asked again: anyone who was taken from an application gets no new tokens of it by an old code or refresh token.
       const client = Provider.ctx?.oidc.client;
       const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
       if (isClosed && !(await isAssigned(clientId, accountId))) {

@@ -30,7 +30,7 @@ export interface ClaimedToken {
 type Values = Readonly<Record<string, unknown>>;
 
 export interface ServerClaims {
-  /** The claims of an access token, all of them. @param known its user, where he was read already */
+  /** The claims of an access token, all of them. @param known its user, where they were read already */
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
   /** Those that fit into a JWT access token. @param payload what it says without them */
   forAccessToken(token: ClaimedToken, payload: object): Promise<Values>;
