@@ -12,7 +12,7 @@ export const reseal = command(2, async (terminal) => {
     terminal,
     async (ground) => {
       const { resealed, unopened } = await resealEverything(ground);
-      for (const [table, count] of resealed) tell(`${table}: ${count} sealed anew`);
+      for (const [table, count] of resealed) tell(`${table}: ${count} sealed again`);
       for (const [table, count] of unopened) tell(`${table}: ${count} CANNOT BE OPENED: the key that they were sealed with is missing`);
       if (unopened.size > 0) return 1;
       tell(`Everything is sealed with the first key (${ground.keyring.id}).`);

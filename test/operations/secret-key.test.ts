@@ -108,7 +108,7 @@ async function repeatable(service: RunningService) {
   return { status: response.status, body: (await response.json()) as { id: string } };
 }
 
-test('SECRET_KEY changes: old and new, then everything is sealed anew, then the new one alone', { timeout: 600_000 }, async (t) => {
+test('SECRET_KEY changes: old and new, then everything is sealed again, then the new one alone', { timeout: 600_000 }, async (t) => {
   const database = await startedDatabase();
   afterwards(t, () => database.drop());
   const [former, fresh] = [STARTED.SECRET_KEY, newSecretKey()];
@@ -193,7 +193,7 @@ test('SECRET_KEY changes: old and new, then everything is sealed anew, then the 
     const done = runCommand(t, 'reseal', { ...env, SECRET_KEY: `${fresh},${former}` });
     assert.equal(await done.ended, 0, done.output.stderr);
     for (const { table } of Object.values(SEALED_COLUMNS))
-      assert.match(done.output.stdout, new RegExp(`^${table}: \\d+ sealed anew$`, 'm'));
+      assert.match(done.output.stdout, new RegExp(`^${table}: \\d+ sealed again$`, 'm'));
     const again = await callCommand({ ...env, SECRET_KEY: `${fresh},${former}` }, 'reseal');
     assert.equal(again.code, 0);
     assert.equal(again.stdout, `Everything is sealed with the first key (${freshId}).\n`);

@@ -30,7 +30,7 @@ export const apiTokens: readonly Endpoint[] = [
     method: 'POST',
     path: '/api-tokens',
     access: 'own',
-    summary: "Create an API token with the caller's roles; its value is told this once",
+    summary: "Create an API token with the caller's roles; its value is returned only once",
     body: newToken,
     response: createdToken,
     handler: async ({ services, body: { name, expiresAt }, request }) => {

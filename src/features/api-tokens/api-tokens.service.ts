@@ -35,7 +35,7 @@ export interface NewApiToken {
 }
 
 /**
- * @returns the token's row and its value, which is told this once and stored as a digest
+ * @returns the token's row and its value, which is returned only once and stored as a digest
  * @throws {ApiError} validation when it would have expired already, conflict when a token of that value exists, forbidden when its creator is not active
  */
 export async function createApiToken(

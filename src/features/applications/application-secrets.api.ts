@@ -35,7 +35,7 @@ export const appSecrets: readonly Endpoint[] = [
     method: 'POST',
     path,
     access: 'service',
-    summary: 'Create a second secret; it is told this once',
+    summary: 'Create a second secret; it is returned only once',
     params: idParams,
     body: z.strictObject({ client_secret: clientSecret.optional() }),
     bodyOptional: true,

@@ -17,7 +17,7 @@ const MOST_SECRETS = 2;
 
 /**
  * @param chosen by its owner; absent: generated
- * @returns the secret, which is told this once and stored sealed
+ * @returns the secret, which is returned only once and stored sealed
  * @throws {ApiError} not found; wrong state: the authentication method uses no secret, there are two already, an application of the service itself
  */
 export async function createSecret(

@@ -62,7 +62,7 @@ export const eventHooks: readonly Endpoint[] = [
     method: 'POST',
     path: '/eventHooks',
     access: 'service',
-    summary: 'Create an event hook; it is told of events once it is verified. Its signing secret is told this once',
+    summary: 'Create an event hook; it receives events once it is verified. Its signing secret is returned only once',
     body: hookBody,
     response: hook,
     handler: async ({ services, body, request }) => {
@@ -129,7 +129,7 @@ export const eventHooks: readonly Endpoint[] = [
     method: 'POST',
     path: '/eventHooks/:id/credentials/secret',
     access: 'service',
-    summary: 'Create a new signing secret; it is told this once. For a day deliveries are signed with the one before as well',
+    summary: 'Create a new signing secret; it is returned only once. For a day deliveries are signed with the one before as well',
     params: idParams,
     response: z.object({ signingSecret }),
     status: 201,

@@ -46,7 +46,7 @@ export type OutboundCall = (
 
 /**
  * Creates a hook, active and not verified yet.
- * @returns its row and its signing secret, which is told this once and stored sealed
+ * @returns its row and its signing secret, which is returned only once and stored sealed
  * @throws {ApiError} validation: a header has no value, or a name that another one has
  */
 export async function createEventHook(
@@ -138,7 +138,7 @@ export async function deleteEventHook(services: Services, id: string, request: R
 
 /**
  * Makes a new signing secret; for a day deliveries are signed with the one before as well.
- * @returns the secret, which is told this once and stored sealed
+ * @returns the secret, which is returned only once and stored sealed
  * @throws {ApiError} not found
  */
 export async function renewSigningSecret(services: Services, id: string, request: RequestContext): Promise<string> {

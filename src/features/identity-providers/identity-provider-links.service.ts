@@ -74,7 +74,8 @@ export async function linkUser(
     }
     const kept = await findIdentityLink(trx, idpId, user.id);
     if (kept === undefined) throw conflict({ field: 'externalId', message: 'is linked to another user' });
-    if (kept.subject !== subject) throw conflict({ field: 'externalId', message: 'the user is linked to another one, unlink him first' });
+    if (kept.subject !== subject)
+      throw conflict({ field: 'externalId', message: 'the user is linked to another account there: unlink it first' });
     return kept;
   });
 }

@@ -42,7 +42,7 @@ export const idpUsers: readonly Endpoint[] = [
     method: 'POST',
     path: '/idps/:id/users/:userId',
     access: 'service',
-    summary: 'Link a user to an identity provider: whoever signs in there as externalId is that user',
+    summary: 'Link a user to an identity provider: a sign-in there as externalId signs in that user',
     params,
     body: z.strictObject({ externalId: text({ least: 1 }) }),
     response: linkedUser,

@@ -14,7 +14,7 @@ const member = z.object({
   login: z.string(),
   status: z.string(),
   depId: z.string().meta({ description: 'Empty: directly in the organization' }),
-  created: time.meta({ description: 'When he became a member' }),
+  created: time.meta({ description: 'When they became a member' }),
 });
 
 export const memberEndpoints: readonly Endpoint[] = [
@@ -49,7 +49,7 @@ export const memberEndpoints: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/account/org/:orgId/member/:userId',
     access: 'organizations',
-    summary: 'Remove a member; the user himself stays',
+    summary: 'Remove a member; the user stays',
     params: ofMember,
     response: done,
     handler: async ({ services, params: { orgId, userId }, request }) => {

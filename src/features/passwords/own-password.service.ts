@@ -46,7 +46,7 @@ export async function changeOwnPassword(
     if (before?.status !== 'ACTIVE' || before.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
     // A first password is a new way in, and anyone who gives themselves one here has been using the account.
     if (before.passwordChanged === null) await queueNotice(trx, userId, 'password-changed', {}, asUser(request, before));
-    return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed his password' }, request);
+    return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed their password' }, request);
   });
   if (changed === undefined) return { problem: 'wrong-current' };
   // What was being written meanwhile.

@@ -35,7 +35,7 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
     await deleteWishOf(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.session.end',
-      displayMessage: 'User ended one of his sessions',
+      displayMessage: 'User ended one of their sessions',
       request: asUser(request, user),
       targets: [userTarget(user)],
       before: { signedIn: found.signedIn, applications: found.applications },
@@ -61,7 +61,7 @@ export async function endOwnOtherSessions({ database }: Services, userId: string
     if (count === 0) return 0;
     await recordEvent(trx, {
       eventType: 'user.session.clear',
-      displayMessage: 'User ended his other sessions',
+      displayMessage: 'User ended their other sessions',
       request: asUser(request, user),
       targets: [userTarget(user)],
       after: { ended: count, oauthTokensRevoked: false },

@@ -29,7 +29,7 @@ const SECONDS: Readonly<Record<LinkPurpose, number>> = {
  * Makes a link in place of those the user had.
  * @param trx the transaction of the change that the link belongs to
  * @param mailedTo the address that it is mailed to: anyone who uses it has shown that the address is theirs
- * @returns its address, which is told this once
+ * @returns its address, which is returned only once
  */
 export async function createPasswordLink(
   trx: Executor,

@@ -88,7 +88,7 @@ async function change(
     await updateUser(trx, userId, { profile, lastUpdated: after.lastUpdated });
     await recordEvent(trx, {
       eventType: 'user.account.update_profile',
-      displayMessage: 'User changed his profile',
+      displayMessage: 'User changed their profile',
       request: asUser(request, before),
       targets: [userTarget(before)],
       before: { profile: profileFields(before) },

@@ -64,7 +64,7 @@ export const userDataExport: readonly Endpoint[] = [
   listing({
     path: '/users/:id/data/events',
     access: 'service',
-    summary: 'Export the audit events by a user and about him, oldest first; those of the last ten seconds may be missing',
+    summary: 'Export the audit events by and about a user, oldest first; those of the last ten seconds may be missing',
     params: idParams,
     item: logEvent,
     handler: async ({ services, params, query, request }) => {

@@ -45,7 +45,7 @@ export async function exportOwnData({ database }: Services, userId: string, requ
     await queueNotice(trx, userId, 'data-downloaded', {}, himself);
     await recordEvent(trx, {
       eventType: 'user.account.export_data',
-      displayMessage: 'User downloaded his data',
+      displayMessage: 'User downloaded their data',
       request: himself,
       targets: [userTarget(user)],
     });

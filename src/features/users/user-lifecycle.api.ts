@@ -53,7 +53,7 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/reset_password',
-    summary: 'Take the password from a user; the link to choose a new one goes to him by mail, or, with sendEmail=false, is in the answer',
+    summary: 'Take the password from a user; the link to choose a new one is e-mailed or, with sendEmail=false, in the response',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ resetPasswordUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({
@@ -74,7 +74,7 @@ export const userLifecycle: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/users/:id/sessions',
     access: 'organizations',
-    summary: 'End the browser sessions of a user; with oauthTokens=true his tokens, too',
+    summary: 'End the browser sessions of a user; with oauthTokens=true their tokens, too',
     params: idParams,
     query: z.object({ oauthTokens: flag('false') }),
     handler: async ({ services, params, query, request }) => {

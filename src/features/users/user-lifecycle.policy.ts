@@ -38,7 +38,7 @@ export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDeci
   const { from, to } = STEPS[step];
   if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, and ${step} needs ${from.join(' or ')}` };
   if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
-  if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `nobody can ${step} himself` };
+  if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `you cannot ${step} yourself` };
   if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
   return { to };
 }

@@ -52,7 +52,7 @@ export const userEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/users',
     access: 'organizations',
-    summary: 'Create a user; with sendEmail=true he is invited by mail to choose a password, or, if he has one, to verify his address',
+    summary: 'Create a user; with sendEmail=true they get an e-mail to choose a password or, if they have one, to verify their address',
     query: z.object({ activate: z.enum(['true', 'false']).default('true'), sendEmail: z.enum(['true', 'false']).default('false') }),
     body: newUser.safeExtend({
       groupIds: z

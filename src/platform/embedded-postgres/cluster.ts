@@ -122,7 +122,7 @@ function readRecord(dataDir: string): string | undefined {
   // A new, empty database in its stead would look like a loss of all accounts.
   if (!fs.existsSync(place)) {
     throw new EmbeddedPostgresError(
-      `${record} says that the database lies in ${place}, which is gone: restore it, or delete the file to begin anew`,
+      `${record} says that the database lies in ${place}, which is gone: restore it, or delete the file to start over`,
     );
   }
   return place;

@@ -13,7 +13,7 @@ const LANGUAGES = {
   en: ['Choose a password', 'Choose a new password', 'Confirm address'],
   de: ['Passwort wählen', 'Neues Passwort wählen', 'Adresse bestätigen'],
   es: ['Elegir una contraseña', 'Elegir una contraseña nueva', 'Confirmar la dirección'],
-  'zh-CN': ['设置密码', '设置新密码', '确认地址'],
+  'zh-CN': ['设置密码', '设置新密码', '确认邮箱'],
 } as const;
 
 async function start(t: TestContext): Promise<{ service: Service; server: MailServer }> {

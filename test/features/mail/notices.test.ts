@@ -71,9 +71,9 @@ test('changes of password, factors and connected accounts are told, whoever make
   assert.deepEqual(
     server.mails.map(({ subject }) => subject),
     [
-      'A second factor was added at Gatehouse',
+      'Two-step verification was added at Gatehouse',
       'Your password for Gatehouse was changed',
-      'A second factor was removed at Gatehouse',
+      'Two-step verification was removed at Gatehouse',
       'Your account at Gatehouse was connected',
       'Your account at Gatehouse was disconnected',
     ],

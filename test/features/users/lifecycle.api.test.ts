@@ -187,7 +187,7 @@ describe('the life cycle of users (management API, "users")', () => {
     ] as const) {
       const answer = await admin.call(method, `/users/${admin.id}${path}`);
       assert.deepEqual([answer.status, answer.body.errorCode], [403, 'E0000038']);
-      assert.match(answer.body.errorSummary, /nobody can \w+ himself/);
+      assert.match(answer.body.errorSummary, /you cannot \w+ yourself/);
     }
     await api.call('DELETE', `/users/${admin.id}`);
   });

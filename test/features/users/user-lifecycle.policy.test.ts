@@ -44,7 +44,7 @@ describe('the life cycle of a user (management API, "users")', () => {
 
   it('lets nobody deactivate or suspend himself', () => {
     for (const step of ['deactivate', 'suspend'] as const) {
-      assert.deepEqual(decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { refused: `nobody can ${step} himself` });
+      assert.deepEqual(decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { refused: `you cannot ${step} yourself` });
     }
     assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { to: 'PASSWORD_EXPIRED' });
   });
