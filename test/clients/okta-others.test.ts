@@ -43,7 +43,6 @@ test('Okta’s SDKs for the management API (decisions, "Changes of 2026-11-23")'
     const created = await service.api('POST', '/apps', appOf({ dpop_bound_access_tokens: false }, { autoKeyRotation: true }, more));
     assert.equal(created.status, 200, JSON.stringify(created.body));
     for (const body of [
-      appOf({ dpop_bound_access_tokens: true }),
       appOf({}, { autoKeyRotation: false }),
       appOf({}, {}, { accessibility: { selfService: true } }),
       appOf({}, {}, { accessibility: { errorRedirectUrl: 'https://app.example/error' } }),

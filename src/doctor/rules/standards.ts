@@ -1,9 +1,10 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createHash, randomUUID } from 'node:crypto';
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import { CALLBACK } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
-import type { RuleContext } from '../rule-context.ts';
+import { basic, type RuleContext } from '../rule-context.ts';
 
 export const standards: readonly Rule<RuleContext>[] = [
   {
@@ -87,6 +88,31 @@ export const standards: readonly Rule<RuleContext>[] = [
       );
       const again = await visit.authorize({ ...nothingElse, request_uri: String(uri) });
       must(again.fields.code === undefined, 'a second use must be refused');
+    },
+  },
+  {
+    id: 'standards.bound',
+    section: 'RFC 9449 sections 5 and 7',
+    sentence: 'A token that was issued for a DPoP proof is of no use without its key.',
+    async run(visit) {
+      const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+      const jwk = await exportJWK(publicKey);
+      const proof = (endpoint: string, claims: object) =>
+        new SignJWT({ htu: `${visit.issuer}/${endpoint}`, jti: randomUUID(), ...claims })
+          .setIssuedAt()
+          .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
+          .sign(privateKey);
+      const { id, secret = '' } = await visit.everything();
+      const { code, verifier } = await visit.code();
+      const form = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier };
+      const exchanged = await visit.send('token', form, { ...basic(id, secret), dpop: await proof('token', { htm: 'POST' }) });
+      const { access_token: token, token_type: type } = jsonOf(exchanged);
+      mustEqual(type, 'DPoP', 'token_type');
+      mustEqual((await visit.userinfo(token)).status, 401, 'status of userinfo without a proof');
+      const ath = createHash('sha256').update(String(token)).digest('base64url');
+      const headers = { authorization: `DPoP ${token}`, dpop: await proof('userinfo', { htm: 'GET', ath }) };
+      const { status } = await visit.wire.send(`${visit.issuer}/userinfo`, { headers });
+      mustEqual(status, 200, 'status of userinfo with a proof');
     },
   },
   {

@@ -56,6 +56,8 @@ export interface ApplicationSettings {
   readonly introspect_any: boolean;
   /** All its users must sign in with a second factor; absent: as the sign-in policy says. */
   readonly mfa_required?: boolean | undefined;
+  /** Its access tokens are bound to a key that it proves at each use (RFC 9449 section 5.2); absent: those are that it brings a proof for. */
+  readonly dpop_bound_access_tokens?: boolean | undefined;
   readonly refresh_token: RefreshTokenSettings;
 }
 
@@ -141,6 +143,12 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     method !== 'private_key_jwt' || settings.jwks !== undefined || settings.jwks_uri !== undefined,
     'jwks',
     'jwks or jwks_uri is required with token_endpoint_auth_method private_key_jwt',
+  );
+  // What the authorize endpoint delivers cannot be bound: no proof comes there.
+  unless(
+    settings.dpop_bound_access_tokens !== true || settings.response_types.every((type) => !type.split(' ').includes('token')),
+    'dpop_bound_access_tokens',
+    'must be false with a response type that contains token',
   );
   for (const setting of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     const right = settings[setting].every((uri) => (type === 'native' ? isNativeUri(uri) : /^https?:/i.test(uri)));

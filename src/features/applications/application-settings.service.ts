@@ -143,6 +143,9 @@ export const clientFields = {
   require_pushed_authorization_requests: z.boolean().optional().meta({
     description: 'Must it push its authorization requests to {issuer}/par (RFC 9126)? Requests that are not pushed are refused.',
   }),
+  dpop_bound_access_tokens: z.boolean().optional().meta({
+    description: 'Are its access tokens bound to a key (DPoP, RFC 9449)? Token requests without a proof are then refused.',
+  }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   refresh_token: z

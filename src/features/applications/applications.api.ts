@@ -47,7 +47,7 @@ const appBody = z.strictObject({
         .boolean()
         .optional()
         .meta({ description: "Okta's word for the assignment; counts where oauthClient.assignment is absent" }),
-      oauthClient: z.strictObject({ ...clientFields, dpop_bound_access_tokens: oktaDefault(false) }).optional(),
+      oauthClient: z.strictObject(clientFields).optional(),
     })
     .optional(),
 });
@@ -95,6 +95,7 @@ export const app = z.object({
       profile: z.enum(['service', 'openid']).nullable(),
       identity_providers: z.array(z.string()).optional(),
       require_pushed_authorization_requests: z.boolean(),
+      dpop_bound_access_tokens: z.boolean(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
       refresh_token: z.object({ rotation_type: z.string(), leeway: z.number() }),
@@ -192,7 +193,7 @@ export const apps: readonly Endpoint[] = [
 /** The API has part of the settings among the credentials. */
 function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
   const { client_id: id, client_secret: secret, autoKeyRotation: _, ...authentication } = credentials?.oauthClient ?? {};
-  const { implicitAssignment, oauthClient: { dpop_bound_access_tokens: __, ...oauthClient } = {} } = settings ?? {};
+  const { implicitAssignment, oauthClient = {} } = settings ?? {};
   const implied = implicitAssignment === undefined ? undefined : implicitAssignment ? ('EVERYONE' as const) : ('ASSIGNED' as const);
   return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient.assignment ?? implied } };
 }
@@ -213,6 +214,7 @@ export function presentApp(
   const settings = {
     ...stored,
     require_pushed_authorization_requests: stored.require_pushed_authorization_requests ?? false,
+    dpop_bound_access_tokens: stored.dpop_bound_access_tokens ?? false,
     profile: stored.profile ?? null,
     response_types: responseTypesFor(caller, stored.response_types),
   };

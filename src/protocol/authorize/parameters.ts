@@ -9,7 +9,18 @@ import { clientSettings } from '../servers/client-settings.ts';
 
 /** The parameters that the authorize endpoint knows (OAuth Parameters registry of IANA); all others are ignored (RFC 6749 section 3.1). */
 export const PARAMETERS: ReadonlySet<string> = new Set([
-  ...['client_id', 'response_type', 'redirect_uri', 'scope', 'state', 'response_mode', 'nonce', 'code_challenge', 'code_challenge_method'],
+  ...[
+    'client_id',
+    'response_type',
+    'redirect_uri',
+    'scope',
+    'state',
+    'response_mode',
+    'nonce',
+    'code_challenge',
+    'code_challenge_method',
+    'dpop_jkt',
+  ],
   ...['prompt', 'max_age', 'display', 'ui_locales', 'claims_locales', 'id_token_hint', 'login_hint', 'acr_values', 'claims'],
   ...['request', 'request_uri', 'registration', 'resource', 'audience', 'idp', 'idp_scope', 'sessionToken'],
 ]);

@@ -137,6 +137,11 @@ function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | 
     parameters.display = undefined;
     return new errors.InvalidRequest('display must be page, popup, touch or wap');
   }
+  const { dpop_jkt: thumbprint } = parameters;
+  if (thumbprint !== undefined && !/^[\w-]{43}$/.test(String(thumbprint))) {
+    parameters.dpop_jkt = undefined;
+    return new errors.InvalidRequest('dpop_jkt must be the SHA-256 thumbprint of a key in base64url, 43 characters');
+  }
   const types = spaceSeparated(single(parameters.response_type));
   if (new Set(types).size === types.length) return undefined;
   parameters.response_type = [...new Set(types)].join(' ');

@@ -3,6 +3,7 @@
  * libraries send them as they are: both readings are tried. Assertions (RFC 7523) may name their type.
  */
 import type { IncomingMessage } from 'node:http';
+import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { basicCredentials } from '../servers/credentials.ts';
@@ -32,19 +33,28 @@ function isFormEncoded(part: string): boolean {
   }
 }
 
+/** How far the end of an assertion may be ahead, in seconds: for so long it is remembered. */
+const LONGEST_LIFE = 86_400;
+
+interface AssertionClaims {
+  readonly aud?: unknown;
+  readonly exp?: unknown;
+}
+
 const TYPES: readonly unknown[] = [undefined, 'JWT', 'client-authentication+jwt'];
 
 /**
  * One audience, and that is us: with a foreign one beside ours, the other server could present the assertion here (CVE-2025-27370).
  * @param audiences ours: the issuer, and the token endpoint where that is accepted
- * @param audience the claim `aud`
+ * @param claims of the assertion
  * @param type the header `typ`; another kind of token must not serve as an assertion
  * @throws {errors.InvalidClientAuth}
  */
-export function checkAssertion(audiences: readonly string[], audience: unknown, type: unknown): void {
-  const [only, ...others] = [audience].flat();
+export function checkAssertion(audiences: readonly string[], { aud, exp }: AssertionClaims, type: unknown): void {
+  const [only, ...others] = [aud].flat();
   if (others.length > 0 || !audiences.includes(only as string))
     throw new errors.InvalidClientAuth(`the client assertion must have one audience: ${audiences.join(' or ')}`);
   if (!TYPES.includes(type))
     throw new errors.InvalidClientAuth('the client assertion must have no typ, or JWT or client-authentication+jwt');
+  if (Number(exp) > epochSeconds() + LONGEST_LIFE) throw new errors.InvalidClientAuth('the client assertion is valid for too long');
 }

@@ -14,6 +14,7 @@ import { requestStateOf } from '../storage/request-state.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import { type AccessTokenFormat, isJwtHandle, jtiOfHandle } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
+import { checkProof } from '../token/proof-of-possession.ts';
 import type { ClaimedToken } from '../token/server-claims.ts';
 
 /** The rule for oidc-provider's `features.introspection.allowedPolicy`. */
@@ -22,6 +23,7 @@ export async function mayIntrospect(
   client: AskingClient,
   token: Pick<AccessToken | ClientCredentials | RefreshToken, 'clientId'>,
 ): Promise<boolean> {
+  await checkProof(ctx, token);
   return mayAskAbout(client, token.clientId, (id) => ctx.oidc.provider.Client.find(id));
 }
 
@@ -52,6 +54,8 @@ interface StoredToken extends ClaimedToken {
   readonly sid?: string;
   readonly deviceId?: string;
   readonly extra?: Readonly<Record<string, unknown>>;
+  /** Thumbprint of the key that it is bound to (RFC 9449 section 6). */
+  readonly jkt?: string;
 }
 
 /** Identifies a token without revealing its value. */
@@ -86,7 +90,8 @@ export async function introspectionResponse(
     aud: extra?.aud ?? issuer,
     // As in the token response: a token without scopes has an empty scope.
     scope: token.scope ?? '',
-    token_type: 'Bearer',
+    token_type: token.jkt === undefined || isRefreshToken ? 'Bearer' : 'DPoP',
+    cnf: token.jkt === undefined ? undefined : { jkt: token.jkt },
     nbf: token.iat,
     username: account?.login,
     uid: model === 'AccessToken' ? accountId : undefined,

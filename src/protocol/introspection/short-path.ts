@@ -94,7 +94,7 @@ async function introspection(
 ): ReturnType<Answer> {
   const findClient = (id: string) => provider.Client.find(id);
   const credentials = plainCredentials(req.headers.authorization);
-  if (credentials === undefined || !isPlainForm(req) || ATTESTATION.some((name) => name in req.headers)) return undefined;
+  if (credentials === undefined || !isPlainForm(req) || PROOFS.some((name) => name in req.headers)) return undefined;
   const form = await readSmallForm(req);
   const presented = form?.token;
   // Nothing but a token and a hint of what it is, which the row says better.
@@ -157,8 +157,8 @@ function plainCredentials(authorization: string | undefined): { readonly id: str
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** Another way to prove oneself, which the library refuses beside a secret. */
-const ATTESTATION = ['oauth-client-attestation', 'oauth-client-attestation-pop'];
+/** Another way to prove oneself, which the library refuses beside a secret, and a proof that it checks. */
+const PROOFS = ['oauth-client-attestation', 'oauth-client-attestation-pop', 'dpop'];
 
 const BY_SECRET: readonly unknown[] = ['client_secret_basic', 'client_secret_post'];
 

@@ -21,6 +21,28 @@ declare module 'oidc-provider/lib/helpers/router.js' {
   export default Router;
 }
 
+declare module 'oidc-provider/lib/helpers/grants.js' {
+  import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+
+  interface Proof {
+    readonly thumbprint: string;
+    readonly jti: string;
+  }
+  type Certificate = string | object;
+  type ErrorClass = new (description: string) => Error;
+  /** Reads the DPoP header, once a request. */
+  export function validateDpop(provider: Provider, ctx: KoaContextWithOIDC, accessToken?: string): Promise<Proof | undefined>;
+  export function checkDpopReplay(
+    provider: Provider,
+    ctx: KoaContextWithOIDC,
+    proof: Proof | undefined,
+    clientId: string,
+    error?: ErrorClass,
+  ): Promise<void>;
+  export function checkDpopRequired(provider: Provider, ctx: KoaContextWithOIDC, proof: Proof | undefined): void;
+  export function checkMtlsCert(provider: Provider, ctx: KoaContextWithOIDC): Certificate | undefined;
+}
+
 declare module 'oidc-provider/lib/helpers/als.js' {
   import type { AsyncLocalStorage } from 'node:async_hooks';
 

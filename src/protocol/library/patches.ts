@@ -38,6 +38,7 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
     readonly prototype: IssuableIdToken;
     validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
   };
+  readonly ReplayDetection: { unique(issuer: string, id: string, expiresAt: number): Promise<boolean> };
   readonly Session: { readonly IN_PAYLOAD: readonly string[] };
   readonly OIDCContext: {
     readonly prototype: { urlFor(name: string, options?: object): string };
@@ -57,6 +58,9 @@ interface ClientClass {
   readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
 }
 
+/** Seconds by which the time of a DPoP proof may differ (RFC 9449 section 11.1). */
+const PROOF_TOLERANCE = 300;
+
 const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 
 /** A response mode of ours in place of the library's. @param fields the authorization response */
@@ -66,6 +70,8 @@ export interface PatchOptions {
   /** The algorithms that the server has keys for. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
+  /** Marks the `jti` of a client assertion or DPoP proof as used, at once and for all processes. @param until epoch seconds @returns false when it was */
+  claimOnce(issuer: string, id: string, until: number): Promise<boolean>;
   /** Asked before a code, an access or a refresh token is issued, with what may still be changed of it. */
   judge(token: IssuedToken): Promise<void>;
   /** Asked before a client's secret is compared. @throws when it is not heard */
@@ -120,8 +126,12 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
   };
 }
 
-export function applyPatches(provider: Provider, { signingAlgs, formPost, judge, beforeSecret, afterSecret }: PatchOptions): void {
-  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } = internalsOf(provider);
+export function applyPatches(
+  provider: Provider,
+  { signingAlgs, formPost, claimOnce, judge, beforeSecret, afterSecret }: PatchOptions,
+): void {
+  const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
+    internalsOf(provider);
 
   // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
   const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
@@ -132,6 +142,10 @@ export function applyPatches(provider: Provider, { signingAlgs, formPost, judge,
 
   // The page of form_post in our own layout, without an inline script: registerResponseMode() leaves a known mode as it is.
   instance(provider).responseModes.set('form_post', formPost);
+
+  // The library looks a value up and then saves it, between which a second one slips through. And it forgets a DPoP proof of the future too early:
+  // one that is dated by the whole tolerance ahead is good for twice as long.
+  ReplayDetection.unique = (issuer, id, expiresAt) => claimOnce(issuer, id, expiresAt + PROOF_TOLERANCE);
 
   // Every URL that is uttered derives from the issuer, never from the Host header.
   OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options as Record<string, unknown>);
@@ -212,11 +226,11 @@ export function applyPatches(provider: Provider, { signingAlgs, formPost, judge,
 
 function internalsOf(provider: Provider): Internals {
   const internals = provider as unknown as Internals;
-  const { OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest } = internals;
+  const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest } = internals;
   // Getters of the prototype, which no spread would find.
   const { AccessToken, ClientCredentials, RefreshToken } = internals;
   return {
-    ...{ OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest },
+    ...{ ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest },
     ...{ AccessToken, ClientCredentials, RefreshToken },
   };
 }

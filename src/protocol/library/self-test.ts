@@ -65,6 +65,7 @@ export async function selfTest(): Promise<void> {
   applyPatches(provider, {
     signingAlgs: new Set([SELF_TEST_KEY.alg]),
     formPost: async () => {},
+    claimOnce: async (...claimed) => asked.push(claimed.join(' ')) > 0,
     judge: async () => void asked.push('judgement'),
     beforeSecret: () => {},
     afterSecret: () => {},
@@ -124,6 +125,11 @@ export async function selfTest(): Promise<void> {
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
   assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');
+
+  asked.length = 0;
+  const { ReplayDetection } = provider as unknown as { ReplayDetection: { unique(...claimed: unknown[]): Promise<boolean> } };
+  assert.ok(await ReplayDetection.unique('issuer', 'jti', 100), 'oidc-provider: what may be used once is remembered elsewhere');
+  assert.deepEqual(asked, ['issuer jti 400'], 'oidc-provider: what may be used once is remembered elsewhere');
 
   type Model = new (properties: object) => { readonly jti: string; save(): Promise<string> };
   const { Grant, AuthorizationCode, AccessToken, RefreshToken, PushedAuthorizationRequest } = provider as unknown as Record<string, Model>;

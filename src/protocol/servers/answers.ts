@@ -7,6 +7,7 @@ import { errors } from '../library/oidc-provider.ts';
 import { type RequestState, requestStateOf } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
+import { PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { sayWhenToComeAgain } from './errors.ts';
 import { PROGRAM_HEADERS } from './json-response.ts';
@@ -84,12 +85,19 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   if (ctx.path === ROUTES.userinfo) {
     if (ctx.status === 403) ctx.set('Expires', '0');
     if (answer.error !== undefined) {
-      ctx.set('WWW-Authenticate', `Bearer error=${quoted(answer.error)}, error_description=${quoted(answer.error_description)}`);
+      ctx.set('WWW-Authenticate', challenge(ctx, answer));
     }
   } else if (answer.error === 'invalid_client' && ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) {
     ctx.set('WWW-Authenticate', `Basic realm=${quoted(ctx.oidc.issuer)}, error="invalid_client"`);
   }
   ctx.set(PROGRAM_HEADERS);
+}
+
+/** RFC 6750 section 3; of a token that is bound to a key RFC 9449 section 7.1, by which oidc-provider chose the scheme. */
+function challenge(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorBody): string {
+  const isBound = String(ctx.response.get('WWW-Authenticate')).startsWith('DPoP ');
+  const words = `error=${quoted(error)}, error_description=${quoted(description)}`;
+  return isBound ? `DPoP ${words}, algs=${quoted(PROOF_ALGS.join(' '))}` : `Bearer ${words}`;
 }
 
 /** oidc-provider says invalid_request where RFC 6749 section 5.2 says unauthorized_client. */

@@ -6,8 +6,8 @@
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from './client-settings.ts';
 
-/** What a page may read besides the body: why it was refused, when to come again, and under which id to ask about it. */
-const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
+/** What a page may read besides the body: why it was refused, the nonce of its next DPoP proof, when to come again, and under which id to ask about it. */
+const EXPOSED = 'WWW-Authenticate, DPoP-Nonce, Retry-After, X-Request-Id';
 const OF_PREFLIGHTS = ['Access-Control-Allow-Methods', 'Access-Control-Allow-Headers', 'Access-Control-Max-Age'];
 
 /**

@@ -33,7 +33,6 @@ import { ClientAdapter } from '../storage/client-adapter.ts';
 import { createDirectory } from '../storage/directory.ts';
 import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.ts';
 import { PushedRequestAdapter } from '../storage/pushed-request-adapter.ts';
-import { ReplayAdapter } from '../storage/replay-adapter.ts';
 import { ServerState } from '../storage/server-state.ts';
 import { SessionAdapter } from '../storage/session-adapter.ts';
 import { accessRules, clientCredentialsScope } from '../token/access.ts';
@@ -43,6 +42,7 @@ import { audienceRules } from '../token/audience.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
+import { checkProof, PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
 import { CLIENT_SETTINGS, clientSettings, effectiveProfile } from './client-settings.ts';
@@ -114,7 +114,6 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);
-      if (name === 'ReplayDetection') return new ReplayAdapter(state);
       if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
       if (isStored(name)) return new ModelAdapter(name, state);
       throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
@@ -129,6 +128,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
+    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS] },
     cookies: cookies(config, keyring),
     clockTolerance: 0,
     conformIdTokenClaims: false,
@@ -156,7 +156,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       revocation: {
         enabled: true,
         // Only the client's own token, and only the one named; false keeps oidc-provider from ending the whole grant.
-        async allowedPolicy(_ctx, client, token) {
+        async allowedPolicy(ctx, client, token) {
+          await checkProof(ctx, token);
           if (token.clientId === client.clientId) await token.destroy();
           return false;
         },
@@ -169,7 +170,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
       pushedAuthorizationRequests: { enabled: true },
-      dPoP: { enabled: false },
+      // The same in all processes. After a rotation of SECRET_KEY clients are given a new nonce.
+      dPoP: { enabled: true, nonceSecret: keyring.keysOf('dpop nonces')[0], requireNonce: () => false },
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
@@ -198,7 +200,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     // A token outlives the session it was issued in; logout ends no token.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
-    assertJwtClientAuthClaimsAndHeader: async (ctx, { aud }, { typ }) => checkAssertion(assertionAudiences(ctx), aud, typ),
+    assertJwtClientAuthClaimsAndHeader: async (ctx, claims, { typ }) => checkAssertion(assertionAudiences(ctx), claims, typ),
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
     // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
     clientBasedCORS: () => true,
@@ -211,6 +213,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   applyPatches(provider, {
     signingAlgs: offer.signingAlgs,
     formPost: formPostMode(deps.pages),
+    claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
     async judge(token) {
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
       audiences.grant(token);

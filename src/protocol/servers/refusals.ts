@@ -86,6 +86,7 @@ const ROUTINE = new Set([
   'interaction_required',
   'consent_required',
   'access_denied',
+  'use_dpop_nonce',
   'temporarily_unavailable',
   'server_error',
 ]);

@@ -19,7 +19,7 @@ import { SessionEnded } from '../storage/protocol-writes.store.ts';
 import { beginRequest, requestStateOf, throwNoted } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
-import { clientInHeader, clientInQuery, handOver, prepareBearer, prepareTokenForm } from '../token/presented-token.ts';
+import { clientInHeader, clientInQuery, handOver, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
 import type { ServerClaims } from '../token/server-claims.ts';
 import { completeUserinfo, userinfoRule } from '../userinfo/userinfo.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
@@ -93,7 +93,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
     if (ctx.path !== ROUTES.userinfo) prepareBasic(ctx);
     if (ctx.path === ROUTES.userinfo) {
       Object.assign(requestStateOf(ctx) ?? {}, { bearerRule });
-      await prepareBearer(ctx, format);
+      await prepareUserinfo(ctx, format);
     }
     // oidc-provider would read it piece by piece, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));

@@ -104,6 +104,7 @@ export class ClientDirectory {
         initiate_login_uri: settings.initiate_login_uri,
         backchannel_logout_uri: settings.backchannel_logout_uri,
         backchannel_logout_session_required: settings.backchannel_logout_session_required,
+        dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
         id_token_signed_response_alg: settings.id_token_signed_response_alg,
       }),
       [CLIENT_SETTINGS]: own,

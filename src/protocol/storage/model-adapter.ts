@@ -59,8 +59,9 @@ export class ModelAdapter extends NoAdapter {
     });
   }
 
-  override async find(id: string): Promise<AdapterPayload | undefined> {
+  override async find(presented: string): Promise<AdapterPayload | undefined> {
     const request = currentRequest();
+    const id = request?.handles.get(presented) ?? presented;
     const key = this.keyOf(id);
     const pending = request?.models.get(key) ?? this.server.read((pool) => findModel(pool, key, this.server.key, epochSeconds()));
     request?.models.set(key, pending);

@@ -60,6 +60,8 @@ export class RequestState {
   bearerRule: BearerRule | undefined;
   readonly writes = new PendingWrites();
   readonly models = new Map<string, Promise<FoundModel | undefined>>();
+  /** The values under which presented access tokens are stored. */
+  readonly handles = new Map<string, string>();
   readonly accounts = new Map<string, Account>();
   readonly grants = new Map<string, DerivedGrant>();
   /** Of the browser that the code or refresh token at hand came from (device.ts). */

@@ -26,6 +26,11 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'grant is expired': 'the code or token was revoked',
   'the user name or the password is not right': 'the user name or the password is wrong',
   'the user may not sign in any more': 'the user may not sign in any more',
+  'DPoP proof JWT not provided': 'the application must send a DPoP proof: its access tokens are bound to a key (dpop_bound_access_tokens)',
+  'missing DPoP proof JWT': 'a DPoP proof is missing; the authorization request had a dpop_jkt',
+  'DPoP proof key thumbprint does not match dpop_jkt': 'the DPoP proof is of another key than the dpop_jkt of the authorization request',
+  'DPoP proof JWT Replay detected': 'the DPoP proof was used before; make a new one for each request',
+  'failed jkt verification': 'the refresh token is bound to a key: send a DPoP proof that this key has signed',
   [OTHERS]: 'the code or token was issued to another application',
 };
 

@@ -15,6 +15,7 @@ import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../servers/errors.ts';
 import { type NoteDenial, noteElsewhere } from '../servers/refusals.ts';
+import { bindToken } from './proof-of-possession.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
 
@@ -120,6 +121,7 @@ async function issueTokens(
   const given = { accountId, client, grantId, gty: 'password', scope: scope === '' ? undefined : scope };
 
   const accessToken = new provider.AccessToken(given as ConstructorParameters<typeof provider.AccessToken>[0]);
+  await bindToken(provider, ctx, accessToken);
   ctx.oidc.entity('AccessToken', accessToken);
   const access_token = await accessToken.save();
 
@@ -129,6 +131,8 @@ async function issueTokens(
     const refreshToken = new provider.RefreshToken({ ...given, ...signedIn } as unknown as ConstructorParameters<
       typeof provider.RefreshToken
     >[0]);
+    // Of a public client: a refresh token is worth nothing without the key.
+    if (client.tokenEndpointAuthMethod === 'none' && accessToken.jkt !== undefined) refreshToken.jkt = accessToken.jkt;
     ctx.oidc.entity('RefreshToken', refreshToken);
     refresh_token = await refreshToken.save();
   }

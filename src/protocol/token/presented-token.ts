@@ -4,8 +4,9 @@
  */
 import { parse } from 'node:querystring';
 import type { Context } from 'koa';
-import { basicCredentials, bearerToken } from '../servers/credentials.ts';
+import { basicCredentials, presentedToken } from '../servers/credentials.ts';
 import { readProtocolForm } from '../servers/form.ts';
+import { requestStateOf } from '../storage/request-state.ts';
 import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
 
@@ -48,15 +49,20 @@ export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, 
   return looksLikeJwt(presented) ? presented : undefined;
 }
 
-/** Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2). */
-export async function prepareBearer(ctx: Context, format: AccessTokenFormat): Promise<void> {
+/**
+ * Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2, RFC 9449 section 7.1). The request stays as it is, for a DPoP proof
+ * names the token that was presented; under which value it is stored is noted for the look-up.
+ */
+export async function prepareUserinfo(ctx: Context, format: AccessTokenFormat): Promise<void> {
   const { authorization = '' } = ctx.headers;
   // Of another scheme, or with nothing behind it, the header brings no token (RFC 6750 section 3.1): 401, where oidc-provider says 400.
-  if (!/^Bearer +\S/i.test(authorization)) delete ctx.req.headers.authorization;
-  const bearer = bearerToken(authorization);
-  if (bearer !== undefined) ctx.req.headers.authorization = `Bearer ${await format.handleOf(bearer)}`;
-  if (ctx.method !== 'POST' || !ctx.is('application/x-www-form-urlencoded')) return;
-  const body = await readProtocolForm(ctx);
-  const presented = parse(body).access_token;
-  handOver(ctx, typeof presented === 'string' ? `access_token=${encodeURIComponent(await format.handleOf(presented))}` : body);
+  if (!/^(Bearer|DPoP) +\S/i.test(authorization)) delete ctx.req.headers.authorization;
+  const tokens = [presentedToken(authorization)];
+  if (ctx.method === 'POST' && ctx.is('application/x-www-form-urlencoded')) {
+    const body = await readProtocolForm(ctx);
+    const { access_token: inForm } = parse(body);
+    if (typeof inForm === 'string') tokens.push(inForm);
+    handOver(ctx, typeof inForm === 'string' ? `access_token=${encodeURIComponent(inForm)}` : body);
+  }
+  for (const token of tokens) if (token !== undefined) requestStateOf(ctx)?.handles.set(token, await format.handleOf(token));
 }

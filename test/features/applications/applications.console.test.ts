@@ -197,12 +197,14 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           rotation_type: 'STATIC',
           leeway: '5',
           introspect_any: 'true',
+          dpop_bound_access_tokens: [],
         },
         {
           id_token_signed_response_alg: 'ES256',
           id_token_claims: ['email', 'name'],
           refresh_token: { rotation_type: 'STATIC', leeway: 5 },
           introspect_any: true,
+          dpop_bound_access_tokens: false,
         },
       ],
       logout: [

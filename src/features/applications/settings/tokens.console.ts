@@ -46,6 +46,14 @@ export const tokenSettings: SettingGroup = {
       hint: 'Names of claims about the user, one a line, e.g. email. What the protocol itself needs (sub, aud, exp …) is always there.',
       group: 'ID token',
     }),
+    setting({
+      kind: 'check',
+      name: 'dpop_bound_access_tokens',
+      label: 'Access tokens are bound to a key (DPoP)',
+      checked: settings.dpop_bound_access_tokens === true,
+      hint: 'A stolen access token is of no use. The application’s library and its APIs must know DPoP.',
+      group: 'Access token',
+    }),
     {
       kind: 'radios',
       name: 'rotation_type',
@@ -79,6 +87,7 @@ export const tokenSettings: SettingGroup = {
       label: 'Claims in ID tokens',
       value: settings.id_token_claims === undefined ? phrase('All that the granted scopes allow') : codes(settings.id_token_claims),
     },
+    { label: 'Access tokens are bound to a key (DPoP)', value: yes(settings.dpop_bound_access_tokens) },
     { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
     { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },

@@ -1,0 +1,39 @@
+/** Tokens that are bound to a key of their application (RFC 9449), where oidc-provider does not look after them itself. */
+import {
+  type AccessToken,
+  checkDpopReplay,
+  checkDpopRequired,
+  errors,
+  type KoaContextWithOIDC,
+  type Provider,
+  validateDpop,
+} from '../library/oidc-provider.ts';
+
+/** The algorithms of DPoP proofs: those of FAPI 2.0 Security Profile section 5.4. */
+export const PROOF_ALGS = ['ES256', 'PS256', 'Ed25519', 'EdDSA'] as const;
+
+/** Binds a token that a grant of our own issues. @throws {errors.InvalidGrant} without a proof, where the application must give one */
+export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, token: AccessToken): Promise<void> {
+  const { client } = ctx.oidc;
+  const proof = await validateDpop(provider, ctx);
+  if (client !== undefined) await checkDpopReplay(provider, ctx, proof, client.clientId);
+  checkDpopRequired(provider, ctx, proof);
+  if (proof !== undefined) token.setThumbprint('jkt', proof.thumbprint);
+}
+
+interface BoundToken {
+  readonly clientId?: string | undefined;
+  readonly jkt?: string | undefined;
+}
+
+/**
+ * At revocation and introspection no proof is needed, for a resource server has no key of the token's. One that is given must be right.
+ * @throws {errors.InvalidDpopProof} of another key than the token's, or used before
+ */
+export async function checkProof(ctx: KoaContextWithOIDC, token: object): Promise<void> {
+  const { provider, client } = ctx.oidc;
+  const proof = await validateDpop(provider, ctx);
+  if (proof === undefined) return;
+  await checkDpopReplay(provider, ctx, proof, client?.clientId ?? '', errors.InvalidDpopProof);
+  if (proof.thumbprint !== (token as BoundToken).jkt) throw new errors.InvalidDpopProof('the DPoP proof is of another key than the token');
+}
