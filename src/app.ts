@@ -39,6 +39,7 @@ import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
 import { isUnavailable } from './platform/database/database-failures.ts';
 import type { Services } from './platform/database/dependencies.ts';
+import { clientCertificates } from './platform/http/client-certificate.ts';
 import { documentation } from './platform/http/documentation.ts';
 import { health } from './platform/http/health.ts';
 import { createOutbound } from './platform/http/outbound.ts';
@@ -124,6 +125,7 @@ export function createApp(services: Services): App {
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
     },
     uses,
+    certificates: clientCertificates(config, log),
     unanswered: new UnansweredRequests(config),
     wrongSecrets: new WrongSecrets({
       addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),

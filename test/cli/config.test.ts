@@ -40,6 +40,7 @@ test('nothing needs to be said', () => {
       workers: 1,
       logLevel: 'info',
       rateLimits: true,
+      mtls: undefined,
       strictAssertionAudience: false,
       smtpUrl: undefined,
       mailFrom: undefined,
@@ -85,6 +86,10 @@ const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] 
   [{ LOG_LEVEL: 'trace' }, { logLevel: 'trace' }],
   [{ RATE_LIMITS: 'off' }, { rateLimits: false }],
   [{ STRICT_ASSERTION_AUDIENCE: 'true' }, { strictAssertionAudience: true }],
+  [
+    { TRUST_PROXY: '1', MTLS_HEADER: 'Client-Cert', MTLS_PROXIES: '10.1.0.0/16, ::1', MTLS_BASE_URL: 'https://mtls.example/' },
+    { mtls: { header: 'client-cert', proxies: ['10.1.0.0/16', '::1'], caFile: undefined, baseUrl: 'https://mtls.example' } },
+  ],
   [
     { SMTP_URL: 'smtps://mail.example', MAIL_FROM: 'id@example.com' },
     { smtpUrl: 'smtps://mail.example', mailFrom: 'id@example.com' },
@@ -136,6 +141,10 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ RATE_LIMITS: 'none' }, /^RATE_LIMITS must be true or false$/],
   [{ SMTP_URL: 'mail.example', MAIL_FROM: 'id@example.com' }, /^SMTP_URL must be a URL that begins with smtp/],
   [{ SMTP_URL: 'smtp://mail.example' }, /^MAIL_FROM is required with SMTP_URL/],
+  [{ MTLS_HEADER: 'Client-Cert' }, /^MTLS_HEADER needs TRUST_PROXY/],
+  [{ MTLS_CA_FILE: '/ca.pem' }, /^MTLS_CA_FILE has a meaning only together with MTLS_HEADER/],
+  [{ TRUST_PROXY: '1', MTLS_HEADER: 'a b' }, /^MTLS_HEADER must be the name of a header/],
+  [{ TRUST_PROXY: '1', MTLS_HEADER: 'Client-Cert', MTLS_PROXIES: 'everywhere' }, /^MTLS_PROXIES must be addresses or networks/],
   ...['nobody', 'a@example.com, b@example.com', 'Name <a@example.com>\nBcc: x@example.com', 'a b@example.com'].map(
     (from) =>
       [{ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }, /^MAIL_FROM must be an e-mail address, or a name and an address/] as const,

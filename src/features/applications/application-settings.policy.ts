@@ -9,7 +9,23 @@ export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
 export type SystemApplicationId = (typeof SYSTEM_APPLICATIONS)[number];
 
 export type ApplicationType = 'web' | 'native' | 'browser' | 'service';
-export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'client_secret_jwt' | 'private_key_jwt' | 'none';
+export type TokenEndpointAuthMethod =
+  | 'client_secret_basic'
+  | 'client_secret_post'
+  | 'client_secret_jwt'
+  | 'private_key_jwt'
+  | TlsMethod
+  | 'none';
+type TlsMethod = 'tls_client_auth' | 'self_signed_tls_client_auth';
+/** By which of these its certificate is known (RFC 8705 section 2.1.2). */
+export const TLS_SUBJECTS = [
+  'tls_client_auth_subject_dn',
+  'tls_client_auth_san_dns',
+  'tls_client_auth_san_uri',
+  'tls_client_auth_san_ip',
+  'tls_client_auth_san_email',
+] as const;
+
 export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client_credentials' | 'refresh_token';
 
 /**
@@ -19,7 +35,7 @@ export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client
 export type Profile = 'service' | 'openid';
 
 /** In the API's own names, as stored. */
-export interface ApplicationSettings {
+export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS_SUBJECTS)[number], string | undefined>>> {
   readonly token_endpoint_auth_method: TokenEndpointAuthMethod;
   readonly pkce_required: boolean;
   /** Its authorization requests must be pushed (RFC 9126 section 6); absent: false. */
@@ -58,6 +74,8 @@ export interface ApplicationSettings {
   readonly mfa_required?: boolean | undefined;
   /** Its access tokens are bound to a key that it proves at each use (RFC 9449 section 5.2); absent: those are that it brings a proof for. */
   readonly dpop_bound_access_tokens?: boolean | undefined;
+  /** Its access tokens are bound to the certificate that it shows (RFC 8705 section 3.4); absent: false. */
+  readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
   readonly refresh_token: RefreshTokenSettings;
 }
 
@@ -145,10 +163,24 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     'jwks or jwks_uri is required with token_endpoint_auth_method private_key_jwt',
   );
   // What the authorize endpoint delivers cannot be bound: no proof comes there.
+  const bindings = (['dpop_bound_access_tokens', 'tls_client_certificate_bound_access_tokens'] as const).filter((name) => settings[name]);
+  for (const binding of bindings) {
+    const right = settings.response_types.every((responseType) => !responseType.split(' ').includes('token'));
+    unless(right, binding, 'must be false with a response type that contains token');
+  }
+  unless(bindings.length < 2, 'tls_client_certificate_bound_access_tokens', 'must not be true together with dpop_bound_access_tokens');
+  const subjects = TLS_SUBJECTS.filter((name) => settings[name] !== undefined);
   unless(
-    settings.dpop_bound_access_tokens !== true || settings.response_types.every((type) => !type.split(' ').includes('token')),
-    'dpop_bound_access_tokens',
-    'must be false with a response type that contains token',
+    subjects.length === (method === 'tls_client_auth' ? 1 : 0),
+    subjects[0] ?? 'tls_client_auth_subject_dn',
+    'one of tls_client_auth_subject_dn, _san_dns, _san_uri, _san_ip and _san_email is required with token_endpoint_auth_method tls_client_auth, and none without',
+  );
+  unless(
+    method !== 'self_signed_tls_client_auth' ||
+      settings.jwks_uri !== undefined ||
+      settings.jwks?.keys.some(({ x5c }) => x5c !== undefined) === true,
+    'jwks',
+    'jwks with a certificate in x5c, or jwks_uri, is required with token_endpoint_auth_method self_signed_tls_client_auth',
   );
   for (const setting of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     const right = settings[setting].every((uri) => (type === 'native' ? isNativeUri(uri) : /^https?:/i.test(uri)));

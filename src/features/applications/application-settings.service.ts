@@ -3,6 +3,8 @@
  * what the service adds to it. Defaults, and how the settings must agree with each other, are in features/applications/application-settings.policy.ts.
  * Nothing that passes both may be refused later by oidc-provider's own schema of a client.
  */
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
@@ -76,12 +78,27 @@ const responseType = text()
   .transform((value) => value.split(/ +/).sort().join(' '))
   .refine((value) => RESPONSE_TYPES.includes(value), `must be a combination of code, token and id_token`);
 
+function isCertificate(der: string): boolean {
+  try {
+    return new X509Certificate(Buffer.from(der, 'base64')).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** A public key (RFC 7517 section 4; RFC 7518 section 6). Members that mean nothing here are dropped, as section 4 wants. */
 const base64url = z
   .string()
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
   .max(2048);
-const keyInfo = { kid: text().optional(), use: z.enum(['sig', 'enc']).optional(), alg: text({ most: 20 }).optional() };
+/** A certificate of the key (RFC 7517 section 4.7): the first names the key, the others are of no use here. */
+const certificates = z.array(z.base64().max(8192).refine(isCertificate, 'must be a certificate: DER in base64')).min(1).max(5);
+const keyInfo = {
+  kid: text().optional(),
+  use: z.enum(['sig', 'enc']).optional(),
+  alg: text({ most: 20 }).optional(),
+  x5c: certificates.optional(),
+};
 const publicJwk = z
   .looseObject({})
   .refine((jwk) => !['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].some((member) => member in jwk), {
@@ -99,7 +116,15 @@ const publicJwk = z
 /** The part of the settings that the API shows under `credentials.oauthClient`. */
 export const credentialFields = {
   token_endpoint_auth_method: z
-    .enum(['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'])
+    .enum([
+      'client_secret_basic',
+      'client_secret_post',
+      'client_secret_jwt',
+      'private_key_jwt',
+      'tls_client_auth',
+      'self_signed_tls_client_auth',
+      'none',
+    ])
     .optional(),
   pkce_required: z.boolean().optional(),
 };
@@ -146,6 +171,21 @@ export const clientFields = {
   dpop_bound_access_tokens: z.boolean().optional().meta({
     description: 'Are its access tokens bound to a key (DPoP, RFC 9449)? Token requests without a proof are then refused.',
   }),
+  tls_client_certificate_bound_access_tokens: z.boolean().optional().meta({
+    description: 'Are its access tokens bound to its certificate (RFC 8705)? Token requests without a certificate are then refused.',
+  }),
+  tls_client_auth_subject_dn: text({ least: 1, most: 1024 })
+    .refine(
+      (value) => /^([^=,\\]+=([^,\\]|\\.)*)(,[^=,\\]+=([^,\\]|\\.)*)*$/.test(value),
+      'must be a distinguished name of RFC 4514, such as CN=client,O=Bank,C=DE',
+    )
+    .optional(),
+  tls_client_auth_san_dns: text({ least: 1, most: 253 }).optional(),
+  tls_client_auth_san_uri: absoluteUri.optional(),
+  tls_client_auth_san_ip: text({ most: 45 })
+    .refine((value) => isIP(value) !== 0, 'must be an IP address')
+    .optional(),
+  tls_client_auth_san_email: text({ least: 3, most: 320 }).optional(),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   refresh_token: z

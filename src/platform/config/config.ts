@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import path from 'node:path';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { readSecretKeys } from '../crypto/secrets.ts';
 import { attributesIn, serversIn, WRITING } from '../database/database-url.ts';
@@ -49,6 +50,11 @@ const baseUrl = z
     'must name scheme, host and port only, without path, query or user',
   );
 
+/** Where proxies usually are: this machine and private networks (RFC 1918, RFC 4193). */
+const PRIVATE_NETWORKS = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+
+const isRange = (range: string): boolean => (range.includes('/') ? ipaddr.isValidCIDR(range) : ipaddr.isValid(range));
+
 /** Not a list of them, and nothing that begins another header (RFC 5322 section 3.6.2). */
 const MAIL_FROM = /^([^<>,;:"\p{C}]*|"[^<>"\p{C}]*")<[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+>$|^[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+$/u;
 
@@ -77,6 +83,18 @@ const environment = z.object({
   WORKERS: wholeNumber(1, 256).default(1),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   RATE_LIMITS: toggle.default(true),
+  MTLS_HEADER: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'must be the name of a header, such as Client-Cert')
+    .transform((name) => name.toLowerCase())
+    .optional(),
+  MTLS_PROXIES: z
+    .string()
+    .transform((list) => list.split(',').map((range) => range.trim()))
+    .refine((ranges) => ranges.every(isRange), 'must be addresses or networks (10.0.0.0/8) with commas between them')
+    .default(PRIVATE_NETWORKS),
+  MTLS_CA_FILE: z.string().optional(),
+  MTLS_BASE_URL: baseUrl.optional(),
   STRICT_ASSERTION_AUDIENCE: toggle.default(false),
   SMTP_URL: z
     .string()
@@ -114,6 +132,19 @@ export interface Config {
   readonly workers: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly rateLimits: boolean;
+  /** How certificates of clients arrive (RFC 8705); absent: none do. */
+  readonly mtls:
+    | {
+        /** The header that a proxy hands them over in, in lower case. */
+        readonly header: string;
+        /** Addresses and networks of the proxies that may. */
+        readonly proxies: readonly string[];
+        /** Authorities that issue certificates to clients, PEM; absent: only certificates that are registered one by one count. */
+        readonly caFile: string | undefined;
+        /** Where the proxy asks for a certificate, if that is another address than `baseUrl`. */
+        readonly baseUrl: string | undefined;
+      }
+    | undefined;
   /** Must client assertions name the issuer as their audience, and not the token endpoint? */
   readonly strictAssertionAudience: boolean;
   readonly smtpUrl: string | undefined;
@@ -157,6 +188,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (given.SMTP_URL !== undefined && given.MAIL_FROM === undefined) {
     problems.push('MAIL_FROM is required with SMTP_URL: the address that mail comes from');
   }
+  if (given.MTLS_HEADER !== undefined && parsed.success && parsed.data.TRUST_PROXY === 0) {
+    problems.push('MTLS_HEADER needs TRUST_PROXY: the certificate comes from the proxy in front');
+  }
+  for (const name of ['MTLS_PROXIES', 'MTLS_CA_FILE', 'MTLS_BASE_URL']) {
+    if (given[name] !== undefined && given.MTLS_HEADER === undefined) problems.push(`${name} has a meaning only together with MTLS_HEADER`);
+  }
   const port = parsed.success ? parsed.data.PORT : 3000;
   const base = new URL(given.BASE_URL !== undefined && URL.canParse(given.BASE_URL) ? given.BASE_URL : `http://localhost:${port}`);
   const loopback = isLoopbackHost(base.hostname);
@@ -184,6 +221,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     workers: read.WORKERS,
     logLevel: read.LOG_LEVEL,
     rateLimits: read.RATE_LIMITS,
+    mtls:
+      read.MTLS_HEADER === undefined
+        ? undefined
+        : Object.freeze({
+            header: read.MTLS_HEADER,
+            proxies: read.MTLS_PROXIES,
+            caFile: read.MTLS_CA_FILE,
+            baseUrl: read.MTLS_BASE_URL === undefined ? undefined : new URL(read.MTLS_BASE_URL).origin,
+          }),
     strictAssertionAudience: read.STRICT_ASSERTION_AUDIENCE,
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,

@@ -3,24 +3,30 @@ import { audiencesOf } from '../../features/authorization-servers/audience.polic
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { OAUTH_METADATA, OPENID_CONFIGURATION } from '../servers/endpoints.ts';
+import { withoutMtls } from '../servers/mtls.ts';
 
 interface Metadata extends Readonly<Record<string, unknown>> {
   readonly scopes_supported: readonly string[];
 }
 
-/** Completes a discovery document: names the APIs, and takes out the scopes that are published to nobody. Any other answer stays. */
-export function completeDiscovery(ctx: KoaContextWithOIDC, server: AuthorizationServer, scopes: readonly Scope[]): void {
+/**
+ * Completes a discovery document: names the APIs, and takes out what is offered to nobody: scopes that are marked so, and mutual
+ * TLS where no certificate can come. Any other answer stays.
+ */
+export function completeDiscovery(ctx: KoaContextWithOIDC, server: AuthorizationServer, scopes: readonly Scope[], config: Config): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
   const document = ctx.body as Metadata;
   const resources = protectedResources(server);
-  ctx.body = {
+  const completed = {
     ...document,
     scopes_supported: document.scopes_supported.filter((name) => !withheld.has(name)),
     ...(resources.length > 0 && { protected_resources: resources }),
   };
+  ctx.body = withoutMtls(completed, config);
 }
 
 /** RFC 9728 section 4: the audiences that are web addresses, so that a client can check that an API names a server that serves it. */

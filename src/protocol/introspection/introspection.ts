@@ -56,6 +56,14 @@ interface StoredToken extends ClaimedToken {
   readonly extra?: Readonly<Record<string, unknown>>;
   /** Thumbprint of the key that it is bound to (RFC 9449 section 6). */
   readonly jkt?: string;
+  /** Thumbprint of the certificate that it is bound to (RFC 8705 section 3.2). */
+  readonly 'x5t#S256'?: string;
+}
+
+/** RFC 7800 section 3.1. */
+function confirmationOf({ jkt, 'x5t#S256': x5t }: StoredToken): object | undefined {
+  if (jkt !== undefined) return { jkt };
+  return x5t === undefined ? undefined : { 'x5t#S256': x5t };
 }
 
 /** Identifies a token without revealing its value. */
@@ -91,7 +99,7 @@ export async function introspectionResponse(
     // As in the token response: a token without scopes has an empty scope.
     scope: token.scope ?? '',
     token_type: token.jkt === undefined || isRefreshToken ? 'Bearer' : 'DPoP',
-    cnf: token.jkt === undefined ? undefined : { jkt: token.jkt },
+    cnf: confirmationOf(token),
     nbf: token.iat,
     username: account?.login,
     uid: model === 'AccessToken' ? accountId : undefined,

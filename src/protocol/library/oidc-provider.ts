@@ -16,4 +16,4 @@ export {
   type ResponseType,
   type UnknownObject,
 } from 'oidc-provider';
-export { checkDpopReplay, checkDpopRequired, validateDpop } from 'oidc-provider/lib/helpers/grants.js';
+export { checkDpopReplay, checkDpopRequired, checkMtlsCert, validateDpop } from 'oidc-provider/lib/helpers/grants.js';

@@ -2,6 +2,7 @@
  * Touches of oidc-provider that are not documented API. Each has its reason in docs/explanation/library.md and a self-test at every start
  * (self-test.ts), which fails when an upgrade moves what is touched.
  */
+import type { IncomingMessage } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Middleware } from 'koa';
 import { errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
@@ -41,7 +42,7 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
   readonly ReplayDetection: { unique(issuer: string, id: string, expiresAt: number): Promise<boolean> };
   readonly Session: { readonly IN_PAYLOAD: readonly string[] };
   readonly OIDCContext: {
-    readonly prototype: { urlFor(name: string, options?: object): string };
+    readonly prototype: { readonly ctx: KoaContextWithOIDC; readonly route: string; urlFor(name: string, options?: object): string };
     new (ctx: object): object;
   };
   readonly Client: ClientClass;
@@ -70,6 +71,8 @@ export interface PatchOptions {
   /** The algorithms that the server has keys for. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
+  /** The address by which a request was called, of the URL of its endpoint. */
+  aliasOf(req: IncomingMessage, url: string): string;
   /** Marks the `jti` of a client assertion or DPoP proof as used, at once and for all processes. @param until epoch seconds @returns false when it was */
   claimOnce(issuer: string, id: string, until: number): Promise<boolean>;
   /** Asked before a code, an access or a refresh token is issued, with what may still be changed of it. */
@@ -128,7 +131,7 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
 
 export function applyPatches(
   provider: Provider,
-  { signingAlgs, formPost, claimOnce, judge, beforeSecret, afterSecret }: PatchOptions,
+  { signingAlgs, formPost, aliasOf, claimOnce, judge, beforeSecret, afterSecret }: PatchOptions,
 ): void {
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
     internalsOf(provider);
@@ -148,7 +151,11 @@ export function applyPatches(
   ReplayDetection.unique = (issuer, id, expiresAt) => claimOnce(issuer, id, expiresAt + PROOF_TOLERANCE);
 
   // Every URL that is uttered derives from the issuer, never from the Host header.
-  OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options as Record<string, unknown>);
+  // A request's own endpoint may be called at MTLS_BASE_URL: that is what its DPoP proof names.
+  OIDCContext.prototype.urlFor = function ofIssuer(name, options) {
+    const url = provider.urlFor(name, options as Record<string, unknown>);
+    return name === this.route ? aliasOf(this.ctx.req, url) : url;
+  };
 
   // Which redirect URIs an implicit client may register was decided when the application was created.
   const { invalidate } = Client.Schema.prototype;

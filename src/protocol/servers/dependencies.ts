@@ -7,6 +7,7 @@ import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/s
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
@@ -25,6 +26,7 @@ export interface ProviderParts {
   readonly log: Logger;
   /** For addresses that applications have registered. */
   readonly outbound: Outbound;
+  readonly certificates: ClientCertificates;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: ApplicationUses;
   readonly unanswered: UnansweredRequests;

@@ -13,6 +13,7 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
+import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
 import { secondFactorCheck } from '../authorize/acr.ts';
 import { checkClaims } from '../authorize/claims.ts';
 import { answersBySession } from '../authorize/ended-session.ts';
@@ -23,6 +24,7 @@ import { asRequested } from '../authorize/request.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
 import { checkScope } from '../authorize/scope.ts';
 import { signInBySessionToken } from '../authorize/session-token.ts';
+import { namesSubject } from '../client-authentication/certificate-subject.ts';
 import { checkAssertion } from '../client-authentication/client-authentication.ts';
 import { mayIntrospect } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
@@ -51,6 +53,7 @@ import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './error-pages.ts';
 import { verificationKeys } from './keys.ts';
+import { aliasOf, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { noteRefusals, rememberError } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
@@ -125,7 +128,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     acrValues: [...ACR_VALUES],
     claims: claimsByScope(announced),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', ...TLS_METHODS, 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
     enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS] },
@@ -170,13 +173,30 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
       pushedAuthorizationRequests: { enabled: true },
+      // Always on: an application that registered it must be known where no certificate can come, and be refused there.
+      mTLS: {
+        enabled: true,
+        certificateBoundAccessTokens: true,
+        selfSignedTlsClientAuth: true,
+        tlsClientAuth: true,
+        getCertificate: ({ req }) => deps.certificates.of(req),
+        certificateAuthorized: ({ req }) => isTrusted(deps.certificates, req),
+        certificateSubjectMatches({ req }, property, expected) {
+          const certificate = deps.certificates.of(req);
+          return certificate !== undefined && namesSubject(certificate, property, expected);
+        },
+      },
       // The same in all processes. After a rotation of SECRET_KEY clients are given a new nonce.
       dPoP: { enabled: true, nonceSecret: keyring.keysOf('dpop nonces')[0], requireNonce: () => false },
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
     findAccount: accounts,
-    discovery: { request_parameter_supported: true, request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS] },
+    discovery: {
+      ...mtlsMetadata(issuer, config),
+      request_parameter_supported: true,
+      request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS],
+    },
     extraParams: {
       state: (ctx) => onRequest(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
       nonce: (ctx) =>
@@ -213,6 +233,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   applyPatches(provider, {
     signingAlgs: offer.signingAlgs,
     formPost: formPostMode(deps.pages),
+    aliasOf: (req, url) => aliasOf(config, req, url),
     claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
     async judge(token) {
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
@@ -258,6 +279,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   provider.use(requestPipeline({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, userinfoClaims, ...deps }));
   const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
+}
+
+function isTrusted(certificates: ClientCertificates, req: IncomingMessage): boolean {
+  const certificate = certificates.of(req);
+  return certificate !== undefined && certificates.isTrusted(certificate);
 }
 
 /**

@@ -144,7 +144,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       giveDevice();
-      completeDiscovery(ctx, server, scopes);
+      completeDiscovery(ctx, server, scopes, config);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       if (ctx.oidc !== undefined) noteApplicationSignIn(ctx, server, parts);
       await commitWrites(ctx, state);

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
+import { TLS_SUBJECTS } from '../../features/applications/application-settings.policy.ts';
 import { applicationSecretContext } from '../../features/applications/applications.service.ts';
 import { findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
 import { timings } from '../../platform/clock/timings.ts';
@@ -105,6 +106,8 @@ export class ClientDirectory {
         backchannel_logout_uri: settings.backchannel_logout_uri,
         backchannel_logout_session_required: settings.backchannel_logout_session_required,
         dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
+        tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
+        ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),
         id_token_signed_response_alg: settings.id_token_signed_response_alg,
       }),
       [CLIENT_SETTINGS]: own,

@@ -30,6 +30,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'missing DPoP proof JWT': 'a DPoP proof is missing; the authorization request had a dpop_jkt',
   'DPoP proof key thumbprint does not match dpop_jkt': 'the DPoP proof is of another key than the dpop_jkt of the authorization request',
   'DPoP proof JWT Replay detected': 'the DPoP proof was used before; make a new one for each request',
+  'mutual TLS client certificate not provided': 'the application must show its certificate: its tokens are bound to it',
+  'failed x5t#S256 verification': 'the refresh token is bound to another certificate',
   'failed jkt verification': 'the refresh token is bound to a key: send a DPoP proof that this key has signed',
   [OTHERS]: 'the code or token was issued to another application',
 };

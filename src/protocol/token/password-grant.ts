@@ -132,7 +132,8 @@ async function issueTokens(
       typeof provider.RefreshToken
     >[0]);
     // Of a public client: a refresh token is worth nothing without the key.
-    if (client.tokenEndpointAuthMethod === 'none' && accessToken.jkt !== undefined) refreshToken.jkt = accessToken.jkt;
+    if (client.tokenEndpointAuthMethod === 'none')
+      Object.assign(refreshToken, { jkt: accessToken.jkt, 'x5t#S256': accessToken['x5t#S256'] });
     ctx.oidc.entity('RefreshToken', refreshToken);
     refresh_token = await refreshToken.save();
   }

@@ -1,8 +1,9 @@
-/** Tokens that are bound to a key of their application (RFC 9449), where oidc-provider does not look after them itself. */
+/** Tokens that are bound to a key of their application (RFC 9449, RFC 8705), where oidc-provider does not look after them itself. */
 import {
   type AccessToken,
   checkDpopReplay,
   checkDpopRequired,
+  checkMtlsCert,
   errors,
   type KoaContextWithOIDC,
   type Provider,
@@ -18,7 +19,9 @@ export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, tok
   const proof = await validateDpop(provider, ctx);
   if (client !== undefined) await checkDpopReplay(provider, ctx, proof, client.clientId);
   checkDpopRequired(provider, ctx, proof);
+  const certificate = checkMtlsCert(provider, ctx);
   if (proof !== undefined) token.setThumbprint('jkt', proof.thumbprint);
+  if (certificate !== undefined) token.setThumbprint('x5t', certificate as string);
 }
 
 interface BoundToken {

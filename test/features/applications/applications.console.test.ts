@@ -1,6 +1,7 @@
 /** Applications, without JavaScript: created with what is safe, edited setting by setting, their secrets changed, assigned, put to rest and deleted; and who may. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { TLS_SUBJECTS } from '../../../src/features/applications/application-settings.policy.ts';
 import { clientFields, credentialFields } from '../../../src/features/applications/application-settings.service.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
@@ -198,6 +199,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           leeway: '5',
           introspect_any: 'true',
           dpop_bound_access_tokens: [],
+          tls_client_certificate_bound_access_tokens: [],
         },
         {
           id_token_signed_response_alg: 'ES256',
@@ -205,6 +207,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           refresh_token: { rotation_type: 'STATIC', leeway: 5 },
           introspect_any: true,
           dpop_bound_access_tokens: false,
+          tls_client_certificate_bound_access_tokens: false,
         },
       ],
       logout: [
@@ -227,7 +230,14 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           brand_color: '#0f5c5c',
         },
       ],
-      authentication: [{ jwks: JSON.stringify(keys) }, { jwks: keys, token_endpoint_auth_method: 'client_secret_basic' }],
+      authentication: [
+        { jwks: JSON.stringify(keys), ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, ''])) },
+        {
+          jwks: keys,
+          token_endpoint_auth_method: 'client_secret_basic',
+          ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, undefined])),
+        },
+      ],
     };
   const expected: Record<string, unknown> = {};
   for (const [group, [typed, settings]] of Object.entries(groups)) {

@@ -2,6 +2,7 @@
 
 import type { Piece } from '../../../pages/console/detail-page.ts';
 import type { Option } from '../../../pages/console/form.ts';
+import type { TLS_SUBJECTS } from '../application-settings.policy.ts';
 import { code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 
 const METHODS: readonly Option[] = [
@@ -13,7 +14,25 @@ const METHODS: readonly Option[] = [
     label: 'A JWT signed with its key (private_key_jwt)',
     hint: 'The safest: there is no secret. Give its public keys below.',
   },
+  {
+    value: 'tls_client_auth',
+    label: 'A certificate of an authority (tls_client_auth)',
+    hint: 'Issued by an authority of MTLS_CA_FILE. Say below whom it names.',
+  },
+  {
+    value: 'self_signed_tls_client_auth',
+    label: 'A certificate of its own (self_signed_tls_client_auth)',
+    hint: 'Give its keys below, each with its certificate (x5c).',
+  },
   { value: 'none', label: 'None (public client)', hint: 'For applications that cannot keep a secret; PKCE is then required.' },
+];
+
+const SUBJECTS: readonly (readonly [name: (typeof TLS_SUBJECTS)[number], label: string, hint: string])[] = [
+  ['tls_client_auth_subject_dn', 'Subject', 'Its distinguished name, such as CN=client,O=Bank,C=DE.'],
+  ['tls_client_auth_san_dns', 'DNS name', 'An alternative name, such as client.bank.example.'],
+  ['tls_client_auth_san_uri', 'URI', 'An alternative name, such as spiffe://bank.example/client.'],
+  ['tls_client_auth_san_ip', 'IP address', 'An alternative name.'],
+  ['tls_client_auth_san_email', 'E-mail address', 'An alternative name.'],
 ];
 
 export const authenticationSettings: SettingGroup = {
@@ -45,9 +64,20 @@ export const authenticationSettings: SettingGroup = {
       rows: 8,
       hint: 'A JSON Web Key Set, {"keys": […]}, of public keys only; where there is no address.',
     }),
+    ...SUBJECTS.map(([name, label, hint]) =>
+      setting({
+        kind: 'line' as const,
+        name,
+        label,
+        value: settings[name],
+        hint,
+        group: 'Its certificate names (tls_client_auth): one of',
+      }),
+    ),
   ],
   facts: ({ settings }) => [
     { label: 'Client authentication', value: labelled(METHODS, settings.token_endpoint_auth_method) },
+    { label: 'Its certificate names', value: code(SUBJECTS.map(([name]) => settings[name]).find((value) => value !== undefined)) },
     { label: 'Address of its public keys', value: code(settings.jwks_uri) },
     {
       label: 'Public keys',

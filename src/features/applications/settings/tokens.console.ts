@@ -54,6 +54,14 @@ export const tokenSettings: SettingGroup = {
       hint: 'A stolen access token is of no use. The application’s library and its APIs must know DPoP.',
       group: 'Access token',
     }),
+    setting({
+      kind: 'check',
+      name: 'tls_client_certificate_bound_access_tokens',
+      label: 'Access tokens are bound to its certificate (mutual TLS)',
+      checked: settings.tls_client_certificate_bound_access_tokens === true,
+      hint: 'For applications that show a certificate to the proxy in front. Not together with DPoP.',
+      group: 'Access token',
+    }),
     {
       kind: 'radios',
       name: 'rotation_type',
@@ -88,6 +96,7 @@ export const tokenSettings: SettingGroup = {
       value: settings.id_token_claims === undefined ? phrase('All that the granted scopes allow') : codes(settings.id_token_claims),
     },
     { label: 'Access tokens are bound to a key (DPoP)', value: yes(settings.dpop_bound_access_tokens) },
+    { label: 'Access tokens are bound to its certificate (mutual TLS)', value: yes(settings.tls_client_certificate_bound_access_tokens) },
     { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
     { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },

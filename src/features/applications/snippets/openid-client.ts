@@ -8,6 +8,9 @@ const AUTHENTICATION: Readonly<Record<Facts['authentication'], string>> = {
   client_secret_post: fromEnvironment('ClientSecretPost'),
   client_secret_jwt: fromEnvironment('ClientSecretJwt'),
   private_key_jwt: 'oidc.PrivateKeyJwt({ key: await importJWK(jwk), kid: jwk.kid })',
+  // Whose `fetch` shows the certificate (undici's Agent with `connect: { cert, key }`).
+  tls_client_auth: 'oidc.TlsClientAuth()',
+  self_signed_tls_client_auth: 'oidc.TlsClientAuth()',
   none: 'oidc.None()',
 };
 

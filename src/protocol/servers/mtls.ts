@@ -1,0 +1,33 @@
+/** Mutual TLS (RFC 8705) as a server announces it: methods, and the addresses where the proxy asks for a certificate. */
+import type { IncomingMessage } from 'node:http';
+import type { Config } from '../../platform/config/config.ts';
+import { ROUTES } from './endpoints.ts';
+
+/** How an application authenticates by a certificate (RFC 8705 section 2). */
+export const TLS_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'] as const;
+
+type Mtls = Pick<Config, 'baseUrl' | 'mtls'>;
+
+/** Endpoints that programs call with a certificate. */
+const ALIASED = ['token', 'introspection', 'revocation', 'userinfo', 'pushed_authorization_request'] as const;
+
+/** RFC 8705 section 5. */
+export function mtlsMetadata(issuer: string, { baseUrl, mtls }: Mtls): Record<string, unknown> {
+  if (mtls?.baseUrl === undefined) return {};
+  const base = mtls.baseUrl + issuer.slice(baseUrl.length);
+  return { mtls_endpoint_aliases: Object.fromEntries(ALIASED.map((name) => [`${name}_endpoint`, base + ROUTES[name]])) };
+}
+
+/** What a server does not say where no certificate can come. */
+export function withoutMtls<T extends Readonly<Record<string, unknown>>>(document: T, { mtls }: Mtls): Record<string, unknown> {
+  if (mtls !== undefined) return document;
+  const { tls_client_certificate_bound_access_tokens: _, token_endpoint_auth_methods_supported: methods = [], ...rest } = document;
+  const others = (methods as readonly string[]).filter((method) => !(TLS_METHODS as readonly string[]).includes(method));
+  return { ...rest, token_endpoint_auth_methods_supported: others };
+}
+
+/** A request's own endpoint as its client names it: below MTLS_BASE_URL where it was called there. Only the two addresses that are configured come out. */
+export function aliasOf({ baseUrl, mtls }: Mtls, { headers }: IncomingMessage, url: string): string {
+  if (mtls?.baseUrl === undefined || headers.host !== new URL(mtls.baseUrl).host) return url;
+  return mtls.baseUrl + url.slice(baseUrl.length);
+}
