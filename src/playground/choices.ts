@@ -14,6 +14,7 @@ export const RESPONSE_TYPES = [
   'code id_token token',
 ] as const;
 export const RESPONSE_MODES = ['query', 'fragment', 'form_post'] as const;
+export const CLIENT_AUTHENTICATIONS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 export const PROMPTS = ['none', 'login', 'consent'] as const;
 
 /** The standard scopes, and what one gets by each. */
@@ -35,6 +36,13 @@ export const choices = z.object({
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
     .catch('built-in'),
+  /** An application of one's own; empty: the playground's. */
+  client_id: z
+    .string()
+    .trim()
+    .regex(/^[\x21-\x7e]{0,255}$/)
+    .catch(''),
+  client_auth: z.enum(CLIENT_AUTHENTICATIONS).catch('none'),
   response_type: z.enum(RESPONSE_TYPES).catch('code'),
   response_mode: chosen(RESPONSE_MODES),
   scope: z.string().max(500).catch(''),
@@ -50,6 +58,8 @@ export type Choices = z.infer<typeof choices>;
 /** What a newcomer gets by pressing one button. */
 export const DEFAULT_CHOICES: Choices = {
   server: 'built-in',
+  client_id: '',
+  client_auth: 'none',
   response_type: 'code',
   response_mode: '',
   scope: 'openid profile email offline_access',

@@ -43,13 +43,15 @@ export function recording(record: (exchange: ShownExchange) => void): CustomFetc
   return async (address, options) => {
     const response = await fetch(address, options as RequestInit);
     const url = new URL(address);
-    const form: [string, string][] = options.body instanceof URLSearchParams ? [...options.body] : [];
+    const sent = options.body instanceof URLSearchParams ? options.body : new URLSearchParams();
+    const form = [...sent].map(([name, value]): [string, string] => [name, name === 'client_secret' ? MASK : value]);
     const head = [
       `${options.method} ${url.pathname}${url.search} HTTP/1.1`,
       `Host: ${url.host}`,
       ...headerLines(new Headers(options.headers)),
     ];
-    const encoded = options.body instanceof URLSearchParams ? ['', options.body.toString().replaceAll('&', '\n&')] : [];
+    const lines = form.map(([name, value]) => (value === MASK ? `${name}=${MASK}` : new URLSearchParams([[name, value]]).toString()));
+    const encoded = lines.length > 0 ? ['', lines.join('\n&')] : [];
     const body = await response.clone().text();
     const members = membersOf(body);
     record({

@@ -45,12 +45,28 @@ const NO_SESSION = new ProtocolProblem(
   'The playground stores nothing, and what this page carried for it is older than ten minutes, or was changed on the way.',
 );
 
+const NO_SECRET = new ProtocolProblem(
+  'no_client_secret',
+  'Your application has a secret, and none was typed. The playground keeps it only for one sign-in: type it again under “More choices”.',
+);
+
 /** Where a step happens: at which server, and as which application. */
 interface Place {
   readonly server: ServerAccess;
   readonly serverName: string;
   readonly issuer: string;
   readonly clientId: string;
+}
+
+/** @returns those of an application of one's own, where one is chosen @throws {ProtocolProblem} its secret is missing */
+function ownCredentials(
+  { client_id: clientId, client_auth: method }: Choices,
+  secret: string | undefined,
+): PlaygroundCredentials | undefined {
+  if (clientId === '') return undefined;
+  if (method === 'none') return { clientId };
+  if (secret === undefined) throw NO_SECRET;
+  return { clientId, clientSecret: secret, method };
 }
 
 /** Serves `/playground` and what is below it; where there is no playground these addresses stay unanswered. */
@@ -69,6 +85,8 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
       ...presentStart(await servers(), chosen, ctx.query.response_type !== undefined),
       title: problem === undefined ? 'Playground' : 'Error: The sign-in did not work',
       problem,
+      redirectUri: `${home}/callback`,
+      postLogoutRedirectUri: home,
       signedOut: ctx.query.state === 'signed-out',
       // Opened by another name than the base URL's, the browser would come back without its cookie.
       elsewhere: ctx.host === new URL(config.baseUrl).host ? undefined : home,
@@ -77,9 +95,9 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   }
 
   /** Runs a step at the chosen server; a problem that leaves nothing to show becomes a page from which to start again. */
-  async function at(ctx: Koa.Context, chosen: Choices, step: (place: Place) => Promise<void>): Promise<void> {
+  async function at(ctx: Koa.Context, chosen: Choices, secret: string | undefined, step: (place: Place) => Promise<void>): Promise<void> {
     try {
-      const credentials = await client();
+      const credentials = ownCredentials(chosen, secret) ?? (await client());
       if (credentials === undefined) throw NOT_REGISTERED;
       const found = (await servers()).find(({ id }) => id === chosen.server);
       if (found === undefined) throw NO_SERVER;
@@ -98,7 +116,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   async function receive(ctx: Koa.Context, response: Response): Promise<void> {
     const transaction = await transactions.take(ctx, response.parameters.get('state'));
     if (transaction === undefined) return showStart(ctx, DEFAULT_CHOICES, NO_TRANSACTION);
-    await at(ctx, transaction.choices, async (place) => {
+    await at(ctx, transaction.choices, transaction.secret, async (place) => {
       const { session, problem } = await finishSignIn(response, transaction, place);
       if (problem === undefined) {
         await show(ctx, 'playground-story', await presentResult({ ...place, session }, await sessions.seal(session)));
@@ -117,8 +135,10 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
   router.post('/start', ownForm, async (ctx) => {
     const form = await readForm(ctx);
     const chosen = readChoices(form);
-    await at(ctx, chosen, async ({ server }) => {
-      const transaction = newTransaction(chosen);
+    const carried = (await sessions.open(form.get('session') ?? ''))?.secret;
+    const secret = chosen.client_auth === 'none' ? undefined : form.get('client_secret')?.slice(0, 1024) || carried;
+    await at(ctx, chosen, secret, async ({ server }) => {
+      const transaction = newTransaction(chosen, secret);
       const request = await server.authorizationRequest(transaction);
       await transactions.remember(ctx, transaction);
       if (form.has('preview')) await show(ctx, 'playground-story', presentRequest(chosen, request));
@@ -149,7 +169,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
     const session = await sessions.open(form.get('session') ?? '');
     if (session === undefined) return showStart(ctx, DEFAULT_CHOICES, NO_SESSION);
     const wanted = readAction(form.get('action'), session);
-    await at(ctx, session.choices, async (place) => {
+    await at(ctx, session.choices, session.secret, async (place) => {
       if (wanted === undefined)
         return show(ctx, 'playground-story', await presentResult({ ...place, session }, await sessions.seal(session)));
       const { happened, after } = await act(place.server, session, wanted);

@@ -17,6 +17,7 @@ import {
   userinfoSection,
 } from './sections.ts';
 import { type PlaygroundSession, TOKENS, type TokenName } from './session.ts';
+import { standardAddress } from './standards.ts';
 import { type Check, checkAccessToken, checkIdToken, decodeToken } from './verification.ts';
 
 export interface Story {
@@ -26,7 +27,7 @@ export interface Story {
   readonly serverName: string;
 }
 
-const common = { wide: true, stylesheets: ['playground-story.css'], lang: 'en', dir: 'ltr' };
+const common = { wide: true, stylesheets: ['playground-story.css'], scripts: ['copy.js'], standardAddress, lang: 'en', dir: 'ltr' };
 
 /** What every page needs on which one can start again. */
 const wayOn = (choices: Choices) => ({

@@ -18,7 +18,10 @@ const CACHE_MILLISECONDS = 60_000;
 
 export interface PlaygroundCredentials {
   readonly clientId: string;
-  readonly clientSecret: string;
+  /** Absent: a public application. */
+  readonly clientSecret?: string;
+  /** How the secret is sent (OpenID Connect Core 1.0 section 9); absent: `client_secret_basic`. */
+  readonly method?: 'client_secret_basic' | 'client_secret_post';
 }
 
 /** An authorization request, ready to go. */
@@ -46,12 +49,18 @@ export interface PlaygroundClient {
 }
 
 /** @returns what has to be remembered until the response comes */
-export const newTransaction = (choices: Choices): Transaction => ({
+export const newTransaction = (choices: Choices, secret?: string): Transaction => ({
   choices,
+  ...(secret !== undefined && { secret }),
   state: client.randomState(),
   nonce: client.randomNonce(),
   codeVerifier: client.randomPKCECodeVerifier(),
 });
+
+function authenticationOf({ clientSecret, method }: PlaygroundCredentials): client.ClientAuth {
+  if (clientSecret === undefined) return client.None();
+  return method === 'client_secret_post' ? client.ClientSecretPost(clientSecret) : client.ClientSecretBasic(clientSecret);
+}
 
 export function playgroundClient({ baseUrl, secure }: Pick<Config, 'baseUrl' | 'secure'>): PlaygroundClient {
   const home = `${baseUrl}/playground`;
@@ -74,11 +83,12 @@ export function playgroundClient({ baseUrl, secure }: Pick<Config, 'baseUrl' | '
   }
 
   return {
-    at: (issuer, { clientId, clientSecret }) =>
+    at: (issuer, credentials) =>
       inProtocolTerms(async () => {
+        const { clientId } = credentials;
         const { metadata, keys } = await discover(issuer, clientId);
         const configuration = () => {
-          const made = new client.Configuration(metadata, clientId, undefined, client.ClientSecretBasic(clientSecret));
+          const made = new client.Configuration(metadata, clientId, undefined, authenticationOf(credentials));
           made.timeout = TIMEOUT_SECONDS;
           for (const allow of permit) allow(made);
           return made;

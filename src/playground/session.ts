@@ -21,6 +21,8 @@ export type SessionFields = z.infer<typeof fields>;
 
 const session = z.object({
   choices,
+  /** Of an application of one's own. */
+  secret: z.string().optional(),
   issuer: z.string(),
   nonce: z.string(),
   /** The authorization request, and the address it was sent to. */
@@ -62,7 +64,7 @@ export function isPresent(config: Pick<Config, 'playground' | 'loopback'>, heade
   return config.playground && config.loopback && !isForwarded(headers);
 }
 
-const schema = z.object({ choices, ...transactionFields });
+const schema = z.object({ choices, secret: z.string().optional(), ...transactionFields });
 export type Transaction = z.infer<typeof schema>;
 
 /** @param options.secure is the service reached by https? */

@@ -27,6 +27,7 @@ export async function finishSignIn(
   const { url, sent } = await server.authorizationRequest(transaction);
   let session: PlaygroundSession = {
     choices: transaction.choices,
+    ...(transaction.secret !== undefined && { secret: transaction.secret }),
     issuer,
     nonce: transaction.nonce,
     endpoint: url.origin + url.pathname,

@@ -1,5 +1,5 @@
 /** The locals of the page on which a sign-in is put together, `views/playground.ejs`: one button for newcomers, all choices for the others. */
-import { type Choices, DEFAULT_CHOICES, PROMPTS, RESPONSE_MODES, RESPONSE_TYPES, SCOPES } from './choices.ts';
+import { type Choices, CLIENT_AUTHENTICATIONS, DEFAULT_CHOICES, PROMPTS, RESPONSE_MODES, RESPONSE_TYPES, SCOPES } from './choices.ts';
 
 /** A server one can sign in at. */
 export interface Server {
@@ -30,6 +30,12 @@ const QUESTIONS = {
   consent: 'consent – ask for consent again',
 } as const;
 
+const AUTHENTICATIONS = {
+  none: 'none – public, with PKCE',
+  client_secret_basic: 'client_secret_basic – secret in the header',
+  client_secret_post: 'client_secret_post – secret in the body',
+} as const;
+
 const options = <T extends string>(values: readonly T[], labels: Readonly<Record<T, string>>, chosen: string) =>
   values.map((value) => ({ value, label: labels[value], chosen: value === chosen }));
 
@@ -46,6 +52,9 @@ export function presentStart(servers: readonly Server[], made: Choices, isChange
   const scopes = made.scope.split(' ').filter(Boolean);
   return {
     stylesheets: ['playground.css'],
+    scripts: ['copy.js'],
+    clientId: made.client_id,
+    clientAuthentications: options(CLIENT_AUTHENTICATIONS, AUTHENTICATIONS, made.client_auth),
     servers: servers.map((server) => ({ ...server, label: labelOf(server), chosen: server.id === made.server })),
     responseTypes: options(RESPONSE_TYPES, FLOWS, made.response_type),
     responseModes: options(['', ...RESPONSE_MODES], MODES, made.response_mode),

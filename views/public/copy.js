@@ -6,6 +6,6 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     const source = document.getElementById(button.dataset.copy);
     source.select?.();
     await navigator.clipboard.writeText(source.value ?? source.textContent);
-    button.textContent = button.dataset.copied;
+    (button.querySelector('span') ?? button).textContent = button.dataset.copied;
   });
 }

@@ -6,10 +6,9 @@ const date = {
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
-  timeZoneName: 'short',
 };
 const usual = new Intl.DateTimeFormat('en-GB', date);
-const exact = new Intl.DateTimeFormat('en-GB', { ...date, second: '2-digit', fractionalSecondDigits: 3 });
+const exact = new Intl.DateTimeFormat('en-GB', { ...date, second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' });
 for (const time of document.querySelectorAll('time[datetime]')) {
   const moment = new Date(time.dateTime);
   // A day without a time of day is the same everywhere.

@@ -5,7 +5,7 @@ import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { organizationPath } from '../organizations/organizations.console.ts';
+import { organizationPath } from '../organizations/organization-page.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
@@ -24,7 +24,7 @@ const list: ConsolePage = {
   access: 'service',
   async show({ services, request, query }) {
     const type = TYPES.find((one) => one === query.get('role'));
-    const { items, next } = await listAdministrators(services, type, { limit: LIMIT, after: afterIn(query) });
+    const { items, next } = await listAdministrators(services, { type }, { limit: LIMIT, after: afterIn(query) });
     const give = { label: 'Give role', href: `${HOME}/new`, main: true };
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return listPage({

@@ -8,8 +8,8 @@ import { fullName } from '../claims/claims.policy.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findNamedUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
-import type { Role, RoleType } from './administration.policy.ts';
-import { type Administrator, findRoles, selectAdministrators as listRows } from './roles.store.ts';
+import type { Role } from './administration.policy.ts';
+import { type Administrator, type AdministratorSelection, findRoles, selectAdministrators as listRows } from './roles.store.ts';
 
 export interface ConsoleUser {
   readonly id: string;
@@ -29,13 +29,13 @@ export async function findConsoleUser({ database: { knex } }: Services, userId: 
   );
 }
 
-/** Whoever has a role, as he stands now, the oldest users first. @param type who has this one, whatever else he has */
+/** Users with a role, as they stand now, the oldest first. @param which of one type, or for one organization */
 export async function listAdministrators(
   { database: { knex } }: Services,
-  type: RoleType | undefined,
+  which: AdministratorSelection,
   window: Window,
 ): Promise<Page<Administrator>> {
-  const { items, next } = await listRows(knex, type, window);
+  const { items, next } = await listRows(knex, which, window);
   const now = present();
   return { items: items.map((one) => ({ ...one, status: statusAt(one, now) })), next };
 }

@@ -13,7 +13,13 @@ export const roleFields = async (visit: ConsoleRequest, typed: Typed): Promise<r
   { name: 'type', label: 'Role', kind: 'radios', options: ROLE_OPTIONS, value: 'ORG_ADMIN' },
   await pickField(
     organizationsIn(visit),
-    { name: 'orgId', label: 'Organization', hint: 'Only for an organization administrator.', none: 'None' },
+    {
+      name: 'orgId',
+      label: 'Organization',
+      hint: 'Only for an organization administrator.',
+      none: 'None',
+      value: visit.query.get('org') ?? '',
+    },
     typed,
   ),
 ];

@@ -6,7 +6,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
-import { organizationPath } from '../organizations/organizations.console.ts';
+import { organizationPath } from '../organizations/organization-page.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { mayCall } from './administration.policy.ts';

@@ -103,10 +103,22 @@ export interface Administrator {
 const ROLES_OF = `(SELECT json_agg(json_build_object('type', r.type, 'orgId', r.org_id, 'orgName', o.name) ORDER BY r.created, r.id)
   FROM roles r LEFT JOIN organizations o ON o.id = r.org_id WHERE r.user_id = users.id)`;
 
-/** Whoever has a role, the oldest users first. @param type who has this one, whatever else he has */
-export function selectAdministrators(executor: Executor, type: RoleType | undefined, window: Window): Promise<Page<Administrator>> {
+/** Which administrators: those who have such a role among theirs. */
+export interface AdministratorSelection {
+  readonly type?: RoleType | undefined;
+  /** A role for this organization. */
+  readonly orgId?: string | undefined;
+}
+
+/** The oldest users first. */
+export function selectAdministrators(
+  executor: Executor,
+  { type, orgId }: AdministratorSelection,
+  window: Window,
+): Promise<Page<Administrator>> {
   const holders = executor('roles').select('user_id');
   if (type !== undefined) holders.where({ type });
+  if (orgId !== undefined) holders.where({ org_id: orgId });
   const columns = {
     userId: 'id',
     login: 'login',

@@ -2,11 +2,13 @@
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { activityOf } from '../audit/activity.console.ts';
+import { applicationCounts } from './application-assignments.service.ts';
 import {
   APPLICATIONS_PATH,
   applicationCrumbs,
@@ -106,8 +108,14 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
+    const { users, groups, consenting } = await applicationCounts(visit.services, application.id);
     const facts = [
-      'Its secrets, assignments, the consents that people gave it and all its tokens go with it. Nobody can sign in to it from the next request on.',
+      phrase('This removes the assignments of {users} and {groups}, the consent of {consenting}, its secrets and all its tokens.', {
+        users: countOf(users, 'user'),
+        groups: countOf(groups, 'group'),
+        consenting: countOf(consenting, 'user'),
+      }),
+      'Nobody can sign in to it from the next request on.',
       'To stop it for a while, deactivate it instead.',
       'This cannot be undone.',
     ];

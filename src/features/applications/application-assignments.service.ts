@@ -11,6 +11,7 @@ import { findGroup } from '../groups/groups.store.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import {
+  countOfApplication,
   deleteAssignment,
   findAssignment,
   insertAssignment,
@@ -159,3 +160,6 @@ const recordAssignment = (
   });
 
 const assigneeNotFound = ({ kind, id }: Assignee) => notFound(id, kind === 'user' ? 'User' : 'Group');
+
+/** How many assignments an application has, and how many users gave it their consent. */
+export const applicationCounts = ({ database: { knex } }: Services, id: string) => countOfApplication(knex, id);

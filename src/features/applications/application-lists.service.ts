@@ -4,7 +4,13 @@ import { attributeTypes } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import type { Application } from './applications.resource.ts';
-import { APPLICATION_ATTRIBUTES, type ApplicationSelection, selectApplications, selectApplicationsInOrder } from './applications.store.ts';
+import {
+  APPLICATION_ATTRIBUTES,
+  type ApplicationSelection,
+  countConsent,
+  selectApplications,
+  selectApplicationsInOrder,
+} from './applications.store.ts';
 
 /** An application must match all that is given. */
 export interface ApplicationSearch {
@@ -28,3 +34,6 @@ export const searchApplications = async (
   search: ApplicationSearch,
   window: NumberedWindow,
 ): Promise<NumberedPage<Application>> => selectApplicationsInOrder(services.database.knex, selectionOf(search), window);
+
+/** How many active applications there are, without those of the service itself, and how many of them ask for consent: the others are trusted. */
+export const consentCounts = ({ database: { knex } }: Services) => countConsent(knex);

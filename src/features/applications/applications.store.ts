@@ -232,3 +232,15 @@ export async function countApplications(executor: Executor): Promise<number> {
   const row = await executor('applications').where({ system: false }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
 }
+
+/** How many active applications of customers there are, and how many of them ask for consent. */
+export async function countConsent(executor: Executor): Promise<{ readonly asking: number; readonly all: number }> {
+  const row = await executor('applications')
+    .where({ system: false, status: 'ACTIVE' })
+    .select<{ asking: number; all: number }[]>(
+      executor.raw(`count(*) FILTER (WHERE settings->>'consent_method' = 'REQUIRED')::int AS asking`),
+      executor.raw('count(*)::int AS all'),
+    )
+    .first();
+  return row ?? { asking: 0, all: 0 };
+}

@@ -88,7 +88,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 function presets(query: URLSearchParams): readonly Action[] {
   const now = present().getTime();
   const since = (moment: number): string => {
-    const kept = new URLSearchParams([...query].filter(([name]) => !['after', 'notice', 'since', 'until'].includes(name)));
+    const kept = new URLSearchParams([...query].filter(([name]) => !['after', 'since', 'until'].includes(name)));
     kept.set('since', new Date(moment).toISOString().slice(0, 16));
     return `${LOG}?${kept}`;
   };
@@ -109,7 +109,7 @@ export const log: ConsolePage = {
     const search = searchIn(query);
     const { page, problems } = await find(visit, search);
     const { isNarrowed, lookedBackTo } = search;
-    const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after' && name !== 'notice'));
+    const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
     const file = `${LOG}/download${kept.size === 0 ? '' : `?${kept}`}`;
     const nothing = phrase(isNarrowed ? 'Nothing fits.' : 'Nothing happened.');
     const span = lookedBackTo && phrase('Looked back to {since}; set “Since” to look further back.', { since: lookedBackTo });

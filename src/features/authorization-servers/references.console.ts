@@ -49,6 +49,8 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
     unknown: 'is not the name of a group',
     nameOf: async ({ services }, id) => (await unlessMissing(getGroup(services, id)))?.name,
     async idsOf({ services }, name) {
+      const byId = await unlessMissing(getGroup(services, name));
+      if (byId !== undefined) return [byId.id];
       const found = await listGroups(services, { filter: `profile.name eq ${JSON.stringify(name)}` }, { limit: 1 });
       return found.items.map(({ id }) => id);
     },
@@ -58,17 +60,6 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
 /** The names of these ids, in their order; of what is gone meanwhile the id. */
 export const namesOf = (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string[]> =>
   inTurn(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
-
-/** As `idsNamed` takes them back: by name where that means this one alone, else by id. */
-export const referenceLines = async (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string> => {
-  const lines = await inTurn(ids, async (id) => {
-    const name = await NAMINGS[kind].nameOf(visit, id);
-    if (name === undefined) return id;
-    const [only, ...others] = await NAMINGS[kind].idsOf(visit, name);
-    return only === id && others.length === 0 ? name : id;
-  });
-  return lines.join('\n');
-};
 
 /** @param field of the form @throws {ApiError} validation: one that does not exist, or that several are called */
 export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: string, names: readonly string[]): Promise<string[]> {

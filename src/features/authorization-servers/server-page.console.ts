@@ -1,6 +1,6 @@
 /** What the pages about one authorization server have in common: which it is, what may be changed of it here, the tabs from one to the other. */
 
-import { detailPage, type Part, type Piece } from '../../pages/console/detail-page.ts';
+import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { type Text, verbatim } from '../../platform/i18n/phrase.ts';
@@ -19,7 +19,6 @@ const TABS = [
   { label: 'Access policies', path: '/policies' },
   { label: 'Keys', path: '/keys' },
   { label: 'Simulator', path: '/simulator' },
-  { label: 'Life cycle', path: '/life-cycle' },
 ] as const;
 
 export interface ServerSubject {
@@ -60,8 +59,8 @@ export const crumbsBelow = ({ server, home }: ServerSubject, ...steps: readonly 
   ...steps,
 ];
 
-export const serverStatus = (status: ServerStatus): Piece =>
-  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
+export const serverStatus = (status: ServerStatus) =>
+  status === 'ACTIVE' ? ({ text: 'Active', tone: 'good' } as const) : ({ text: 'Inactive', tone: 'warning' } as const);
 
 interface Content {
   readonly lead?: Text | undefined;
@@ -69,15 +68,26 @@ interface Content {
   readonly actions?: readonly Action[];
 }
 
+/** The menu of actions; the built-in server is always there, and the one that the service began with is not deleted. */
+const stepsOf = ({ server, home, hasOwnParts }: ServerSubject): readonly Action[] =>
+  hasOwnParts
+    ? [
+        server.status === 'ACTIVE' ? { label: 'Deactivate', href: `${home}/deactivate` } : { label: 'Activate', href: `${home}/activate` },
+        ...(server.system ? [] : [{ label: 'Delete', href: `${home}/delete` }]),
+      ]
+    : [];
+
 /** One of the tabs. */
-export function serverPage({ server, home, isBuiltIn }: ServerSubject, { lead, parts, actions = [] }: Content): Drawn {
-  const tabs = TABS.filter(({ path }) => !(isBuiltIn && path === '/life-cycle'));
+export function serverPage(subject: ServerSubject, { lead, parts, actions = [] }: Content): Drawn {
+  const { server, home } = subject;
   return detailPage({
     title: verbatim(server.name),
+    status: serverStatus(server.status),
+    more: stepsOf(subject),
     ...(lead !== undefined && { lead }),
     crumbs: SERVERS,
     actions,
-    tabs: tabs.map(({ label, path }) => ({ label, href: `${home}${path}` })),
+    tabs: TABS.map(({ label, path }) => ({ label, href: `${home}${path}` })),
     parts,
   });
 }

@@ -52,7 +52,7 @@ const list: ConsolePage = {
 function rowOf(subject: ServerSubject, claim: ServerClaim): TableRow {
   const address = `${homeOf(subject)}/${encodeURIComponent(claim.id)}`;
   const actions = [
-    { label: 'Edit', href: address },
+    { label: 'Edit', href: address, icon: 'edit' as const },
     { label: 'Delete', href: `${address}/delete` },
   ];
   return {

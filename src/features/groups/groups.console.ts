@@ -12,7 +12,7 @@ import { isPrintable, text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfGroup, GROUPS_HOME, GROUPS_PATH, groupOf } from './group-page.console.ts';
 import type { GroupOrder } from './groups.resource.ts';
-import { createGroup, deleteGroup, searchGroups, updateGroup } from './groups.service.ts';
+import { createGroup, deleteGroup, groupCounts, searchGroups, updateGroup } from './groups.service.ts';
 
 const COLUMNS: readonly (string | SortedBy<GroupOrder>)[] = [
   { label: 'Name', by: 'name' },
@@ -143,8 +143,13 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { group, home, crumbs } = await groupOf(visit);
     const title = phrase('Delete “{group}”?', { group: group.name });
+    const { members, applications } = await groupCounts(visit.services, group.id);
     const facts = [
-      'Its members stay, but what is open to them by this group alone is closed. Policies that name it forget it.',
+      phrase('This removes {members} and {applications} from the group. The users stay, but lose what only this group gives them.', {
+        members: countOf(members, 'member'),
+        applications: countOf(applications, 'application'),
+      }),
+      'Policies that name it forget it.',
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Delete group', danger: true, cancel: home }, typed);

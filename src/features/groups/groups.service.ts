@@ -16,6 +16,7 @@ import { findUserById } from '../users/users.store.ts';
 import type { Group } from './groups.resource.ts';
 import {
   type CountedGroup,
+  countOfGroup,
   deleteGroupMember,
   deleteGroupRow as deleteRow,
   findGroup,
@@ -188,3 +189,6 @@ const recordMembership = (trx: Executor, change: 'add' | 'remove', group: Group,
 const groupTarget = ({ id, name }: Group) => ({ id, type: 'UserGroup', displayName: name });
 const described = ({ name, description }: Group): GroupProfile => ({ name, description });
 const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name' });
+
+/** How many memberships and assignments of applications a group has. */
+export const groupCounts = ({ database: { knex } }: Services, id: string) => countOfGroup(knex, id);

@@ -142,3 +142,13 @@ export function listGroupsOf(executor: Executor, userId: string, window: Window)
 /** @returns the ids of all groups that the user is a member of */
 export const listGroupIds = (executor: Executor, userId: string): Promise<string[]> =>
   executor('group_members').where({ user_id: userId }).pluck('group_id');
+
+/** What goes with a group: its memberships and its assignments of applications. */
+export async function countOfGroup(executor: Executor, id: string): Promise<{ readonly members: number; readonly applications: number }> {
+  const { rows } = await executor.raw<{ rows: { members: number; applications: number }[] }>(
+    `SELECT (SELECT count(*) FROM group_members WHERE group_id = :id)::int AS members,
+            (SELECT count(*) FROM application_groups WHERE group_id = :id)::int AS applications`,
+    { id },
+  );
+  return rows[0] ?? { members: 0, applications: 0 };
+}

@@ -3,13 +3,14 @@
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
+import { pickManyField } from '../../pages/console/pick-many.ts';
 import { pickField } from '../../pages/console/picker.ts';
 import { type IdentityProviderSettings, type IdentityProviderType, providerUsesSecret } from './identity-provider.policy.ts';
 
 const CONNECTION = 'Connection';
 const ADDRESSES = 'Addresses';
-const LINKING = 'People who have an account here';
-const PROVISIONING = 'New people';
+const LINKING = 'Users who have an account';
+const PROVISIONING = 'New users';
 const DETAILS = 'Details';
 
 const CLIENT = 'protocol.credentials.client';
@@ -19,12 +20,6 @@ const pairs = (values: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name} = ${value}`)
     .join('\n');
 
-/** Lines that name groups. */
-async function groupLines(visit: ConsoleRequest, ids: readonly string[]): Promise<string> {
-  const groups = await Promise.all(ids.map(async (id) => (await groupsIn(visit).byId(id)) ?? { id, label: '' }));
-  return groups.map(({ id, label }) => `${label} (${id})`.trim()).join('\n');
-}
-
 type Held = IdentityProviderSettings & { readonly name: string };
 
 /** @param held what the fields hold at first @param isNew has it no secret yet? */
@@ -33,6 +28,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
   const isOidc = protocol.type === 'OIDC';
   const issuer: Field = {
     name: 'issuer',
+    ...(type === 'GOOGLE' && { advanced: true }),
     label: 'Issuer',
     kind: 'url',
     group: CONNECTION,
@@ -42,7 +38,15 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     hint: ISSUER_HINTS[type] ?? 'As its tokens name it, without “/.well-known/openid-configuration”. Everything else is found from there.',
   };
   const address = (name: 'authorization' | 'token' | 'userInfo' | 'jwks', label: string, hint?: string): Field => ({
-    ...{ name, label, kind: 'url', group: ADDRESSES, value: protocol.endpoints?.[name]?.url, alias: `protocol.endpoints.${name}` },
+    ...{
+      name,
+      label,
+      kind: 'url',
+      advanced: isOidc,
+      group: ADDRESSES,
+      value: protocol.endpoints?.[name]?.url,
+      alias: `protocol.endpoints.${name}`,
+    },
     ...(hint !== undefined && { hint }),
   });
   return [
@@ -69,6 +73,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'method',
+      advanced: true,
       label: 'How the secret is sent',
       group: CONNECTION,
       value: protocol.credentials.client.token_endpoint_auth_method,
@@ -81,6 +86,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'scopes',
+      advanced: true,
       label: 'Scopes',
       kind: 'lines',
       rows: 3,
@@ -115,6 +121,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'matchType',
+      when: { field: 'accountLink', value: 'AUTO' },
       label: 'The address is compared with',
       group: LINKING,
       value: policy.subject.matchType,
@@ -127,6 +134,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'emailDomains',
+      when: { field: 'accountLink', value: 'AUTO' },
       label: 'E-mail domains',
       kind: 'lines',
       rows: 2,
@@ -135,62 +143,73 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       alias: 'policy.subject.emailDomains',
       hint: 'One a line, e.g. example.com. The provider is believed for addresses of these only. Empty: for all.',
     },
-    {
-      name: 'linkGroups',
-      label: 'Only members of these groups are linked',
-      kind: 'lines',
-      rows: 2,
-      group: LINKING,
-      value: await groupLines(visit, policy.accountLink.filter?.groups.include ?? []),
-      alias: 'policy.accountLink.filter',
-      hint: 'Names of groups, one a line. Empty: everybody may be.',
-    },
+    await pickManyField(
+      groupsIn(visit),
+      {
+        name: 'linkGroups',
+        label: 'Only members of these groups',
+        what: 'groups',
+        group: LINKING,
+        when: { field: 'accountLink', value: 'AUTO' },
+        ids: policy.accountLink.filter?.groups.include ?? [],
+        alias: 'policy.accountLink.filter',
+        hint: 'If none is selected, every account can be linked.',
+      },
+      typed,
+    ),
     {
       name: 'provisioning',
-      label: 'Whoever has no account here',
+      label: 'Users without an account',
       kind: 'radios',
       group: PROVISIONING,
       value: policy.provisioning.action,
       alias: 'policy.provisioning.action',
       options: [
-        { value: 'DISABLED', label: 'Is refused and must be invited' },
-        { value: 'AUTO', label: 'Gets an account at the first sign-in', hint: 'Everybody whom the provider lets in then has one.' },
+        { value: 'DISABLED', label: 'Are refused and must be invited' },
+        { value: 'AUTO', label: 'Get an account at the first sign-in', hint: 'Everyone whom the provider lets in then has one.' },
       ],
     },
     await pickField(
       organizationsIn(visit),
       {
         name: 'orgId',
+        when: { field: 'provisioning', value: 'AUTO' },
         label: 'Organization',
         none: 'None',
         group: PROVISIONING,
         value: policy.provisioning.orgId ?? '',
         alias: 'policy.provisioning.orgId',
-        hint: 'That new people become members of.',
+        hint: 'New users become members of it.',
+      },
+      typed,
+    ),
+    await pickManyField(
+      groupsIn(visit),
+      {
+        name: 'groups',
+        label: 'Groups',
+        what: 'groups',
+        group: PROVISIONING,
+        when: { field: 'provisioning', value: 'AUTO' },
+        ids: policy.provisioning.groups.assignments,
+        alias: 'policy.provisioning.groups',
+        hint: 'New users become members of these groups.',
       },
       typed,
     ),
     {
-      name: 'groups',
-      label: 'Groups',
-      kind: 'lines',
-      rows: 2,
-      group: PROVISIONING,
-      value: await groupLines(visit, policy.provisioning.groups.assignments),
-      alias: 'policy.provisioning.groups',
-      hint: 'That new people become members of: names, one a line.',
-    },
-    {
       name: 'userName',
+      advanced: true,
       label: 'User name',
       group: PROVISIONING,
       required: true,
       value: policy.subject.userNameTemplate.template,
       alias: 'policy.subject.userNameTemplate',
-      hint: 'Of new people: “idpuser.” and the name of a claim.',
+      hint: 'The user name of new users: “idpuser.” and the name of a claim.',
     },
     {
       name: 'attributeMap',
+      advanced: true,
       label: 'Profile',
       kind: 'lines',
       rows: 5,
@@ -201,6 +220,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'profileMaster',
+      advanced: true,
       label: 'Update the profile at each sign-in',
       kind: 'check',
       group: PROVISIONING,
@@ -210,6 +230,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'parameters',
+      advanced: true,
       label: 'Further parameters of the request',
       kind: 'lines',
       rows: 2,
@@ -223,6 +244,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     },
     {
       name: 'clockSkew',
+      advanced: true,
       label: 'Clock skew (seconds)',
       kind: 'number',
       group: DETAILS,

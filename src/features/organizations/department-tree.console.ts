@@ -14,6 +14,8 @@ export interface Branch {
   readonly children: readonly Branch[];
   /** The number of all departments below, however deep. */
   readonly below: number;
+  /** Of this department alone. */
+  readonly members: number;
 }
 
 /** Deeper, lines would be indented off a phone; the rest is on the page of the department where it ends. */
@@ -22,8 +24,13 @@ const LEVELS = 5;
 /**
  * @param departments all of an organization, every one before those below it
  * @param parentId the department below which the tree begins; null: the whole organization
+ * @param members how many each has
  */
-export function branchesBelow(departments: readonly Node[], parentId: string | null): readonly Branch[] {
+export function branchesBelow(
+  departments: readonly Node[],
+  parentId: string | null,
+  members: ReadonlyMap<string, number>,
+): readonly Branch[] {
   const children = new Map<string | null, Node[]>();
   for (const department of departments) {
     const siblings = children.get(department.parentId);
@@ -40,6 +47,7 @@ export function branchesBelow(departments: readonly Node[], parentId: string | n
       name,
       children: levels > 1 ? branches(id, levels - 1) : [],
       below: below.get(id) ?? 0,
+      members: members.get(id) ?? 0,
     }));
   return branches(parentId, LEVELS);
 }

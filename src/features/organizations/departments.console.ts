@@ -3,14 +3,15 @@
 import { z } from 'zod';
 import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
 import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
-import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
-import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
+import { createDepartment, deleteDepartment, departmentMembers, departmentTree, updateDepartment } from './departments.service.ts';
+import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organization-page.console.ts';
 import type { Department } from './organizations.resource.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
@@ -25,7 +26,7 @@ const fieldsFor = async (
   typed: Typed,
 ): Promise<Field[]> => [
   { name: 'name', label: 'Name', required: true, value: now.name ?? '' },
-  { name: 'originId', label: 'External id', hint: 'ID in another system', value: now.originId ?? '' },
+  { name: 'originId', label: 'External ID', hint: 'ID in another system', value: now.originId ?? '' },
   await pickField(
     departmentsOf(departments),
     { name: 'parentId', label: 'Below', value: now.parentId ?? '', none: 'Nothing: at the top level' },
@@ -84,7 +85,8 @@ const detail: ConsolePage = {
     const { departments, crumbs, asked } = await look(visit, organization);
     const department = asked();
     const home = homeOf(organization.id, department.id);
-    const members = {
+    const members = await departmentMembers(visit.services, organization.id, visit.request);
+    const list = {
       label: 'Members',
       href: `${organizationPath(organization.id)}/members?department=${encodeURIComponent(department.id)}`,
     };
@@ -94,7 +96,7 @@ const detail: ConsolePage = {
         href: `${organizationPath(organization.id)}/departments/new?parent=${encodeURIComponent(department.id)}`,
         main: true,
       },
-      members,
+      list,
       { label: 'Change or move', href: `${home}/edit` },
       { label: 'Delete', href: `${home}/delete` },
     ];
@@ -102,15 +104,17 @@ const detail: ConsolePage = {
       view: 'departments',
       title: verbatim(department.name),
       crumbs,
-      actions: mayChangeOrganization(visit, organization.id) ? actions : [members],
+      actions: mayChangeOrganization(visit, organization.id) ? actions : [list],
       locals: {
         facts: [
-          { label: 'External id', value: department.originId || phrase('None') },
-          { label: 'Id', value: department.id },
+          { label: 'Members', value: members.get(department.id) ?? 0, href: list.href },
+          { label: 'External ID', value: department.originId || '–' },
+          { label: 'ID', value: department.id },
         ],
+        memberCount: (count: number) => countOf(count, 'member'),
         listed: 'Departments below',
         total: within(departments, department.id).size - 1,
-        branches: branchesBelow(departments, department.id),
+        branches: branchesBelow(departments, department.id, members),
         departments: `${organizationPath(organization.id)}/departments/`,
       },
     };

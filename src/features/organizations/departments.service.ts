@@ -16,6 +16,7 @@ import {
   listDepartments,
   updateDepartmentRow as updateRow,
 } from './departments.store.ts';
+import { countMembersByDepartment } from './memberships.store.ts';
 import type { Department } from './organizations.resource.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { organizationExists } from './organizations.store.ts';
@@ -43,6 +44,16 @@ export async function departmentTree(
   const departments = await listDepartments(knex, orgId);
   if (departments.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
   return { levelCount: departments.length, departments: inPreOrder(departments) };
+}
+
+/** How many members each department has, by its id; those of the departments below it are not counted. @throws {ApiError} not found */
+export async function departmentMembers(
+  { database: { knex } }: Services,
+  orgId: string,
+  request: RequestContext,
+): Promise<ReadonlyMap<string, number>> {
+  checkReadable(orgId, request);
+  return countMembersByDepartment(knex, orgId);
 }
 
 /** @throws {ApiError} not found, forbidden, validation of the parent */

@@ -4,21 +4,29 @@ import { departmentsIn } from '../../pages/console/candidates.ts';
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
-import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
-import { addressOfUser, USERS_HOME } from '../users/user-page.console.ts';
+import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
 import { findMembersAmong, getMember, listMembers, putMember, putMembers, removeMember } from './members.service.ts';
-import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organizations.console.ts';
+import {
+  mayChangeOrganization,
+  organizationCrumbs,
+  organizationHead,
+  organizationPath,
+  organizationToChange,
+  orgIdIn,
+} from './organization-page.console.ts';
 import type { Department } from './organizations.resource.ts';
 import { getOrganization } from './organizations.service.ts';
 
@@ -49,16 +57,15 @@ const list: ConsolePage = {
     const names = new Map(departments.map(({ id, name }) => [id, name]));
     const isChangeable = mayChangeOrganization(visit, organization.id);
     const add = { label: 'Add members', href: `${home}/new`, main: true };
-    const create = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(organization.id)}` };
     return listPage({
-      title: 'Members',
-      lead: counted(organization.memberCount, '{count} member', '{count} members'),
-      crumbs: organizationCrumbs(organization),
-      actions: isChangeable ? [add, create] : [],
+      ...organizationHead(visit, organization),
+      actions: isChangeable ? [add] : [],
       list: {
         name: 'Members',
+        ...(!isNarrowed && { count: countOf(organization.memberCount, 'member') }),
         columns: ['User name', 'Department', 'Account'],
         rows: items.map(({ userId, login, status, depId: department }) => ({
+          avatar: login,
           cells: [
             { text: login, href: addressOfUser(userId) },
             department === null

@@ -113,6 +113,16 @@ export const listMemberIdsAmong = (executor: Executor, orgId: string, userIds: r
     .whereIn('user_id', [...userIds])
     .pluck('user_id');
 
+/** How many members each department has, by its id; without those of the departments below it. */
+export async function countMembersByDepartment(executor: Executor, orgId: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await executor('memberships')
+    .where({ org_id: orgId })
+    .whereNotNull('dep_id')
+    .groupBy('dep_id')
+    .select<{ dep_id: string; count: number }[]>('dep_id', executor.raw('count(*)::int AS count'));
+  return new Map(rows.map(({ dep_id, count }) => [dep_id, count]));
+}
+
 /** The members of an organization, the oldest memberships first. */
 export function listMemberships(executor: Executor, orgId: string, { q, depId }: MemberSearch, window: Window): Promise<Page<Member>> {
   const members = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);

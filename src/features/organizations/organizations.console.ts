@@ -3,51 +3,33 @@
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
-import { LIMIT, pageIn, pagesOf } from '../../pages/console/paging.ts';
-import { forbidden } from '../../platform/errors/errors.ts';
-import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { countOf } from '../../pages/console/list-state.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pageIn, pagerOf, pagesOf } from '../../pages/console/paging.ts';
+import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
-import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { listAdministrators } from '../administrators/administrators.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
-import { USERS_HOME } from '../users/user-page.console.ts';
+import { addressOfUser } from '../users/user-page.console.ts';
+import { userStatusPiece } from '../users/user-status.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
-import { departmentTree } from './departments.service.ts';
-import type { OrganizationType } from './organizations.resource.ts';
+import { departmentMembers, departmentTree } from './departments.service.ts';
 import {
-  createOrganization,
-  deleteOrganization,
-  getOrganization,
-  listOrganizations,
-  type OrganizationDetail,
-  renameOrganization,
-} from './organizations.service.ts';
-
-const HOME = '/admin/organizations';
-const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }];
+  HOME,
+  mayChangeOrganization,
+  ORGANIZATIONS,
+  organizationCrumbs,
+  organizationHead,
+  organizationPath,
+  organizationToChange,
+  orgIdIn,
+} from './organization-page.console.ts';
+import type { OrganizationType } from './organizations.resource.ts';
+import { createOrganization, deleteOrganization, getOrganization, listOrganizations, renameOrganization } from './organizations.service.ts';
 
 /** Where organizations are kept. */
 const SOURCES: Readonly<Record<OrganizationType, string>> = { LOCAL: 'Local', LDAP: 'LDAP', SCIM: 'SCIM', OIDC: 'OpenID Connect' };
-
-export const organizationPath = (orgId: string): string => `${HOME}/${encodeURIComponent(orgId)}`;
-export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
-
-/** May he change this organization, its departments and its members? */
-export const mayChangeOrganization = ({ request }: ConsoleRequest, orgId: string): boolean =>
-  isWithin(reachOf(request.roles, 'write'), orgId);
-
-/** For a page that changes the organization. @throws {ApiError} not found, forbidden */
-export async function organizationToChange(visit: ConsoleRequest): Promise<OrganizationDetail> {
-  const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
-  if (!mayChangeOrganization(visit, organization.id)) throw forbidden();
-  return organization;
-}
-
-/** The way to a page below an organization. */
-export const organizationCrumbs = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
-  ...ORGANIZATIONS,
-  { label: verbatim(name), href: organizationPath(id) },
-];
 
 const list: ConsolePage = {
   path: '/organizations',
@@ -69,7 +51,7 @@ const list: ConsolePage = {
       actions: mayCreate ? [create] : [],
       list: {
         name: 'Organizations',
-        columns: ['Name', 'External id', 'Source'],
+        columns: ['Name', 'External ID', 'Source'],
         rows: organizations.map(({ id, name, originId, type }) => ({
           cells: [{ text: name, href: organizationPath(id) }, originId, SOURCES[type]],
         })),
@@ -77,10 +59,10 @@ const list: ConsolePage = {
           count > 0
             ? 'There is nothing on this page.'
             : isNarrowed
-              ? 'No name has these words. Look for others, or show all again.'
+              ? 'No organizations match. Try fewer or shorter words, or show all.'
               : 'There is no organization yet.',
         emptyAction: mayCreate && count === 0 && !isNarrowed ? create : undefined,
-        search: { label: 'Search', q, hint: 'Part of the name', isNarrowed },
+        search: { label: 'Search', q, hint: 'Part of the name, or the external ID', isNarrowed },
         pager: pagesOf(HOME, query, page, Math.ceil(count / LIMIT)),
       },
     });
@@ -95,7 +77,7 @@ const create: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(_visit, typed) {
-    const originId = { name: 'originId', label: 'External id', hint: 'ID in another system' };
+    const originId = { name: 'originId', label: 'External ID', hint: 'ID in another system' };
     const submit = 'Create organization';
     return formPage({ title: submit, crumbs: ORGANIZATIONS, fields: [NAME, originId], submit, cancel: HOME }, typed);
   },
@@ -105,23 +87,6 @@ const create: ConsolePage = {
   },
 };
 
-/** What stands beside the heading of an organization. */
-function actionsFor(visit: ConsoleRequest, { id, editable }: OrganizationDetail): readonly Action[] {
-  const address = organizationPath(id);
-  const members = { label: 'Members', href: `${address}/members` };
-  const user = { label: 'Create user', href: `${USERS_HOME}/new?org=${encodeURIComponent(id)}` };
-  const activity = mayCall(visit.request.roles, 'service', 'read') ? [{ label: 'Activity', href: `${address}/activity` }] : [];
-  if (!mayChangeOrganization(visit, id)) return [members, ...activity];
-  return [
-    { label: 'Add department', href: `${address}/departments/new`, main: true },
-    members,
-    user,
-    ...activity,
-    ...(editable ? [{ label: 'Rename', href: `${address}/rename` }] : []),
-    ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Delete', href: `${address}/delete` }] : []),
-  ];
-}
-
 const detail: ConsolePage = {
   path: '/organizations/:orgId',
   access: 'organizations',
@@ -130,24 +95,52 @@ const detail: ConsolePage = {
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const address = organizationPath(organization.id);
     const { levelCount, departments } = await departmentTree(services, organization.id, request);
+    const members = await departmentMembers(services, organization.id, request);
+    const add = { label: 'Add department', href: `${address}/departments/new`, main: true };
+    const isEmpty = levelCount === 0 && organization.memberCount === 0;
     return {
+      ...organizationHead(visit, organization, isEmpty),
       view: 'departments',
-      title: verbatim(organization.name),
-      crumbs: ORGANIZATIONS,
-      actions: actionsFor(visit, organization),
+      actions: mayChangeOrganization(visit, organization.id) ? [add] : [],
       locals: {
         facts: [
           { label: 'Members', value: organization.memberCount, href: `${address}/members` },
-          { label: 'Source', value: phrase(SOURCES[organization.type]) },
-          { label: 'External id', value: organization.originId || phrase('None') },
-          { label: 'Id', value: organization.id },
+          { label: 'Source', value: SOURCES[organization.type] },
+          { label: 'External ID', value: organization.originId || '–' },
+          { label: 'ID', value: organization.id },
         ],
+        memberCount: (count: number) => countOf(count, 'member'),
         listed: 'Departments',
         total: levelCount,
-        branches: branchesBelow(departments, null),
+        branches: branchesBelow(departments, null, members),
         departments: `${address}/departments/`,
       },
     };
+  },
+};
+
+const administrators: ConsolePage = {
+  path: '/organizations/:orgId/administrators',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const { items, next } = await listAdministrators(services, { orgId: organization.id }, { limit: LIMIT, after: afterIn(query) });
+    const give = { label: 'Give role', href: `/admin/security/administrators/new?org=${encodeURIComponent(organization.id)}`, main: true };
+    return listPage({
+      ...organizationHead(visit, organization),
+      actions: mayCall(request.roles, 'service', 'write') ? [give] : [],
+      list: {
+        name: 'Administrators',
+        columns: ['User name', 'Status'],
+        rows: items.map(({ userId, login, status }) => ({
+          avatar: login,
+          cells: [{ text: login, href: `${addressOfUser(userId)}/roles` }, userStatusPiece(status)],
+        })),
+        empty: 'Nobody administers this organization alone. Administrators of the whole service can change it.',
+        pager: pagerOf(`${organizationPath(organization.id)}/administrators`, query, next),
+      },
+    });
   },
 };
 
@@ -157,11 +150,7 @@ const activity: ConsolePage = {
   async show(visit) {
     const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
     const path = `${organizationPath(organization.id)}/activity`;
-    return detailPage({
-      title: phrase('Activity of {organization}', { organization: organization.name }),
-      crumbs: organizationCrumbs(organization),
-      parts: [await activityOf(visit, organization.id, path)],
-    });
+    return detailPage({ ...organizationHead(visit, organization), parts: [await activityOf(visit, organization.id, path)] });
   },
 };
 
@@ -197,7 +186,16 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
     const title = phrase('Delete “{organization}”?', { organization: organization.name });
-    const facts = ['Only an organization without departments and members can be deleted.', 'This cannot be undone.'];
+    const { levelCount } = await departmentTree(visit.services, organization.id, visit.request);
+    const facts = [
+      levelCount + organization.memberCount === 0
+        ? 'It has no departments and no members.'
+        : phrase('It has {departments} and {members}. Remove them first: only an empty organization can be deleted.', {
+            departments: countOf(levelCount, 'department'),
+            members: countOf(organization.memberCount, 'member'),
+          }),
+      'This cannot be undone.',
+    ];
     const cancel = organizationPath(organization.id);
     return formPage({ title, crumbs: organizationCrumbs(organization), facts, submit: 'Delete organization', danger: true, cancel }, typed);
   },
@@ -207,4 +205,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const organizationPages: readonly ConsolePage[] = [list, create, detail, activity, rename, remove];
+export const organizationPages: readonly ConsolePage[] = [list, create, detail, administrators, activity, rename, remove];

@@ -40,7 +40,7 @@ const isEditable = ({ type }: Organization): boolean => type === 'LOCAL';
 /**
  * Oldest first, those within the caller's reach.
  * @param page from 1; beyond the last one there is nothing
- * @param q what the name has somewhere, whatever the case of the letters
+ * @param q what the name has somewhere, whatever the case of the letters; or the whole external ID
  * @returns the page, and how many organizations there are in all
  */
 export async function listOrganizations(

@@ -58,7 +58,7 @@ export async function lockOrganization(trx: Executor, id: string): Promise<Organ
   return trx('organizations').where({ id }).forNoKeyUpdate().first<Organization | undefined>(ORGANIZATION);
 }
 
-/** @param q what the name has somewhere */
+/** @param q what the name has somewhere, or the external ID */
 export async function countOrganizations(executor: Executor, reach: Reach, q?: string): Promise<number> {
   const row = await within(executor, reach, q).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
@@ -103,6 +103,6 @@ export async function deleteOrganizationRow(trx: Executor, id: string): Promise<
 
 function within(executor: Executor, reach: Reach, q?: string) {
   const query = executor('organizations');
-  if (q !== undefined) query.whereRaw('lower(name) LIKE lower(?)', [containing(q)]);
+  if (q !== undefined) query.where((one) => one.whereRaw('lower(name) LIKE lower(?)', [containing(q)]).orWhere({ origin_id: q }));
   return reach === 'everything' ? query : query.whereIn('id', [...reach]);
 }

@@ -13,7 +13,7 @@ import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';
-import { mayChangeOrganization, organizationPath } from './organizations.console.ts';
+import { mayChangeOrganization, organizationPath } from './organization-page.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;

@@ -1,15 +1,18 @@
 /** The access policies of an authorization server: which applications each is for, and in which order they are looked at. Their rules have a file of their own. */
 
 import { z } from 'zod';
+import { applicationsIn } from '../../pages/console/candidates.ts';
 import { detailPage, type Piece, type TablePart, type TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { countOf } from '../../pages/console/list-state.ts';
+import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { pickManyField } from '../../pages/console/pick-many.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
-import { idsNamed, namesOf, referenceLines } from '../authorization-servers/references.console.ts';
+import { idsNamed, namesOf } from '../authorization-servers/references.console.ts';
 import {
   crumbsBelow,
   type ServerSubject,
@@ -138,7 +141,7 @@ const detail: ConsolePage = {
 };
 
 /** @param now undefined: of a policy to be made */
-async function fieldsFor(visit: ConsoleRequest, now: Policy | undefined): Promise<readonly Field[]> {
+async function fieldsFor(visit: ConsoleRequest, now: Policy | undefined, typed: Typed): Promise<readonly Field[]> {
   const isForAll = now === undefined || now.clients.includes(ALL_CLIENTS);
   return [
     { name: 'name', label: 'Name', required: true, value: now?.name },
@@ -153,14 +156,19 @@ async function fieldsFor(visit: ConsoleRequest, now: Policy | undefined): Promis
         { value: 'some', label: 'These applications only' },
       ],
     },
-    {
-      name: 'clients',
-      label: 'These applications',
-      hint: 'One a line, by name or client id. None: the policy is for nobody.',
-      kind: 'lines',
-      value: isForAll ? '' : await referenceLines(visit, 'application', now.clients),
-      alias: 'conditions.clients.include',
-    },
+    await pickManyField(
+      applicationsIn(visit),
+      {
+        name: 'clients',
+        label: 'Applications',
+        what: 'applications',
+        when: { field: 'for', value: 'some' },
+        hint: 'If none is selected, the policy never applies.',
+        ids: isForAll ? [] : now.clients,
+        alias: 'conditions.clients.include',
+      },
+      typed,
+    ),
   ];
 }
 
@@ -173,7 +181,7 @@ const policyForm = z.object({
 
 /** @throws {ApiError} validation */
 async function inputIn(visit: ConsoleRequest, form: URLSearchParams): Promise<PolicyInput> {
-  const { for: whom, clients, ...input } = parse(policyForm, typedValues(await fieldsFor(visit, undefined), form));
+  const { for: whom, clients, ...input } = parse(policyForm, typedValues(await fieldsFor(visit, undefined, NOTHING_TYPED), form));
   return { ...input, clients: whom === 'all' ? [ALL_CLIENTS] : await idsNamed(visit, 'application', 'clients', clients) };
 }
 
@@ -185,7 +193,7 @@ const create: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const title = 'Create access policy';
     const facts = ['It is looked at last, after those that are there. It allows nothing until it has a rule.'];
-    const fields = await fieldsFor(visit, undefined);
+    const fields = await fieldsFor(visit, undefined, typed);
     return formPage({ title, crumbs: crumbsOfPolicies(subject), facts, fields, submit: title, cancel: homeOf(subject) }, typed);
   },
   async receive(visit, form) {
@@ -208,7 +216,7 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const policy = await policyOf(visit, subject);
-    const page = { title: 'Edit access policy', crumbs: crumbsBelowPolicy(subject, policy), fields: await fieldsFor(visit, policy) };
+    const page = { title: 'Edit access policy', crumbs: crumbsBelowPolicy(subject, policy), fields: await fieldsFor(visit, policy, typed) };
     return formPage({ ...page, submit: 'Save', cancel: addressOfPolicy(subject, policy) }, typed);
   },
   async receive(visit, form) {
@@ -261,8 +269,10 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const policy = await policyOf(visit, subject);
+    const rules = await listRules(visit.services, { serverId: subject.server.id, policyId: policy.id });
     const facts = [
-      'Its rules are deleted with it. Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
+      phrase('This deletes {rules}.', { rules: countOf(rules.length, 'rule') }),
+      'Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
       'This cannot be undone.',
     ];
     const page = {

@@ -46,7 +46,7 @@ export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, 
 
 async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: string, rule: PolicyRule, count: number): Promise<TableRow> {
   const actions = [
-    { label: 'Edit', href: address },
+    { label: 'Edit', href: address, icon: 'edit' as const },
     rule.status === 'ACTIVE' ? { label: 'Deactivate', href: `${address}/deactivate` } : { label: 'Activate', href: `${address}/activate` },
     { label: 'Delete', href: `${address}/delete` },
   ];

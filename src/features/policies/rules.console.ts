@@ -1,15 +1,14 @@
 /** The rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. */
 
 import { z } from 'zod';
-import { type ChecksField, type Field, formPage, type LineField, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
-import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { type ConsolePage, type ConsoleRequest, type Crumb, NOTHING_TYPED } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields, ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
-import { idsNamed, referenceLines } from '../authorization-servers/references.console.ts';
+import { idsNamed } from '../authorization-servers/references.console.ts';
 import { subjectWithParts } from '../authorization-servers/server-page.console.ts';
-import { listServerScopes } from '../scopes/scopes.service.ts';
-import { ACCESS_GRANT_TYPES, ANY, EVERYONE, type RuleConditions } from './access-policy.policy.ts';
+import type { RuleConditions } from './access-policy.policy.ts';
 import { placeField, priorityOf, statusSteps } from './ordering.console.ts';
 import { addressOfPolicy, crumbsBelowPolicy, policyOf } from './policies.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
@@ -24,7 +23,7 @@ import {
   setRuleStatus,
   updateRule,
 } from './policy-rules.service.ts';
-import { GRANTS } from './rules-table.console.ts';
+import { ruleFields } from './rule-fields.console.ts';
 
 const PATH = '/api/servers/:serverId/policies/:policyId/rules';
 
@@ -45,129 +44,6 @@ async function placeOf(visit: ConsoleRequest): Promise<Place> {
 }
 
 const ruleOf = ({ services, params }: ConsoleRequest, { path }: Place): Promise<PolicyRule> => getRule(services, path, params.ruleId ?? '');
-
-const chosen = (include: readonly string[] | undefined): 'all' | 'some' =>
-  include === undefined || include.includes(ANY) ? 'all' : 'some';
-
-const isForEveryone = ({ people }: RuleConditions): boolean =>
-  people === undefined || (people.users === undefined && people.groups === undefined) || people.groups?.include.includes(EVERYONE) === true;
-
-const minutes = (name: string, label: string, hint: string, now: number | undefined): LineField => ({
-  name,
-  label,
-  hint,
-  kind: 'number',
-  group: 'Lifetimes',
-  value: now === undefined ? '' : String(now),
-});
-
-/** @param now undefined: of a rule to be made */
-async function fieldsFor(visit: ConsoleRequest, { path }: Place, now: PolicyRule | undefined): Promise<readonly Field[]> {
-  const { conditions = {}, actions: { token = {} } = {} } = now ?? {};
-  const isOpen = isForEveryone(conditions);
-  const scopes = await listServerScopes(visit.services, path.serverId, undefined, { limit: 1000 });
-  const named = (include: readonly string[] | undefined) => (include ?? []).filter((name) => name !== ANY);
-  const checks = (field: Omit<ChecksField, 'kind'>): ChecksField => ({ ...field, kind: 'checks' });
-  return [
-    { name: 'name', label: 'Name', required: true, value: now?.name },
-    {
-      name: 'people',
-      label: 'Applies to',
-      group: 'People',
-      kind: 'radios',
-      value: isOpen ? 'all' : 'some',
-      options: [
-        { value: 'all', label: 'Everyone', hint: 'Also an application by itself (client credentials).' },
-        {
-          value: 'some',
-          label: 'These users and the members of these groups',
-          hint: 'Never a client without a user. If empty, the rule never matches.',
-        },
-      ],
-    },
-    {
-      name: 'users',
-      label: 'Users',
-      group: 'People',
-      hint: 'One user name a line.',
-      kind: 'lines',
-      rows: 3,
-      value: isOpen ? '' : await referenceLines(visit, 'user', conditions.people?.users?.include ?? []),
-      alias: 'conditions.people.users.include',
-    },
-    {
-      name: 'groups',
-      label: 'Groups',
-      group: 'People',
-      hint: 'One name a line.',
-      kind: 'lines',
-      rows: 3,
-      value: isOpen ? '' : await referenceLines(visit, 'group', conditions.people?.groups?.include ?? []),
-      alias: 'conditions.people.groups.include',
-    },
-    {
-      name: 'grants',
-      label: 'Which grants it is for',
-      group: 'Grants',
-      kind: 'radios',
-      value: chosen(conditions.grantTypes?.include),
-      options: [
-        { value: 'all', label: 'All grants' },
-        { value: 'some', label: 'Only the grants ticked below', hint: 'If none is selected, the rule never matches.' },
-      ],
-    },
-    checks({
-      name: 'grantTypes',
-      label: 'Grants',
-      group: 'Grants',
-      hint: 'A refresh is judged as the grant that it continues.',
-      values: named(conditions.grantTypes?.include),
-      options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
-      alias: 'conditions.grantTypes.include',
-    }),
-    {
-      name: 'scopesFor',
-      label: 'Which scopes it is for',
-      group: 'Scopes',
-      kind: 'radios',
-      value: chosen(conditions.scopes?.include),
-      options: [
-        { value: 'all', label: 'All scopes' },
-        {
-          value: 'some',
-          label: 'Requests for scopes ticked below, and for no others',
-          hint: 'If none is selected, the rule never matches.',
-        },
-      ],
-    },
-    checks({
-      name: 'scopes',
-      label: 'Scopes',
-      group: 'Scopes',
-      values: named(conditions.scopes?.include),
-      options: scopes.items.map(({ name }) => ({ value: name, label: verbatim(name) })),
-      alias: 'conditions.scopes.include',
-    }),
-    minutes(
-      'accessTokenLifetimeMinutes',
-      'Access tokens (minutes)',
-      '1 to 1440. Empty: as the server says.',
-      token.accessTokenLifetimeMinutes,
-    ),
-    minutes(
-      'refreshTokenLifetimeMinutes',
-      'Refresh tokens, from the sign-in on (minutes)',
-      'Empty: as the server says. 0: as long as any may live.',
-      token.refreshTokenLifetimeMinutes,
-    ),
-    minutes(
-      'refreshTokenWindowMinutes',
-      'Refresh tokens, from the last use on (minutes)',
-      'Empty: as the server says. Not longer than the line above.',
-      token.refreshTokenWindowMinutes,
-    ),
-  ];
-}
 
 const which = z.enum(['all', 'some']);
 const ruleForm = z.object({
@@ -211,14 +87,13 @@ const create: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const place = await placeOf(visit);
-    const title = 'Create rule';
-    const facts = ['It is looked at last, after those that are there.'];
-    const fields = await fieldsFor(visit, place, undefined);
+    const fields = await ruleFields(visit, place.path.serverId, undefined, typed);
+    const [title, facts] = ['Create rule', ['It is looked at last, after those that are there.']];
     return formPage({ title, crumbs: place.crumbs, facts, fields, submit: title, cancel: place.address }, typed);
   },
   async receive(visit, form) {
     const place = await placeOf(visit);
-    const input = await inputIn(visit, await fieldsFor(visit, place, undefined), form);
+    const input = await inputIn(visit, await ruleFields(visit, place.path.serverId, undefined, NOTHING_TYPED), form);
     await createRule(visit.services, place.path, input, visit.request);
     return { goTo: place.address, notice: 'rule-created' };
   },
@@ -231,7 +106,7 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const place = await placeOf(visit);
     const rule = await ruleOf(visit, place);
-    const fields = await fieldsFor(visit, place, rule);
+    const fields = await ruleFields(visit, place.path.serverId, rule, typed);
     return formPage(
       { title: phrase('Rule {rule}', { rule: rule.name }), crumbs: place.crumbs, fields, submit: 'Save', cancel: place.address },
       typed,
@@ -240,7 +115,7 @@ const edit: ConsolePage = {
   async receive(visit, form) {
     const place = await placeOf(visit);
     const rule = await ruleOf(visit, place);
-    const input = await inputIn(visit, await fieldsFor(visit, place, rule), form);
+    const input = await inputIn(visit, await ruleFields(visit, place.path.serverId, rule, NOTHING_TYPED), form);
     await updateRule(visit.services, place.path, rule.id, input, visit.request);
     return { goTo: place.address, notice: 'rule-changed' };
   },

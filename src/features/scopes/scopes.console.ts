@@ -2,12 +2,14 @@
 
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { settingFields, settingsIn } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { consentCounts } from '../applications/application-lists.service.ts';
 import {
   crumbsBelow,
   type ServerSubject,
@@ -64,7 +66,7 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
       { text: isDefault ? 'Yes' : 'No', soft: !isDefault },
       { text: metadataPublish === 'ALL_CLIENTS' ? 'Yes' : 'No', soft: metadataPublish !== 'ALL_CLIENTS' },
     ],
-    ...(mayEdit(subject, scope) && { actions: [{ label: 'Edit', href: addressOf(subject, scope) }, ...remove] }),
+    ...(mayEdit(subject, scope) && { actions: [{ label: 'Edit', href: addressOf(subject, scope), icon: 'edit' }, ...remove] }),
   };
 }
 
@@ -76,6 +78,15 @@ function namesOf({ isBuiltIn }: ServerSubject, now: Scope | undefined): (keyof S
   if (isBuiltIn) return ['consent'];
   const names: (keyof ScopeSettings)[] = ['name', 'displayName', 'description', 'consent', 'optional', 'isDefault', 'metadataPublish'];
   return names.filter((name) => !(name === 'name' && now?.system === true) && !(name === 'consent' && now?.name === 'openid'));
+}
+
+/** Trusted applications ask nobody, whatever the scope says. */
+async function consentFact({ services }: ConsoleRequest): Promise<Phrase> {
+  const { asking, all } = await consentCounts(services);
+  return phrase(
+    'Consent is asked for in {asking} of {all}. The others are trusted (first-party): they never ask. The settings of an application say which it is.',
+    { asking, all: countOf(all, 'application') },
+  );
 }
 
 const fieldsFor = (subject: ServerSubject, now: Scope | undefined) => settingFields(SCOPE_SETTINGS, namesOf(subject, now), now);
@@ -92,7 +103,14 @@ const create: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const title = 'Create scope';
     return formPage(
-      { title, crumbs: crumbs(subject), fields: fieldsFor(subject, undefined), submit: title, cancel: homeOf(subject) },
+      {
+        title,
+        crumbs: crumbs(subject),
+        facts: [await consentFact(visit)],
+        fields: fieldsFor(subject, undefined),
+        submit: title,
+        cancel: homeOf(subject),
+      },
       typed,
     );
   },
@@ -127,7 +145,7 @@ const edit: ConsolePage = {
     const page = {
       title: phrase('Scope {scope}', { scope: scope.name }),
       crumbs: crumbs(subject),
-      facts,
+      facts: [...facts, await consentFact(visit)],
       fields: fieldsFor(subject, scope),
     };
     return formPage({ ...page, submit: 'Save', cancel: homeOf(subject) }, typed);

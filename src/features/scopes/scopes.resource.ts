@@ -39,12 +39,12 @@ export const SCOPE_SETTINGS = {
       {
         value: 'FLEXIBLE',
         label: 'Ask when a user is present',
-        hint: 'Trusted applications get it without asking. Without a user (client credentials, password) it is granted.',
+        hint: 'Trusted (first-party) applications get it without asking. Without a user (client credentials, password) it is granted.',
       },
       {
         value: 'REQUIRED',
         label: 'Always require',
-        hint: 'Without a user it is not granted. Trusted applications get it by the password grant.',
+        hint: 'Without a user it is not granted. Trusted (first-party) applications get it by the password grant.',
       },
     ],
   },

@@ -56,22 +56,26 @@ const show: ConsolePage = {
 const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings): readonly Field[] => [
   {
     name: 'sessionIdleMinutes',
-    label: 'Idle timeout (minutes)',
-    kind: 'number',
+    label: 'Idle timeout',
+    kind: 'duration',
+    unit: 'minute',
     required: true,
     value: String(sessionIdleMinutes),
     hint: phrase(
-      '1 to 43,200. A session that was not used for so long ends. At first: {minutes}. Shorter is safer where people share computers.',
-      { minutes: DEFAULT_SETTINGS['sign-in'].sessionIdleMinutes },
+      'At most 30 days. A session that was not used for so long ends. Default: {hours} hours. Shorter is safer where people share computers.',
+      {
+        hours: DEFAULT_SETTINGS['sign-in'].sessionIdleMinutes / 60,
+      },
     ),
   },
   {
     name: 'sessionLifetimeDays',
-    label: 'Maximum session age (days)',
-    kind: 'number',
+    label: 'Maximum session age',
+    kind: 'duration',
+    unit: 'day',
     required: true,
     value: String(sessionLifetimeDays),
-    hint: phrase('1 to 365. However much it is used, a session ends then. At first: {days}.', {
+    hint: phrase('At most 365 days. A session ends then, however much it is used. Default: {days} days.', {
       days: DEFAULT_SETTINGS['sign-in'].sessionLifetimeDays,
     }),
   },

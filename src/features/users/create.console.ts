@@ -25,7 +25,7 @@ const byMail = async (visit: ConsoleRequest): Promise<Option> => ({
     address: await linkOutcome(visit, phrase('the email address above')),
   }),
 });
-const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'Type it below.' };
+const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'The user knows it from you.' };
 const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
 
 const waysFor = async (visit: ConsoleRequest): Promise<readonly Option[]> =>
@@ -48,7 +48,8 @@ const signInFields = (ways: readonly Option[], rules: Phrase): readonly Field[] 
     label: 'Password',
     kind: 'secret',
     alias: 'credentials.password.value',
-    hint: phrase('Only with a password that you set. {rules}', { rules }),
+    hint: rules,
+    when: { field: 'way', value: 'password' },
     group: 'First sign-in',
   },
 ];

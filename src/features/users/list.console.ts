@@ -62,7 +62,7 @@ async function found(
 
 /** The list as files. */
 function exportActions({ query }: ConsoleRequest, total: number): readonly Action[] {
-  const kept = [...query].filter(([name]) => !['page', 'size', 'sort', 'notice'].includes(name));
+  const kept = [...query].filter(([name]) => !['page', 'size', 'sort'].includes(name));
   const file = (format: string) => `${USERS_HOME}/download?${new URLSearchParams([...kept, ['format', format]])}`;
   return total === 0
     ? []
@@ -99,6 +99,7 @@ export const userList: ConsolePage = {
         }),
       rows: page.items.map((user) => ({
         value: user.id,
+        avatar: fullName(user.profile) ?? user.login,
         chosen: typed.values.getAll('chosen').includes(user.id),
         cells: [
           { text: user.login, href: addressOfUser(user.id) },

@@ -17,8 +17,8 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
     group: 'Account',
     attributes: [
       { name: 'login', label: 'User name', hint: 'Used to sign in. Not case-sensitive; must be unique' },
-      { name: 'email', label: 'Email', hint: 'Can be used to sign in, if it is unique' },
-      { name: 'secondEmail', label: 'Second email' },
+      { name: 'email', label: 'E-mail address', hint: 'Can be used to sign in, if it is unique' },
+      { name: 'secondEmail', label: 'Second e-mail address' },
     ],
   },
   {
@@ -75,11 +75,24 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
       { name: 'preferredLanguage', label: 'Preferred language', hint: 'e.g. de' },
       { name: 'locale', label: 'Locale', hint: 'e.g. de_AT' },
       { name: 'timezone', label: 'Time zone', hint: 'e.g. Europe/Vienna' },
-      { name: 'zoneinfo', label: 'Time zone, sent as the claim zoneinfo', hint: 'Included in the scope profile' },
+      { name: 'zoneinfo', label: 'Time zone in the claim zoneinfo', hint: 'Included in the scope profile' },
     ],
   },
 ];
 
+/** In sight; the others are folded away. */
+const COMMON: ReadonlySet<keyof UserProfile> = new Set([
+  'login',
+  'email',
+  'firstName',
+  'lastName',
+  'displayName',
+  'mobilePhone',
+  'title',
+  'department',
+  'preferredLanguage',
+]);
+const EMAILS: ReadonlySet<keyof UserProfile> = new Set(['secondEmail']);
 const URLS: ReadonlySet<keyof UserProfile> = new Set(['profileUrl', 'website', 'picture']);
 
 /** @param group absent: in none */
@@ -89,6 +102,8 @@ export const attributeField = ({ name, label, hint }: Attribute, value: string |
   ...(hint !== undefined && { hint }),
   ...(group !== undefined && { group }),
   ...(URLS.has(name) && { kind: 'url' as const }),
+  ...(EMAILS.has(name) && { kind: 'email' as const }),
+  ...(!COMMON.has(name) && { advanced: true }),
   alias: `profile.${name}`,
   required: name === 'login',
   value,

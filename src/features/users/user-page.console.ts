@@ -115,6 +115,7 @@ export function userPage(visit: ConsoleRequest, subject: UserSubject, parts: rea
   const [text, tone] = STATUSES[status];
   return detailPage({
     title: verbatim(name),
+    avatar: name,
     ...(name !== user.login && { lead: verbatim(user.login) }),
     status: { text, tone },
     crumbs: USERS,

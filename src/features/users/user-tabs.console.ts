@@ -1,4 +1,5 @@
 /** Tabs of a user that show several pages one below the other. Each of these has an address of its own as well, for its further pages and forms. */
+import { drawnActions } from '../../pages/console/actions.ts';
 import type { ConsolePage, Drawn } from '../../pages/console/page.ts';
 import { userRolePages } from '../administrators/roles.console.ts';
 import { userApplications } from '../applications/user-applications.console.ts';
@@ -25,7 +26,7 @@ export const pagesBelow: readonly ConsolePage[] = [
 /** The parts of a drawn page under a heading of their own, with the page's actions. */
 function partsUnder(title: string, { locals, actions = [] }: Drawn): readonly unknown[] {
   const [first, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
-  return [{ ...first, title, actions: actions.map((action) => ({ ...action, main: false })) }, ...rest];
+  return [{ ...first, title, actions: drawnActions(actions.map((action) => ({ ...action, main: false }))) }, ...rest];
 }
 
 const tab = (group: typeof ACCESS): ConsolePage => ({

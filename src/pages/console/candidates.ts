@@ -2,11 +2,15 @@
 
 import { listApplications } from '../../features/applications/application-lists.service.ts';
 import { getApplication } from '../../features/applications/applications.service.ts';
+import { fullName } from '../../features/claims/claims.policy.ts';
 import { getGroup, listGroups } from '../../features/groups/groups.service.ts';
 import { lineAbove, withDepth } from '../../features/organizations/department-tree.console.ts';
 import { departmentTree } from '../../features/organizations/departments.service.ts';
 import type { Department } from '../../features/organizations/organizations.resource.ts';
 import { getOrganization, listOrganizations } from '../../features/organizations/organizations.service.ts';
+import { searchUsers } from '../../features/users/user-lists.service.ts';
+import type { User } from '../../features/users/users.resource.ts';
+import { getUser } from '../../features/users/users.service.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -76,6 +80,22 @@ export function departmentsOf(departments: readonly Department[]): Candidates {
     },
   };
 }
+
+const userLabel = ({ login, profile }: User): string => [fullName(profile), login].filter(Boolean).join(' – ');
+
+/** Those within reach, by any of their names and e-mail addresses. */
+export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
+  async find(words, most) {
+    if (!isPrintable(words)) return [];
+    const window = { page: 1, size: most, sort: { by: 'name', descending: false } } as const;
+    const { items } = await searchUsers(services, { q: searched(words), filter: 'id pr' }, window, request);
+    return items.map((user) => ({ id: user.id, label: userLabel(user) }));
+  },
+  async byId(id) {
+    const found = isPrintable(id) ? await orNone(getUser(services, id, request)) : undefined;
+    return found && { id: found.id, label: userLabel(found) };
+  },
+});
 
 export const groupsIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candidates => ({
   async find(words, most) {

@@ -22,12 +22,17 @@ import type { Pages } from '../../platform/http/views.ts';
 import { asPhrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import type { Translator } from '../../platform/i18n/translator.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { headActions } from './actions.ts';
+import { initialsOf } from './avatar.ts';
+import { documentationOf } from './documentation.ts';
+import { keptForms } from './kept-form.ts';
 import { consoleLanguages, keepAskedLanguage } from './language.ts';
 import { momentOrNull } from './moments.ts';
 import { menuFor } from './navigation.ts';
-import { noticeIn, withNotice } from './notices.ts';
-import type { ConsolePage, ConsoleRequest, Drawn, Typed } from './page.ts';
+import { keepNotice, takeNotice } from './notices.ts';
+import { type ConsolePage, type ConsoleRequest, type Drawn, NOTHING_TYPED } from './page.ts';
 import { PAGES } from './pages.ts';
+import { LOOK_UP } from './pick-many.ts';
 import { fieldMessages, NOT_ALLOWED, NOT_FOUND, refusalOf } from './refusals.ts';
 import type { ConsoleCredentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';
@@ -49,7 +54,6 @@ export interface ConsoleDependencies {
 }
 
 const HOME = '/admin';
-const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
 
 /** The title of the browser's tab. */
 const titleOf = ({ t }: Translator, title: Text, status: number): string =>
@@ -62,6 +66,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const own = consoleSessions({ keys, secure: config.secure });
   const door = consoleSignIn({ config, pages, log, languages, keys, sessions: own, client });
   const formTokens = createFormTokens(config, services.keyring);
+  const kept = keptForms({ keys, secure: config.secure });
 
   /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
   async function whoIs(
@@ -97,29 +102,52 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   /** Draws a page in the console's frame. */
   async function draw(ctx: Koa.Context, person: ConsoleUser, page: Drawn, status = 200): Promise<void> {
     const language = languages.of(ctx, person);
-    const { view, title, locals, lead, status: state, crumbs = [], actions = [], more = [], tabs = [], scripts = [], images = [] } = page;
+    const {
+      view,
+      title,
+      locals,
+      lead,
+      avatar,
+      status: state,
+      crumbs = [],
+      actions = [],
+      more = [],
+      tabs = [],
+      scripts = [],
+      images = [],
+    } = page;
     const frame = {
       ...language,
       title: titleOf(language, title, status),
       heading: title,
       lead,
       state,
+      avatar: avatar && initialsOf(avatar),
       crumbs,
-      actions,
-      more,
+      actions: headActions(actions, more),
       tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.isCurrent ?? tab.href === ctx.path })),
-      notice: noticeIn(new URLSearchParams(ctx.search)),
+      notice: takeNotice(ctx, config.secure),
       factorNeededFrom: momentOrNull((await endOfGrace(services, person.id)) ?? null),
       menu: menuFor(person.roles, ctx.path),
       isHome: ctx.path === HOME,
-      person,
+      person: { ...person, initials: initialsOf(person.name || person.login) },
       playground: playgroundPresent(ctx.req),
       formToken: formTokens.field(ctx, person.id),
       action: ctx.path,
+      documentation: documentationOf(ctx.path),
       stylesheets: ['frame.css', 'admin.css'],
       scripts: ['local-time.js', 'find.js', ...scripts],
     };
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images, connects: true });
+  }
+
+  /** A form that cannot be carried out before another sign-in comes back with its page. */
+  async function keepForm(ctx: RouterContext): Promise<void> {
+    const session = await own.current(ctx);
+    if (ctx.method !== 'POST' || session === undefined || ctx.is('multipart')) return;
+    const form = await readForm(ctx);
+    formTokens.verify(ctx, form);
+    await kept.keep(ctx, session.userId, form);
   }
 
   /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
@@ -127,8 +155,10 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
     (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: ConsoleUser) => Promise<void>) =>
     async (ctx: RouterContext) => {
       const person = await whoIs(ctx, page);
-      if (person === 'login') return door.begin(ctx);
-      if (typeof person === 'string') return door.begin(ctx, person);
+      if (typeof person === 'string') {
+        await keepForm(ctx);
+        return door.begin(ctx, person === 'login' ? undefined : person);
+      }
       if (person.roles.length === 0) {
         const language = languages.of(ctx, person);
         const title = titleOf(language, 'No access', 403);
@@ -154,7 +184,11 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       await look(ctx, visitOf(ctx, person));
     });
 
-  const shown = (page: ConsolePage) => looked(page, async (ctx, visit) => draw(ctx, visit.person, await page.show(visit, NOTHING_TYPED)));
+  const shown = (page: ConsolePage) =>
+    looked(page, async (ctx, visit) => {
+      const values = page.receive && (await kept.take(ctx, visit.person.id));
+      await draw(ctx, visit.person, await page.show(visit, values === undefined ? NOTHING_TYPED : { values, problems: [] }));
+    });
 
   const downloaded = (page: ConsolePage, download: NonNullable<ConsolePage['download']>) =>
     looked(page, async (ctx, visit) => {
@@ -172,10 +206,14 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       if (!isFound(ctx)) return draw(ctx, person, NOT_FOUND.page, NOT_FOUND.status);
       if (!mayCall(person.roles, page.access, 'write')) return draw(ctx, person, NOT_ALLOWED.page, NOT_ALLOWED.status);
       const visit = visitOf(ctx, person);
+      // A search within a form changes nothing: the form comes back with what was found.
+      if (form.has(LOOK_UP)) return draw(ctx, person, await page.show(visit, { values: form, problems: [] }));
       try {
         const outcome = await receive(visit, form);
-        if ('goTo' in outcome) seeOther(ctx, withNotice(outcome.goTo, outcome.notice));
-        else await draw(ctx, person, outcome);
+        if ('goTo' in outcome) {
+          keepNotice(ctx, config.secure, outcome.notice);
+          seeOther(ctx, outcome.goTo);
+        } else await draw(ctx, person, outcome);
       } catch (error) {
         const problems = fieldMessages(error);
         if (problems === undefined) throw error;

@@ -1,5 +1,7 @@
 /** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
 import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
+import { drawnActions } from './actions.ts';
+import { initialsOf } from './avatar.ts';
 import { drawnFields, type Field } from './form.ts';
 import type { Moment } from './moments.ts';
 import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
@@ -36,6 +38,8 @@ export interface TableRow {
   /** What the row's check box sends, in a list that one chooses from; absent: it cannot be chosen. */
   readonly value?: string;
   readonly chosen?: boolean;
+  /** Whose initials stand before its name. */
+  readonly avatar?: string;
   /** What can be done with it. `label` is completed by the row's name for those who listen. */
   readonly actions?: readonly Action[];
   /** What is done at once, without a page in between: that which the next click can undo. */
@@ -177,7 +181,9 @@ function piecesOf(content: Content): readonly Piece[] {
   return told.length === 0 ? [NONE] : told;
 }
 
-function drawnPart(part: Part) {
+const drawnPart = (part: Part) => ({ ...drawnBody(part), ...(part.actions !== undefined && { actions: drawnActions(part.actions) }) });
+
+function drawnBody(part: Part) {
   if (part.kind === 'facts') {
     return {
       ...part,
@@ -195,12 +201,13 @@ function drawnPart(part: Part) {
   }
   if (part.kind !== 'table') return part;
   const columns = part.columns.map((column) => (typeof column === 'string' || column instanceof Phrase ? { label: column } : column));
-  const rows = part.rows.map(({ cells, value, chosen = false, actions = [], buttons = [] }) => ({
+  const rows = part.rows.map(({ cells, value, chosen = false, avatar, actions = [], buttons = [] }) => ({
     cells: cells.map(piecesOf),
     value,
     chosen,
     name: piecesOf(cells[0] ?? ''),
-    actions,
+    avatar: avatar && initialsOf(avatar),
+    actions: drawnActions(actions),
     buttons,
   }));
   const search = part.search && drawnSearch(part.search);
@@ -211,6 +218,7 @@ function drawnPart(part: Part) {
     rows,
     search,
     choosing,
+    emptyAction: part.emptyAction && drawnActions([part.emptyAction])[0],
     withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0),
   };
 }

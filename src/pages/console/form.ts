@@ -3,6 +3,8 @@
 import type { z } from 'zod';
 import { asPhrase, type Phrase, phrase, refusalText, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { durationIn, shownDuration, type Unit, unitField } from './durations.ts';
+import { type Dependence, layOut } from './form-layout.ts';
 import type { Drawn, FieldMessage, Typed } from './page.ts';
 
 export interface Option {
@@ -18,8 +20,12 @@ interface Common {
   readonly required?: boolean;
   /** The field's name in the answers of the services, where it has another; several where several things are told of it. */
   readonly alias?: string | readonly string[];
-  /** Fields of the same group that follow each other stand in one frame under its name. */
+  /** Fields of the same group that follow each other stand under its name. */
   readonly group?: Text;
+  /** Few need it: it is folded away under “Advanced”. */
+  readonly advanced?: boolean;
+  /** It has a meaning only with this choice: it stands below it, and shows where it is chosen. */
+  readonly when?: Dependence;
 }
 
 /** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, `file`: its text. */
@@ -50,7 +56,7 @@ export interface ChoiceField extends Common {
 }
 
 /** Any of these, or none. */
-export interface ChecksField extends Common {
+interface ChecksField extends Common {
   readonly kind: 'checks';
   readonly values?: readonly string[] | undefined;
   readonly options: readonly Option[];
@@ -63,7 +69,27 @@ export interface CheckField extends Common {
   readonly options?: never;
 }
 
-export type Field = LineField | LongField | ChoiceField | ChecksField | CheckField;
+/** A whole number of `unit`s, shown and typed in this unit or a larger one. */
+export interface DurationField extends Common {
+  readonly kind: 'duration';
+  readonly unit: Unit;
+  readonly value?: string | undefined;
+  readonly options?: never;
+}
+
+/** Things chosen out of very many, by their ids (pick-many.ts). */
+export interface PickField extends Common {
+  readonly kind: 'pick';
+  /** What they are, in the addresses of the console, e.g. `users`. */
+  readonly what: string;
+  readonly picked: readonly Option[];
+  /** What the search found, without what is picked already. */
+  readonly found: readonly Option[];
+  readonly q: string;
+  readonly options?: never;
+}
+
+export type Field = LineField | LongField | ChoiceField | ChecksField | CheckField | DurationField | PickField;
 
 export interface Form extends Omit<Drawn, 'view' | 'locals'> {
   /** What is to be known before one decides. */
@@ -89,7 +115,7 @@ export function formPage(
   const { drawn, problems } = drawnFields(fields, typed);
   const locals = {
     facts,
-    groups: grouped(drawn),
+    ...layOut(drawn),
     hidden: Object.entries(hidden),
     copies,
     also,
@@ -97,9 +123,11 @@ export function formPage(
     danger,
     cancel,
     problems,
+    hasPick: fields.some(({ kind }) => kind === 'pick'),
     hasFile: fields.some(({ kind }) => kind === 'file'),
   };
-  return { ...page, view: 'form', scripts: copies.length > 0 ? ['copy.js'] : [], locals };
+  const picks = fields.some(({ kind }) => kind === 'pick');
+  return { ...page, view: 'form', scripts: [...(copies.length > 0 ? ['copy.js'] : []), ...(picks ? ['pick.js'] : [])], locals };
 }
 
 /** What is wrong, ready to be drawn. */
@@ -133,22 +161,12 @@ function drawnField(field: Field, values: URLSearchParams) {
   const kind = field.kind ?? (field.options === undefined ? 'line' : 'choice');
   if (field.kind === 'checks') return { ...field, kind, values: cameBack ? values.getAll(field.name) : (field.values ?? []) };
   if (field.kind === 'check') return { ...field, kind, checked: cameBack ? values.has(field.name) : (field.checked ?? false) };
-  return { ...field, kind, value: isShown(field) ? (values.get(field.name) ?? field.value ?? '') : '' };
-}
-
-interface Group<T> {
-  readonly legend: Text | undefined;
-  readonly fields: T[];
-}
-
-function grouped<T extends { readonly group?: Text }>(fields: readonly T[]): readonly Group<T>[] {
-  const groups: Group<T>[] = [];
-  for (const field of fields) {
-    const last = groups.at(-1);
-    if (last !== undefined && last.legend === field.group) last.fields.push(field);
-    else groups.push({ legend: field.group, fields: [field] });
+  if (field.kind === 'pick') return { ...field, kind };
+  if (field.kind === 'duration') {
+    const value = values.get(field.name) ?? field.value ?? '';
+    return { ...field, kind, value, ...shownDuration(value, field.unit, values.get(unitField(field.name))) };
   }
-  return groups;
+  return { ...field, kind, value: isShown(field) ? (values.get(field.name) ?? field.value ?? '') : '' };
 }
 
 const namesOf = ({ name, alias = [] }: Field): readonly string[] => [name, ...(typeof alias === 'string' ? [alias] : alias)];
@@ -162,6 +180,9 @@ function ofField({ field, message: told }: FieldMessage, fields: readonly Field[
       : (fields.find((one) => namesOf(one).includes(field)) ??
         fields.find((one) => namesOf(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
   if (found === undefined) return { message: field === undefined ? message : phrase('{field} {problem}', { field, problem: message }) };
+  // The schema counts in the field's own unit, whatever unit was chosen.
+  if (found.kind === 'duration' && /\d$/.test(message.template))
+    return { field: found.name, message: phrase('{problem} {unit}', { problem: message, unit: phrase(`${found.unit}s`) }) };
   const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;
   return {
     field: found.name,
@@ -190,7 +211,12 @@ export function typedValues(fields: readonly Field[], form: URLSearchParams): Re
   return Object.fromEntries(fields.map((field) => [field.name, typedValue(field, form)]));
 }
 
-function typedValue({ kind, name }: Field, form: URLSearchParams): unknown {
+/** @returns undefined: empty; text: what is no integer */
+const numberIn = (text: string): number | string | undefined =>
+  text.trim() === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : text;
+
+function typedValue(field: Field, form: URLSearchParams): unknown {
+  const { kind, name } = field;
   const text = form.get(name) ?? '';
   switch (kind) {
     case 'checks':
@@ -204,8 +230,17 @@ function typedValue({ kind, name }: Field, form: URLSearchParams): unknown {
         .filter((line) => line !== '');
     case 'description':
       return text.replace(/\s+/g, ' ').trim();
+    case 'pick':
+      return form
+        .getAll(name)
+        .map((one) => one.trim())
+        .filter((one) => one !== '');
     case 'number':
-      return text.trim() === '' ? undefined : /^-?\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : text;
+      return numberIn(text);
+    case 'duration': {
+      const amount = numberIn(text);
+      return typeof amount === 'number' ? durationIn(amount, field.unit, form.get(unitField(name))) : amount;
+    }
     case 'date-time':
       return text.trim() === '' ? undefined : /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text.trim()) ? new Date(`${text.trim()}Z`) : text;
     default:

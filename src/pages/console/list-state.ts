@@ -39,7 +39,7 @@ export function listState<Order extends string>(
 
 /** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
 function addressWith(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
-  const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page' && name !== 'notice' && name !== 'after'));
+  const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page' && name !== 'after'));
   for (const [name, value] of Object.entries(changes)) kept.set(name, value);
   return kept.size === 0 ? path : `${path}?${kept}`;
 }

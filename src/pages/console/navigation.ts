@@ -1,10 +1,12 @@
 /** The menu of the console: its sections, and which entries somebody sees. */
 import { type Access, mayCall, type Role } from '../../features/administrators/administration.policy.ts';
+import type { IconName } from '../../platform/http/icons.ts';
 
 interface Entry {
   readonly label: string;
   readonly href: string;
   readonly access: Access;
+  readonly icon: IconName;
 }
 
 interface Section {
@@ -16,43 +18,43 @@ const MENU: readonly Section[] = [
   {
     label: 'Directory',
     entries: [
-      { label: 'Organizations', href: '/admin/organizations', access: 'organizations' },
-      { label: 'Users', href: '/admin/users', access: 'organizations' },
-      { label: 'Groups', href: '/admin/groups', access: 'service' },
-      { label: 'Bulk actions', href: '/admin/bulk', access: 'organizations' },
+      { label: 'Organizations', href: '/admin/organizations', access: 'organizations', icon: 'organization' },
+      { label: 'Users', href: '/admin/users', access: 'organizations', icon: 'user' },
+      { label: 'Groups', href: '/admin/groups', access: 'service', icon: 'group' },
+      { label: 'Bulk actions', href: '/admin/bulk', access: 'organizations', icon: 'bulk' },
     ],
   },
   {
     label: 'Applications',
-    entries: [{ label: 'Applications', href: '/admin/applications', access: 'service' }],
+    entries: [{ label: 'Applications', href: '/admin/applications', access: 'service', icon: 'application' }],
   },
   {
     label: 'API',
     entries: [
-      { label: 'Authorization servers', href: '/admin/api/servers', access: 'service' },
-      { label: 'Token', href: '/admin/api/tokens', access: 'own' },
-      { label: 'Event hooks', href: '/admin/api/event-hooks', access: 'service' },
+      { label: 'Authorization servers', href: '/admin/api/servers', access: 'service', icon: 'server' },
+      { label: 'Token', href: '/admin/api/tokens', access: 'own', icon: 'secret' },
+      { label: 'Event hooks', href: '/admin/api/event-hooks', access: 'service', icon: 'eventHook' },
     ],
   },
   {
     label: 'Security',
     entries: [
-      { label: 'Identity providers', href: '/admin/security/identity-providers', access: 'service' },
-      { label: 'Sign-in policy', href: '/admin/security/sign-in-policy', access: 'service' },
-      { label: 'Passwords', href: '/admin/security/passwords', access: 'service' },
-      { label: 'Sessions', href: '/admin/security/sessions', access: 'service' },
-      { label: 'Administrators', href: '/admin/security/administrators', access: 'service' },
+      { label: 'Identity providers', href: '/admin/security/identity-providers', access: 'service', icon: 'identityProvider' },
+      { label: 'Sign-in policy', href: '/admin/security/sign-in-policy', access: 'service', icon: 'policy' },
+      { label: 'Passwords', href: '/admin/security/passwords', access: 'service', icon: 'password' },
+      { label: 'Sessions', href: '/admin/security/sessions', access: 'service', icon: 'session' },
+      { label: 'Administrators', href: '/admin/security/administrators', access: 'service', icon: 'role' },
     ],
   },
   {
     label: 'Reports',
-    entries: [{ label: 'System log', href: '/admin/reports/log', access: 'service' }],
+    entries: [{ label: 'System log', href: '/admin/reports/log', access: 'service', icon: 'log' }],
   },
   {
     label: 'Settings',
     entries: [
-      { label: 'Branding', href: '/admin/settings/branding', access: 'service' },
-      { label: 'Mail', href: '/admin/settings/mail', access: 'service' },
+      { label: 'Branding', href: '/admin/settings/branding', access: 'service', icon: 'branding' },
+      { label: 'Mail', href: '/admin/settings/mail', access: 'service', icon: 'mail' },
     ],
   },
 ];
@@ -60,7 +62,7 @@ const MENU: readonly Section[] = [
 /** `page`: the one that is looked at; `true`: one below it is. */
 type Current = 'page' | 'true' | undefined;
 
-export interface MenuEntry extends Pick<Entry, 'label' | 'href'> {
+export interface MenuEntry extends Pick<Entry, 'label' | 'href' | 'icon'> {
   readonly current: Current;
 }
 
@@ -75,6 +77,6 @@ export function menuFor(
     label,
     entries: entries
       .filter(({ access }) => mayCall(roles, access, 'read'))
-      .map((entry) => ({ label: entry.label, href: entry.href, current: currentAt(entry.href, path) })),
+      .map(({ label: name, href, icon }) => ({ label: name, href, icon, current: currentAt(href, path) })),
   })).filter(({ entries }) => entries.length > 0);
 }

@@ -1,4 +1,5 @@
-/** What a page may have to say of the step before: fixed texts, named in its address, so that a link can say nothing else. */
+/** What a page says of the step before: fixed texts, named in a cookie that the next page takes, so that it shows once and no link can show it. */
+import type Koa from 'koa';
 
 const NOTICES = {
   'not-carried-out': 'You had to sign in again, and what you sent was not carried out. Look at it once more and send it again.',
@@ -106,13 +107,23 @@ const NOTICES = {
 } as const;
 export type PageNotice = keyof typeof NOTICES;
 
-const PARAMETER = 'notice';
+const nameOf = (secure: boolean): string => `${secure ? '__Host-' : ''}gatehouse-console-notice`;
 
-export const noticeIn = (query: URLSearchParams): string | undefined => {
-  const name = query.get(PARAMETER) ?? '';
+function write(ctx: Koa.Context, secure: boolean, value: string | null): void {
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  ctx.cookies.set(nameOf(secure), value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
+}
+
+/** The next page says it. @param secure is the service reached by https? */
+export function keepNotice(ctx: Koa.Context, secure: boolean, notice: PageNotice | undefined): void {
+  if (notice !== undefined) write(ctx, secure, notice);
+}
+
+/** @returns what is to be said, once */
+export function takeNotice(ctx: Koa.Context, secure: boolean): string | undefined {
+  const name = ctx.cookies.get(nameOf(secure), { signed: false });
+  if (name === undefined) return undefined;
+  write(ctx, secure, null);
   return Object.hasOwn(NOTICES, name) ? NOTICES[name as PageNotice] : undefined;
-};
-
-/** @param path without a query */
-export const withNotice = (path: string, notice: PageNotice | undefined): string =>
-  notice === undefined ? path : `${path}?${PARAMETER}=${notice}`;
+}

@@ -10,6 +10,7 @@ import type { Access, Role, Verb } from '../../features/administrators/administr
 import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
 import type { RequestContext } from '../../features/audit/audit-event.policy.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import type { IconName } from '../../platform/http/icons.ts';
 import type { Text } from '../../platform/i18n/phrase.ts';
 import type { PageNotice } from './notices.ts';
 
@@ -35,8 +36,10 @@ export interface Action {
   readonly label: Text;
   readonly href: string;
   readonly main?: boolean;
-  /** It takes something away. */
+  /** It takes something away. Absent: as its address says (actions.ts). */
   readonly danger?: boolean;
+  /** Absent: as its address says. */
+  readonly icon?: IconName;
 }
 
 /** One of the pages about a thing. */
@@ -52,6 +55,8 @@ export interface Drawn {
   /** Heading and title. */
   readonly title: Text;
   readonly lead?: Text;
+  /** Whose initials stand before the title. */
+  readonly avatar?: string;
   /** The state of the thing, beside its name. */
   readonly status?: { readonly text: Text; readonly tone: string } | undefined;
   /** What can be done with the thing besides `actions`, in a menu; the dangerous ones last. */
@@ -84,6 +89,8 @@ export interface Typed {
   readonly values: URLSearchParams;
   readonly problems: readonly FieldMessage[];
 }
+
+export const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
 
 /** What a page gives to be kept: answered at its address with `/download` behind it. */
 interface Download {

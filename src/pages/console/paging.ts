@@ -15,7 +15,7 @@ export function afterIn(query: URLSearchParams): number | undefined {
 
 /** The ways on and back, with what narrows the list kept. @param next where the next piece begins; undefined: this is the last */
 export function pagerOf(path: string, query: URLSearchParams, next: number | string | undefined): Pager {
-  const kept = new URLSearchParams([...query].filter(([name]) => name !== PARAMETER && name !== 'notice'));
+  const kept = new URLSearchParams([...query].filter(([name]) => name !== PARAMETER));
   const address = (parameters: URLSearchParams) => (parameters.size === 0 ? path : `${path}?${parameters}`);
   const first = query.has(PARAMETER) ? address(kept) : undefined;
   if (next === undefined) return { first };
@@ -34,7 +34,7 @@ export function pageIn(query: URLSearchParams): number {
 export function pagesOf(path: string, query: URLSearchParams, page: number, pages: number): Pager {
   if (pages <= 1 && page === 1) return {};
   const address = (number: number) => {
-    const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page' && name !== 'notice'));
+    const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page'));
     kept.set('page', String(number));
     return `${path}?${kept}`;
   };

@@ -13,7 +13,7 @@ import { ProtocolProblem } from '../../platform/http/protocol-problem.ts';
 import { transactionCookies, transactionFields } from '../../platform/http/transactions.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { ConsoleLanguages } from './language.ts';
-import { withNotice } from './notices.ts';
+import { keepNotice } from './notices.ts';
 import { type ConsoleCredentials, consoleClient, newSecrets } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
 
@@ -121,7 +121,8 @@ export function consoleSignIn({ config, pages, log, languages, keys, sessions, c
       const begun = await transactions.take(ctx, new URLSearchParams(ctx.search).get('state'));
       if (begun === undefined) throw NO_TRANSACTION;
       await sessions.begin(ctx, await party.redeem(await credentials(), begun, ctx.search));
-      seeOther(ctx, withNotice(begun.wanted, begun.formLost ? 'not-carried-out' : undefined));
+      keepNotice(ctx, config.secure, begun.formLost ? 'not-carried-out' : undefined);
+      seeOther(ctx, begun.wanted);
     }),
 
     signOut: explained(async (ctx) => {

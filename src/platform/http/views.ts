@@ -1,6 +1,6 @@
 /**
  * Renders the pages of the service: `views/<name>.ejs` inside `views/layout.ejs`, with the headers that every page carries. Views
- * escape all they print (`<%= %>`); only the layout, and a frame in it, print the finished body as it is.
+ * escape all they print (`<%= %>`); only the finished body, in the layout and in a frame, and icons are printed as they are.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import ejs from 'ejs';
 import type Koa from 'koa';
 import { BRAND } from '../../../config/defaults.ts';
 import type { Config } from '../config/config.ts';
+import { icon } from './icons.ts';
 import { requestId } from './requests.ts';
 import { type PageSources, pageHeaders } from './security-headers.ts';
 import { publicPath } from './static.ts';
@@ -90,6 +91,7 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
         dir: 'ltr',
         requestId: requestId(ctx.req),
         asset: publicPath,
+        icon,
         brand: presented,
         logoUrl: forEndUsers?.logoUrl ?? undefined,
         colours: forEndUsers?.stylesheet?.(ctx.state.brandColor),

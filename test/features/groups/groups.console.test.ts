@@ -130,13 +130,17 @@ test('how long sessions last is set beside what else is set of sign-ins', async 
   assert.equal((await service.api('PUT', '/settings/sign-in', { identifierFirst: true })).status, 200);
   const before = (await service.api('GET', '/settings/sign-in')).body;
   const form = await agent.visit('/admin/security/sessions/edit');
-  assert.equal(typedIn(form, 'sessionIdleMinutes'), String(before.sessionIdleMinutes));
+  assert.equal(Number(typedIn(form, 'sessionIdleMinutes')) * 60, before.sessionIdleMinutes, 'in hours');
   const wrong = await agent.submit(form, 'console-form', { sessionIdleMinutes: '0', sessionLifetimeDays: 'many' });
   assert.equal(wrong.status, 400);
   assert.match(wrong.text, /id="sessionIdleMinutes-problem">Must be at least 1.*id="sessionLifetimeDays-problem">/s);
   assert.equal(typedIn(wrong, 'sessionLifetimeDays'), 'many');
   assert.match((await agent.submit(form, 'console-form', { sessionIdleMinutes: '' })).text, /id="sessionIdleMinutes-problem">Is required/);
-  const saved = await agent.submit(wrong, 'console-form', { sessionIdleMinutes: '180', sessionLifetimeDays: '1' });
+  const saved = await agent.submit(wrong, 'console-form', {
+    sessionIdleMinutes: '3',
+    'sessionIdleMinutes-unit': 'hour',
+    sessionLifetimeDays: '1',
+  });
   assert.match(wordsOf(saved), /The sessions are changed.*180 minutes \(about 3 hours\).*1 day/);
   assert.deepEqual((await service.api('GET', '/settings/sign-in')).body, { ...before, sessionIdleMinutes: 180, sessionLifetimeDays: 1 });
   const [event] = await eventsOf(service, 'system.settings.update', 'sign-in').then((all) => all.slice(-1));

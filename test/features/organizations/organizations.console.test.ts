@@ -9,8 +9,9 @@ import { insertDepartments } from './many-departments.ts';
 
 const orgIn = (page: Page): string => /\/admin\/organizations\/(org_\w+)/.exec(page.url.pathname)?.[1] ?? assert.fail(page.text);
 const linkTo = (page: Page, label: string): string =>
-  new RegExp(`<a[^>]*href="([^"]+)"[^>]*>(?:<bdi>)?${label}(?:</bdi>)?<`).exec(page.text)?.[1]?.replaceAll('&amp;', '&') ??
-  assert.fail(`no link ${label}: ${page.text}`);
+  new RegExp(`<a[^>]*href="([^"]+)"[^>]*>(?:<svg(?:(?!</svg>)[^])*</svg>)?(?:<bdi>)?${label}(?:</bdi>)?<`)
+    .exec(page.text)?.[1]
+    ?.replaceAll('&amp;', '&') ?? assert.fail(`no link ${label}: ${page.text}`);
 
 /** Opens a link's page and posts its form. */
 const fill = async (agent: UserAgent, page: Page, label: string, typed: Record<string, string> = {}): Promise<Page> =>
@@ -22,7 +23,7 @@ test('an organization is created, renamed and deleted; only an empty one can be 
   const list = await agent.visit('/admin/organizations');
   assert.match(wordsOf(list), /0 organizations.*There is no organization yet/);
   const created = await fill(agent, list, 'Create organization', { name: '  Fern & <Sons> ', originId: 'crm-7' });
-  assert.match(wordsOf(created), /The organization is created.*Members 0 Source Local External id crm-7/);
+  assert.match(wordsOf(created), /The organization is created.*Members 0 Source Local External ID crm-7/);
   assert.match(created.text, /<h1 dir="auto">Fern &amp; &lt;Sons&gt;<\/h1>/);
 
   const twice = await fill(agent, list, 'Create organization', { name: 'Fern & <Sons>' });
@@ -32,7 +33,7 @@ test('an organization is created, renamed and deleted; only an empty one can be 
   const renamed = await fill(agent, created, 'Rename', { name: 'Fern' });
   assert.match(renamed.text, /<h1 dir="auto">Fern<\/h1>/);
   const withDepartment = await fill(agent, renamed, 'Add department', { name: 'Sales' });
-  const refused = await fill(agent, withDepartment, 'Delete');
+  const refused = await agent.submit(await agent.visit(`/admin/organizations/${orgIn(created)}/delete`), 'console-form');
   assert.equal(refused.status, 400);
   assert.match(wordsOf(refused), /The organization still has departments/);
 
@@ -93,7 +94,7 @@ test('departments are added, moved and deleted; never below themselves', async (
     originId: 'x1',
     parentId: '',
   });
-  assert.match(wordsOf(moved), /The department is changed.*External id x1/);
+  assert.match(wordsOf(moved), /The department is changed.*External ID x1/);
   const refused = await agent.submit(await agent.visit(`${sales.url.pathname}/edit`), 'console-form', { name: '', parentId: '' });
   assert.match(refused.text, /id="name-problem">Must not be empty/, refused.text);
   const deleted = await fill(agent, await agent.visit(sales.url.pathname), 'Delete');
@@ -108,7 +109,7 @@ test('members are chosen from a search, moved and removed', async (t) => {
   const user = await service.createUser();
   const { agent } = await enter(service);
   const list = await agent.visit(`/admin/organizations/${orgId}/members`);
-  assert.match(wordsOf(list), /0 members.*no members yet/);
+  assert.match(wordsOf(list), /no members yet/);
   const nobody = await fill(agent, list, 'Add members', { depId });
   assert.match(wordsOf(nobody), /Select at least one of the rows/);
   assert.match(nobody.text, new RegExp(`value="${depId}" selected`));
@@ -213,5 +214,22 @@ test('10,000 departments, deep or wide, are shown, and no page nests more than a
     }
     assert.ok(deepest <= 6, `${deepest} levels`);
   }
-  assert.match(wordsOf(await agent.visit(`/admin/organizations/${chain}`)), /Departments 10,000 .*9995 below Department 4/);
+  assert.match(wordsOf(await agent.visit(`/admin/organizations/${chain}`)), /Departments 10,000 .*Department 4 9,995 below/);
+});
+
+test('an organization is found by its external ID, its tree counts members, and its tab lists who administers it', async (t) => {
+  const service = await startService(t);
+  const { body } = await service.api('POST', '/account/org', { orgName: 'Acme', originId: 'crm-7' });
+  const { body: department } = await service.api('POST', `/account/org/${body.orgId}/department`, { name: 'Sales' });
+  const member = await service.createUser();
+  await service.api('PUT', `/account/org/${body.orgId}/member/${member.id}`, { depId: department.depId });
+  const administrator = await createAdministrator(service, 'ORG_ADMIN', body.orgId);
+  const { agent } = await enter(service);
+  const home = `/admin/organizations/${body.orgId}`;
+  assert.match((await agent.visit('/admin/organizations?q=crm-7')).text, new RegExp(`href="${home}"`));
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=crm')), /No organizations match/);
+  assert.match(wordsOf(await agent.visit(home)), /Sales 1 member/);
+  assert.match((await agent.visit(`${home}/administrators`)).text, new RegExp(`/admin/users/${administrator.id}/roles"`));
+  assert.match(wordsOf(await agent.visit(`${home}/delete`)), /It has 1 department and 1 member\. Remove them first/);
+  assert.doesNotMatch((await agent.visit(home)).text, new RegExp(`href="${home}/delete"`), 'nothing is offered that cannot be done');
 });

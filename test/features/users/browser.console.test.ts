@@ -42,10 +42,10 @@ test(
       await go(action, path);
     };
     await choose('Suspend', /\/suspend$/);
-    await go('Suspend', /notice=user-suspended$/);
+    await go('Suspend', /\/users\/usr_\w+$/);
     assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'SUSPENDED');
     await choose('Unsuspend', /\/unsuspend$/);
-    await go('Unsuspend', /notice=user-unsuspended$/);
+    await go('Unsuspend', /\/users\/usr_\w+$/);
     assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'ACTIVE');
     window.assertQuiet();
   }),

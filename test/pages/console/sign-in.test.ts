@@ -6,7 +6,7 @@ import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { newSecretKey, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
-import { createAdministrator, createOrganization, enter, SUPER, wordsOf } from './administrators.ts';
+import { createAdministrator, createOrganization, enter, SUPER, typedIn, wordsOf } from './administrators.ts';
 
 const COOKIE = 'gatehouse-console';
 
@@ -367,6 +367,8 @@ test('making a token and giving a role need a sign-in not older than 15 minutes,
   assert.equal((await agent.visit('/admin/api/tokens')).status, 200, 'other pages are open');
   const back = await agent.signIn(await agent.visit('/admin/api/tokens/new'), SUPER);
   assert.equal(back.url.pathname, '/admin/api/tokens/new');
+  assert.equal(typedIn(back, 'name'), 'Not made', 'what was typed comes back');
+  assert.equal(typedIn(await agent.visit('/admin/api/tokens/new'), 'name'), '', 'once');
   assert.equal((await agent.submit(back, 'console-form', { name: 'Made', expires: '90' })).status, 200);
 });
 

@@ -10,11 +10,15 @@ const ASSIGNMENTS: readonly Option[] = [
   { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Assignments.' },
 ];
 const CONSENTS: readonly Option[] = [
-  { value: 'TRUSTED', label: 'Not asked', hint: 'For applications of your own.' },
+  {
+    value: 'TRUSTED',
+    label: 'Trusted (first-party): never ask',
+    hint: 'For applications of your own. Scopes that ask for consent do not ask here.',
+  },
   {
     value: 'REQUIRED',
-    label: 'Asked what the application may see',
-    hint: 'For third-party applications. Scopes decide when consent is asked for.',
+    label: 'Third-party: ask for consent',
+    hint: 'For applications of others. The scopes decide what users are asked about.',
   },
 ];
 const FACTORS: readonly Option[] = [
@@ -28,7 +32,7 @@ const PROFILES: readonly Option[] = [
 ];
 const PROVIDERS: readonly Option[] = [
   { value: 'all', label: 'All that are active' },
-  { value: 'some', label: 'Only those ticked below' },
+  { value: 'some', label: 'Only these' },
 ];
 
 /** All providers, and those named that are not there any more. */
@@ -66,6 +70,7 @@ export const signInSettings: SettingGroup = {
     fields.push(
       setting({
         name: 'profile',
+        advanced: true,
         label: 'Protocol profile',
         options: PROFILES,
         value: settings.profile ?? '',
@@ -86,6 +91,7 @@ export const signInSettings: SettingGroup = {
       setting({
         kind: 'checks',
         name: 'identity_providers',
+        when: { field: 'providers', value: 'some' },
         label: 'Identity providers',
         options: providers,
         values: settings.identity_providers ?? [],

@@ -11,7 +11,7 @@ const ALGS: readonly Option[] = [
 ];
 const CLAIMS: readonly Option[] = [
   { value: 'all', label: 'All that the granted scopes allow' },
-  { value: 'some', label: 'Only those listed below' },
+  { value: 'some', label: 'Only these' },
 ];
 const ROTATIONS: readonly Option[] = [
   { value: 'ROTATE', label: 'Rotate at each use', hint: 'Detects stolen tokens: a second use revokes all of them.' },
@@ -41,6 +41,7 @@ export const tokenSettings: SettingGroup = {
     setting({
       kind: 'lines',
       name: 'id_token_claims',
+      when: { field: 'claims', value: 'some' },
       label: 'Claims',
       value: lines(settings.id_token_claims),
       hint: 'Names of claims about the user, one a line, e.g. email. What the protocol itself needs (sub, aud, exp …) is always there.',
@@ -72,9 +73,11 @@ export const tokenSettings: SettingGroup = {
       group: 'Refresh token',
     },
     {
-      kind: 'number',
+      kind: 'duration',
+      unit: 'second',
       name: 'leeway',
-      label: 'Leeway in seconds',
+      label: 'Leeway',
+      when: { field: 'rotation_type', value: 'ROTATE' },
       value: String(settings.refresh_token.leeway),
       alias: 'refresh_token.leeway',
       hint: 'How long a used token can be repeated after a lost response, 0 to 60. 30 is safe.',

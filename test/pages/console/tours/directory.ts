@@ -18,6 +18,7 @@ export const directory: Tour = async (service) => {
     '/organizations?q=no-such-name',
     '/organizations/new',
     `${organization}/activity`,
+    `${organization}/administrators`,
     organization,
     `${organization}/rename`,
     `${organization}/delete`,

@@ -31,8 +31,6 @@ export const servers: Tour = async (service) => {
     '/api/servers/built-in',
     `${home}/edit`,
     '/api/servers/built-in/edit',
-    `${home}/life-cycle`,
-    '/api/servers/s1/life-cycle',
     '/api/servers/s1/activate',
     `${home}/deactivate`,
     `${home}/delete`,

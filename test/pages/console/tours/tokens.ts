@@ -4,5 +4,5 @@ import { LONG, type Tour } from '../tour.ts';
 export const tokens: Tour = async (service) => {
   for (let n = 0; n < 20; n += 1) await service.api('POST', '/api-tokens', { name: n === 0 ? LONG : `Token ${n}` });
   const { body } = await service.api('POST', '/api-tokens', { name: 'Short', expiresAt: '2099-01-01T00:00:00.000Z' });
-  return ['', '/api/tokens', '/api/tokens?after=9', '/api/tokens/new?notice=not-carried-out', `/api/tokens/${body.id}/revoke`];
+  return ['', '/api/tokens', '/api/tokens?after=9', '/api/tokens/new', `/api/tokens/${body.id}/revoke`];
 };

@@ -1,0 +1,61 @@
+/** What the pages about one organization share: its address, its tabs, the menu of actions, and who may change it. */
+import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { forbidden } from '../../platform/errors/errors.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
+import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
+import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
+
+export const HOME = '/admin/organizations';
+export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }];
+
+export const organizationPath = (orgId: string): string => `${HOME}/${encodeURIComponent(orgId)}`;
+export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
+
+/** May this organization, its departments and its members be changed from here? */
+export const mayChangeOrganization = ({ request }: ConsoleRequest, orgId: string): boolean =>
+  isWithin(reachOf(request.roles, 'write'), orgId);
+
+/** For a page that changes the organization. @throws {ApiError} not found, forbidden */
+export async function organizationToChange(visit: ConsoleRequest): Promise<OrganizationDetail> {
+  const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+  if (!mayChangeOrganization(visit, organization.id)) throw forbidden();
+  return organization;
+}
+
+/** The way to a page below an organization. */
+export const organizationCrumbs = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
+  ...ORGANIZATIONS,
+  { label: name, href: organizationPath(id) },
+];
+
+/** @param isEmpty has it no departments and no members, so that it can be deleted? */
+function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, isEmpty: boolean): readonly Action[] {
+  if (!mayChangeOrganization(visit, id)) return [];
+  const address = organizationPath(id);
+  return [
+    { label: 'Create user', href: `/admin/users/new?org=${encodeURIComponent(id)}` },
+    ...(editable ? [{ label: 'Rename', href: `${address}/rename` }] : []),
+    ...(isEmpty && mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Delete', href: `${address}/delete` }] : []),
+  ];
+}
+
+/** What stands at the head of each tab. @param isEmpty can it be deleted? */
+export function organizationHead(visit: ConsoleRequest, organization: OrganizationDetail, isEmpty = false) {
+  const address = organizationPath(organization.id);
+  const seesAll = mayCall(visit.request.roles, 'service', 'read');
+  return {
+    title: verbatim(organization.name),
+    crumbs: ORGANIZATIONS,
+    more: stepsOf(visit, organization, isEmpty),
+    tabs: [
+      { label: 'Departments', href: address },
+      { label: 'Members', href: `${address}/members` },
+      ...(seesAll
+        ? [
+            { label: 'Administrators', href: `${address}/administrators` },
+            { label: 'Activity', href: `${address}/activity` },
+          ]
+        : []),
+    ],
+  };
+}

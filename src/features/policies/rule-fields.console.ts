@@ -1,0 +1,146 @@
+/** The form of a rule: whom, which grants and which scopes it is for, and how long its tokens live. */
+import { groupsIn, usersIn } from '../../pages/console/candidates.ts';
+import type { DurationField, Field } from '../../pages/console/form.ts';
+import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
+import { pickManyField } from '../../pages/console/pick-many.ts';
+import { verbatim } from '../../platform/i18n/phrase.ts';
+import { listServerScopes } from '../scopes/scopes.service.ts';
+import { ACCESS_GRANT_TYPES, ANY, EVERYONE, type RuleConditions } from './access-policy.policy.ts';
+import type { PolicyRule } from './policies.resource.ts';
+import { GRANTS } from './rules-table.console.ts';
+
+const NAMED_PEOPLE = { field: 'people', value: 'some' };
+
+const chosen = (include: readonly string[] | undefined): 'all' | 'some' =>
+  include === undefined || include.includes(ANY) ? 'all' : 'some';
+
+const isForEveryone = ({ people }: RuleConditions): boolean =>
+  people === undefined || (people.users === undefined && people.groups === undefined) || people.groups?.include.includes(EVERYONE) === true;
+
+const minutes = (name: string, label: string, hint: string, now: number | undefined): DurationField => ({
+  name,
+  label,
+  hint,
+  kind: 'duration',
+  unit: 'minute',
+  advanced: true,
+  group: 'Lifetimes',
+  value: now === undefined ? '' : String(now),
+});
+
+/** @param now undefined: of a rule to be made */
+export async function ruleFields(
+  visit: ConsoleRequest,
+  serverId: string,
+  now: PolicyRule | undefined,
+  typed: Typed,
+): Promise<readonly Field[]> {
+  const { conditions = {}, actions: { token = {} } = {} } = now ?? {};
+  const isOpen = isForEveryone(conditions);
+  const scopes = await listServerScopes(visit.services, serverId, undefined, { limit: 1000 });
+  const named = (include: readonly string[] | undefined) => (include ?? []).filter((name) => name !== ANY);
+  return [
+    { name: 'name', label: 'Name', required: true, value: now?.name },
+    {
+      name: 'people',
+      label: 'Applies to',
+      group: 'People',
+      kind: 'radios',
+      value: isOpen ? 'all' : 'some',
+      options: [
+        { value: 'all', label: 'Everyone', hint: 'Also an application by itself (client credentials).' },
+        {
+          value: 'some',
+          label: 'These users and the members of these groups',
+          hint: 'Never a client without a user. If empty, the rule never matches.',
+        },
+      ],
+    },
+    await pickManyField(
+      usersIn(visit),
+      {
+        name: 'users',
+        label: 'Users',
+        what: 'users',
+        group: 'People',
+        when: NAMED_PEOPLE,
+        ids: isOpen ? [] : (conditions.people?.users?.include ?? []),
+        alias: 'conditions.people.users.include',
+      },
+      typed,
+    ),
+    await pickManyField(
+      groupsIn(visit),
+      {
+        name: 'groups',
+        label: 'Groups',
+        what: 'groups',
+        group: 'People',
+        when: NAMED_PEOPLE,
+        ids: isOpen ? [] : (conditions.people?.groups?.include ?? []),
+        alias: 'conditions.people.groups.include',
+      },
+      typed,
+    ),
+    {
+      name: 'grants',
+      label: 'Which grants it is for',
+      group: 'Grants',
+      kind: 'radios',
+      value: chosen(conditions.grantTypes?.include),
+      options: [
+        { value: 'all', label: 'All grants' },
+        { value: 'some', label: 'Only these grants', hint: 'If none is selected, the rule never matches.' },
+      ],
+    },
+    {
+      kind: 'checks',
+      name: 'grantTypes',
+      label: 'Grants',
+      group: 'Grants',
+      when: { field: 'grants', value: 'some' },
+      hint: 'A refresh is judged as the grant that it continues.',
+      values: named(conditions.grantTypes?.include),
+      options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
+      alias: 'conditions.grantTypes.include',
+    },
+    {
+      name: 'scopesFor',
+      label: 'Which scopes it is for',
+      group: 'Scopes',
+      kind: 'radios',
+      value: chosen(conditions.scopes?.include),
+      options: [
+        { value: 'all', label: 'All scopes' },
+        {
+          value: 'some',
+          label: 'Requests for these scopes, and for no others',
+          hint: 'If none is selected, the rule never matches.',
+        },
+      ],
+    },
+    {
+      kind: 'checks',
+      name: 'scopes',
+      label: 'Scopes',
+      group: 'Scopes',
+      when: { field: 'scopesFor', value: 'some' },
+      values: named(conditions.scopes?.include),
+      options: scopes.items.map(({ name }) => ({ value: name, label: verbatim(name) })),
+      alias: 'conditions.scopes.include',
+    },
+    minutes('accessTokenLifetimeMinutes', 'Access tokens', 'At most one day. Empty: as the server says.', token.accessTokenLifetimeMinutes),
+    minutes(
+      'refreshTokenLifetimeMinutes',
+      'Refresh tokens, from the sign-in on',
+      'Empty: as the server says. 0: as long as any may live.',
+      token.refreshTokenLifetimeMinutes,
+    ),
+    minutes(
+      'refreshTokenWindowMinutes',
+      'Refresh tokens, from the last use on',
+      'Empty: as the server says. Not longer than from the sign-in on.',
+      token.refreshTokenWindowMinutes,
+    ),
+  ];
+}

@@ -1,0 +1,69 @@
+/** What can be done on a page: each action with its icon, those that take something away red and last, and one that is the main one. */
+import type { IconName } from '../../platform/http/icons.ts';
+import type { Action } from './page.ts';
+
+/** By the last word of its address. */
+const ICONS: Readonly<Record<string, IconName>> = {
+  activate: 'activate',
+  activity: 'log',
+  add: 'member',
+  allow: 'verify',
+  applications: 'application',
+  assign: 'member',
+  deactivate: 'deactivate',
+  delete: 'remove',
+  download: 'download',
+  edit: 'edit',
+  end: 'signOut',
+  expire_password: 'session',
+  explain: 'explain',
+  import: 'upload',
+  'linked-users': 'user',
+  members: 'user',
+  move: 'move',
+  new: 'add',
+  remove: 'remove',
+  rename: 'edit',
+  reset: 'reset',
+  reset_password: 'password',
+  revoke: 'remove',
+  roles: 'role',
+  rotate: 'reset',
+  secrets: 'secret',
+  'set-password': 'password',
+  simulator: 'playground',
+  suspend: 'deactivate',
+  take: 'remove',
+  test: 'mail',
+  unlink: 'remove',
+  unlock: 'unlock',
+  unsuspend: 'activate',
+  verify: 'verify',
+  'verify-email': 'mail',
+};
+/** Actions at such an address take something away. */
+const TAKES_AWAY = /\/(delete|remove|revoke|take|unlink|deactivate)$/;
+
+export interface DrawnAction extends Action {
+  readonly icon: IconName;
+  readonly danger: boolean;
+}
+
+const pathOf = ({ href }: Action): string => href.split(/[?#]/, 1)[0] ?? '';
+
+/** What takes something away comes last; the others keep their order. */
+export const drawnActions = (actions: readonly Action[]): readonly DrawnAction[] =>
+  actions
+    .map((action): DrawnAction => {
+      const last = pathOf(action).split('/').at(-1) ?? '';
+      const danger = action.danger ?? TAKES_AWAY.test(pathOf(action));
+      return { ...action, danger, icon: action.icon ?? ICONS[last] ?? (danger ? 'remove' : 'open') };
+    })
+    .sort((one, other) => Number(one.danger) - Number(other.danger));
+
+/** One action stands beside the title: the main one, else the only one. All others are in the menu. */
+export function headActions(actions: readonly Action[], more: readonly Action[]) {
+  const drawn = drawnActions(actions);
+  const beside = drawn.find(({ main }) => main) ?? (drawn.length === 1 && !drawn[0]?.danger ? drawn[0] : undefined);
+  return { beside, menu: drawnActions([...drawn.filter((action) => action !== beside), ...more]) };
+}

@@ -1,0 +1,27 @@
+/** Which page of the documentation explains a page of the console. */
+
+/** The first that fits; of the pages below `docs`. */
+const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
+  [/^\/admin\/users\/import/, 'how-to/move-users-in'],
+  [/^\/admin\/(users|groups|organizations|bulk)/, 'how-to/manage-many-users'],
+  [/^\/admin\/applications/, 'how-to/connect-a-framework'],
+  [/^\/admin\/api\/servers\/[^/]+\/(scopes|policies)/, 'tutorials/protect-an-api'],
+  [/^\/admin\/api\/servers\/[^/]+\/keys/, 'how-to/operate'],
+  [/^\/admin\/api\/servers/, 'tutorials/protect-an-api'],
+  [/^\/admin\/api\/event-hooks/, 'reference/events'],
+  [/^\/admin\/api\/tokens/, 'how-to/use-okta-sdks'],
+  [/^\/admin\/security\/identity-providers/, 'how-to/add-an-identity-provider'],
+  [/^\/admin\/security\/administrators/, 'how-to/recover-an-administrator'],
+  [/^\/admin\/security/, 'explanation/security'],
+  [/^\/admin\/reports/, 'how-to/find-out-why'],
+  [/^\/admin\/settings\/mail/, 'reference/environment'],
+];
+
+/** @returns the address of the page; undefined: none explains it */
+export function documentationOf(path: string): string | undefined {
+  const page = PAGES.find(([pattern]) => pattern.test(path))?.[1];
+  return page === undefined ? undefined : `/docs/${page}`;
+}
+
+/** All pages that are linked, for the test that they exist. */
+export const DOCUMENTATION_PAGES: readonly string[] = PAGES.map(([, page]) => page);

@@ -1,0 +1,28 @@
+/** Lengths of time in forms: a number and a unit, so that nobody has to multiply. */
+
+const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
+export type Unit = keyof typeof SECONDS;
+const UNITS = Object.keys(SECONDS) as Unit[];
+
+/** The field of the unit beside the number's. */
+export const unitField = (name: string): string => `${name}-unit`;
+
+/** What a form shows. @param value a whole number of `unit`s, as text; what is no number stays as it was typed @param chosen the unit that was typed with it */
+export function shownDuration(value: string, unit: Unit, chosen: string | null) {
+  const offered = UNITS.slice(UNITS.indexOf(unit));
+  const options = offered.map((one) => ({ value: one, label: `${one}s` }));
+  const typed = offered.find((one) => one === chosen);
+  if (typed !== undefined) return { amount: value, chosen: typed, options };
+  const largest = /^[1-9]\d*$/.test(value) ? offered.findLast((one) => (Number(value) * SECONDS[unit]) % SECONDS[one] === 0) : unit;
+  return {
+    amount: largest === undefined || largest === unit ? value : String((Number(value) * SECONDS[unit]) / SECONDS[largest]),
+    chosen: largest ?? unit,
+    options,
+  };
+}
+
+/** @returns the number in `unit`s @param amount whole @param chosen absent, or none of the units: `unit` */
+export function durationIn(amount: number, unit: Unit, chosen: string | null): number {
+  const offered = UNITS.slice(UNITS.indexOf(unit)).find((one) => one === chosen) ?? unit;
+  return (amount * SECONDS[offered]) / SECONDS[unit];
+}

@@ -1,0 +1,55 @@
+/** Where the fields of a form stand: what few need is folded away, and what has a meaning only with a choice stands below that choice. */
+import type { Phrase, Text } from '../../platform/i18n/phrase.ts';
+
+/** A choice of `radios`, or a `check` with the value `true`. */
+export interface Dependence {
+  readonly field: string;
+  readonly value: string;
+}
+
+interface Placed {
+  readonly name: string;
+  readonly group?: Text;
+  readonly advanced?: boolean;
+  readonly when?: Dependence;
+  readonly problem?: Phrase | undefined;
+}
+
+interface Group<T> {
+  readonly legend: Text | undefined;
+  readonly fields: T[];
+}
+
+function grouped<T extends Placed>(fields: readonly T[]): readonly Group<T>[] {
+  const groups: Group<T>[] = [];
+  for (const field of fields) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.legend === field.group) last.fields.push(field);
+    else groups.push({ legend: field.group, fields: [field] });
+  }
+  return groups;
+}
+
+/** Is something filled in? */
+const isFilled = (field: object): boolean =>
+  ('value' in field && typeof field.value === 'string' && field.value !== '') ||
+  ('values' in field && Array.isArray(field.values) && field.values.length > 0) ||
+  ('picked' in field && Array.isArray(field.picked) && field.picked.length > 0);
+
+/**
+ * @param drawn with what was typed and what is wrong
+ * @returns the groups in sight, those folded away, how many of the folded lines hold something, and what stands below each choice
+ */
+export function layOut<T extends Placed>(drawn: readonly T[]) {
+  const upper = drawn.filter(({ when }) => when === undefined);
+  const hidden = upper.filter(({ advanced = false }) => advanced);
+  const below = (name: string, value: string): readonly T[] =>
+    drawn.filter(({ when }) => when !== undefined && when.field === name && when.value === value);
+  return {
+    groups: grouped(upper.filter(({ advanced = false }) => !advanced)),
+    advanced: grouped(hidden),
+    filled: hidden.filter(isFilled).length,
+    isUnfolded: hidden.some(({ problem }) => problem !== undefined),
+    below,
+  };
+}

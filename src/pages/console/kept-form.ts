@@ -1,0 +1,53 @@
+/**
+ * A posted form whose sender has to sign in first: sealed in a cookie until they come back to its page, where it is shown again as it was typed.
+ * It belongs to the user who had the console open, and to one page. Secrets come back empty, as everywhere (form.ts).
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type Koa from 'koa';
+import { z } from 'zod';
+import { sealing } from '../../platform/crypto/sealed.ts';
+import type { Keys } from '../../platform/crypto/secrets.ts';
+
+/** As long as a sign-in may take. */
+const SECONDS = 900;
+/** Browsers keep cookies of 4,096 octets, name included. */
+const LONGEST = 3900;
+/** No form is longer (platform/http/forms.ts); so no cookie unpacks to more. */
+const MOST_OCTETS = 65_536;
+
+const kept = z.object({ userId: z.string(), path: z.string(), packed: z.string() });
+
+export interface KeptForms {
+  /** @returns was it short enough to be kept? */
+  keep(ctx: Koa.Context, userId: string, form: URLSearchParams): Promise<boolean>;
+  /** @returns what the user had typed into the form of this page; it comes back once */
+  take(ctx: Koa.Context, userId: string): Promise<URLSearchParams | undefined>;
+}
+
+/** @param options.secure is the service reached by https? */
+export function keptForms({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): KeptForms {
+  const name = `${secure ? '__Secure-' : ''}gatehouse-console-form`;
+  const sealed = sealing({ kind: 'console-form', schema: kept, keys, seconds: SECONDS });
+  const write = (ctx: Koa.Context, value: string | null): void => {
+    ctx.cookies.secure = secure;
+    ctx.cookies.set(name, value, { path: '/admin', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
+  };
+  return {
+    async keep(ctx, userId, form) {
+      const packed = deflateRawSync(form.toString()).toString('base64url');
+      if (packed.length > LONGEST) return false;
+      const value = await sealed.seal({ userId, path: ctx.path, packed });
+      if (value.length > LONGEST) return false;
+      write(ctx, value);
+      return true;
+    },
+    async take(ctx, userId) {
+      const value = ctx.cookies.get(name, { signed: false });
+      const found = value === undefined ? undefined : await sealed.open(value);
+      if (found === undefined || found.path !== ctx.path) return undefined;
+      write(ctx, null);
+      if (found.userId !== userId) return undefined;
+      return new URLSearchParams(inflateRawSync(Buffer.from(found.packed, 'base64url'), { maxOutputLength: MOST_OCTETS }).toString());
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** Forms of the console: units, folded fields, choices out of many, and what was typed. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { initialsOf } from '../../../src/pages/console/avatar.ts';
+import { DOCUMENTATION_PAGES } from '../../../src/pages/console/documentation.ts';
+import { durationIn, shownDuration } from '../../../src/pages/console/durations.ts';
+import { assertAccessible } from '../../support/accessibility.ts';
+import { inBrowser } from '../../support/browser.ts';
+import { startService } from '../../support/service.ts';
+import { openWindow, signIn } from '../../support/watched-page.ts';
+import { enter, SUPER, typedIn, wordsOf } from './administrators.ts';
+
+test('a length of time is shown in the largest unit that fits, and read back in its own', () => {
+  for (const [value, unit, amount, chosen] of [
+    ['129600', 'minute', '90', 'day'],
+    ['60', 'minute', '1', 'hour'],
+    ['61', 'minute', '61', 'minute'],
+    ['0', 'minute', '0', 'minute'],
+    ['', 'minute', '', 'minute'],
+    ['many', 'day', 'many', 'day'],
+  ] as const) {
+    const shown = shownDuration(value, unit, null);
+    assert.deepEqual([shown.amount, shown.chosen], [amount, chosen], value);
+    if (/^\d+$/.test(value)) assert.equal(durationIn(Number(shown.amount), unit, shown.chosen), Number(value));
+  }
+  const typed = shownDuration('90', 'minute', 'day');
+  assert.deepEqual([typed.amount, typed.chosen], ['90', 'day'], 'a form that came back keeps what was typed');
+  assert.equal(durationIn(2, 'hour', 'second'), 2, 'a smaller unit is not offered');
+});
+
+test('initials are those of the first and the last name', () => {
+  const names = ['Ada Lovelace', 'María José García', 'ada.lovelace@example.com', '张伟', 'admin', ''];
+  assert.deepEqual(names.map(initialsOf), ['AL', 'MG', 'AL', '张', 'A', '?']);
+});
+
+test('every page of the documentation that a form links to is there', () => {
+  for (const page of DOCUMENTATION_PAGES) assert.ok(existsSync(new URL(`../../../../docs/${page}.md`, import.meta.url)), page);
+});
+
+test('days are typed as days; a rule names users and groups out of a search, without script', async (t) => {
+  const service = await startService(t);
+  const ada = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
+  const { body: group } = await service.api('POST', '/groups', { profile: { name: 'Engineers of all kinds' } });
+  await service.api('POST', '/authorizationServers', { id: 'forms', name: 'Forms' });
+  const { body: policies } = await service.api('GET', '/authorizationServers/forms/policies');
+  const { agent } = await enter(service);
+
+  const server = await agent.visit('/admin/api/servers/forms/edit');
+  assert.equal(typedIn(server, 'refreshTokenLifetimeMinutes'), '90');
+  assert.match(server.text, /<option value="day" selected>/);
+  await agent.submit(server, 'console-form', { refreshTokenLifetimeMinutes: '2', 'refreshTokenLifetimeMinutes-unit': 'day' });
+  assert.equal((await service.api('GET', '/authorizationServers/forms')).body.refreshTokenLifetimeMinutes, 2880);
+
+  const form = await agent.visit(`/admin/api/servers/forms/policies/${policies[0].id}/rules/new`);
+  const looked = await agent.submit(form, 'console-form', {
+    ...{ name: 'Engineers', people: 'some', 'users-q': 'love ada', 'look-up': 'users' },
+  });
+  assert.equal(looked.status, 200);
+  assert.match(looked.text, new RegExp(`value="${ada.id}"`), 'the search finds by words of the name');
+  assert.equal(typedIn(looked, 'name'), 'Engineers', 'what was typed stays');
+  assert.equal(
+    (await service.api('GET', `/authorizationServers/forms/policies/${policies[0].id}/rules`)).body.length,
+    1,
+    'nothing is saved',
+  );
+  const more = await agent.submit(looked, 'console-form', { users: ada.id, 'groups-q': 'engin', 'look-up': 'groups' });
+  assert.match(more.text, new RegExp(`value="${ada.id}" checked`));
+  const saved = await agent.submit(more, 'console-form', { users: ada.id, groups: group.id });
+  assert.match(wordsOf(saved), /The rule is created\./);
+  const { body: rules } = await service.api('GET', `/authorizationServers/forms/policies/${policies[0].id}/rules`);
+  const { people } = rules.find(({ name }: { name: string }) => name === 'Engineers').conditions;
+  assert.deepEqual(people, { users: { include: [ada.id] }, groups: { include: [group.id] } });
+  assert.doesNotMatch(wordsOf(await agent.visit(saved.url.pathname)), /The rule is created\./, 'a notice shows once');
+});
+
+test(
+  'with script a rule finds users while one types, and a choice shows its fields',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const ada = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
+    const { body: policies } = await service.api('GET', '/authorizationServers/default/policies');
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/admin`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}/admin`);
+    await page.goto(`${service.baseUrl}/admin/api/servers/default/policies/${policies[0].id}/rules/new`);
+    await page.fill('#name', 'Ada alone');
+    assert.equal(await page.isVisible('#users'), false);
+    await page.click('#people-1');
+    assert.equal(await page.isVisible('#users'), true);
+    await page.fill('#users-q', 'ada love');
+    await page.check(`#users input[value="${ada.id}"]`);
+    await assertAccessible(page, 'a rule for one user');
+    await page.click('#submit');
+    await page.waitForURL(/\/policies\/pol_\w+$/);
+    const { body: rules } = await service.api('GET', `/authorizationServers/default/policies/${policies[0].id}/rules`);
+    assert.deepEqual(rules.at(-1).conditions.people.users, { include: [ada.id] });
+    window.assertQuiet();
+  }),
+);
