@@ -63,6 +63,8 @@ export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS
   /** The only user claims that its ID tokens hold; absent: all that the scopes allow. */
   readonly id_token_claims?: string[] | undefined;
   /** Absent: the authorization server's. */
+  readonly authorization_signed_response_alg?: 'RS256' | 'ES256' | undefined;
+  /** Absent: the authorization server's. */
   readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | undefined;
   /** Absent: the authorization server's. */
   readonly profile?: Profile | null | undefined;

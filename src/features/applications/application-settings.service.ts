@@ -157,6 +157,9 @@ export const clientFields = {
     .max(100)
     .optional(),
   id_token_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
+  authorization_signed_response_alg: z.enum(['RS256', 'ES256']).optional().meta({
+    description: 'What authorization responses are signed with that it asks for as JWTs (JARM, response_mode jwt)',
+  }),
   profile: z.enum(['service', 'openid']).nullable().optional().meta({
     description:
       "Whose rules count for this application's requests: service, or openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need; null: the authorization server's",

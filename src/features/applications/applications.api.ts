@@ -92,6 +92,7 @@ export const app = z.object({
       allowed_origins: z.array(z.string()),
       id_token_claims: z.array(z.string()).optional(),
       id_token_signed_response_alg: z.string().optional(),
+      authorization_signed_response_alg: z.string().optional(),
       profile: z.enum(['service', 'openid']).nullable(),
       identity_providers: z.array(z.string()).optional(),
       require_pushed_authorization_requests: z.boolean(),

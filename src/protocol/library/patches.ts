@@ -26,6 +26,8 @@ interface Issuable extends IssuedToken, Dated {
 }
 
 interface IssuableIdToken {
+  /** Claims that are written as they are. */
+  extra?: object;
   readonly ctx?: KoaContextWithOIDC;
   set(claim: string, value: unknown): void;
   issue(options?: { readonly use?: string }): Promise<string>;
@@ -36,6 +38,7 @@ interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'Refres
   readonly PushedAuthorizationRequest: { readonly prototype: Dated };
   readonly Grant: { readonly prototype: Dated };
   readonly IdToken: {
+    new (claims: object, options: { readonly ctx: KoaContextWithOIDC }): IssuableIdToken;
     readonly prototype: IssuableIdToken;
     validate(token: string, client: { readonly clientId: string; readonly idTokenSignedResponseAlg: string }): Promise<unknown>;
   };
@@ -145,6 +148,12 @@ export function applyPatches(
 
   // The page of form_post in our own layout, without an inline script: registerResponseMode() leaves a known mode as it is.
   instance(provider).responseModes.set('form_post', formPost);
+  // JARM's form_post.jwt is the same page with one field.
+  instance(provider).responseModes.set('form_post.jwt', async (ctx, redirectUri, fields) => {
+    const token = new IdToken({}, { ctx });
+    token.extra = fields;
+    await formPost(ctx, redirectUri, { response: await token.issue({ use: 'authorization' }) });
+  });
 
   // The library looks a value up and then saves it, between which a second one slips through. And it forgets a DPoP proof of the future too early:
   // one that is dated by the whole tolerance ahead is good for twice as long.

@@ -59,9 +59,10 @@ export async function selfTest(): Promise<void> {
     // Not for its own sake: it is what lets an implicit client register.
     responseTypes: ['code', 'id_token'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
-    features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
+    features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true }, jwtResponseModes: { enabled: true } },
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
+  assert.ok(instance(provider).responseModes.has('form_post.jwt'), 'oidc-provider: the form_post.jwt response mode is not where it was');
   applyPatches(provider, {
     signingAlgs: new Set([SELF_TEST_KEY.alg]),
     formPost: async () => {},

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
+import { SIGNING_ALGS } from '../../features/authorization-servers/signing-keys.resource.ts';
 import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
 import { USER_CLAIMS } from '../../features/claims/claims.policy.ts';
 import { announcedClaims } from '../../features/claims/custom-claims.policy.ts';
@@ -129,9 +130,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     claims: claimsByScope(announced),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', ...TLS_METHODS, 'none'],
-    clientDefaults: { id_token_signed_response_alg: server.signingAlg },
+    clientDefaults: { id_token_signed_response_alg: server.signingAlg, authorization_signed_response_alg: server.signingAlg },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
-    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS] },
+    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], authorizationSigningAlgValues: [...SIGNING_ALGS] },
     cookies: cookies(config, keyring),
     clockTolerance: 0,
     conformIdTokenClaims: false,
@@ -172,6 +173,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       backchannelLogout: { enabled: true },
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
+      jwtResponseModes: { enabled: true },
       pushedAuthorizationRequests: { enabled: true },
       // Always on: an application that registered it must be known where no certificate can come, and be refused there.
       mTLS: {

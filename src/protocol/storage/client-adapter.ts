@@ -108,6 +108,7 @@ export class ClientDirectory {
         dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
         tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
         ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),
+        authorization_signed_response_alg: settings.authorization_signed_response_alg,
         id_token_signed_response_alg: settings.id_token_signed_response_alg,
       }),
       [CLIENT_SETTINGS]: own,
@@ -117,6 +118,9 @@ export class ClientDirectory {
 
 const optional = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+/** What a server signs for a client; by its own algorithm where it has no key for the registered one. */
+const SIGNED_RESPONSES = ['id_token_signed_response_alg', 'authorization_signed_response_alg'] as const;
 
 /** What a server offers its clients. */
 export interface ServerOffer {
@@ -149,11 +153,11 @@ export class ClientAdapter extends NoAdapter {
   }
 
   #present(metadata: AdapterPayload): AdapterPayload {
-    const { id_token_signed_response_alg: alg, grant_types: grantTypes = [], ...rest } = metadata;
+    const { grant_types: grantTypes = [], ...rest } = metadata;
+    for (const name of SIGNED_RESPONSES) if (!this.offer.signingAlgs.has(String(rest[name]))) delete rest[name];
     return {
       ...rest,
       grant_types: grantTypes.filter((type) => this.offer.grantTypes.has(type)),
-      ...(alg !== undefined && this.offer.signingAlgs.has(alg) ? { id_token_signed_response_alg: alg } : {}),
     };
   }
 }

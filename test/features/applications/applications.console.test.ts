@@ -195,6 +195,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           id_token_signed_response_alg: 'ES256',
           claims: 'some',
           id_token_claims: 'email\nname',
+          authorization_signed_response_alg: 'ES256',
           rotation_type: 'STATIC',
           leeway: '5',
           introspect_any: 'true',
@@ -204,6 +205,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
         {
           id_token_signed_response_alg: 'ES256',
           id_token_claims: ['email', 'name'],
+          authorization_signed_response_alg: 'ES256',
           refresh_token: { rotation_type: 'STATIC', leeway: 5 },
           introspect_any: true,
           dpop_bound_access_tokens: false,

@@ -52,6 +52,9 @@ test('discovery in its three forms tells the same, on both servers (RFC 8414 sec
     assert.deepEqual(document.code_challenge_methods_supported, ['S256']);
     assert.equal(document.backchannel_logout_supported, true);
     assert.equal(document.backchannel_logout_session_supported, true);
+    assert.deepEqual(document.authorization_signing_alg_values_supported, ['RS256', 'ES256']);
+    for (const mode of ['jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'])
+      assert.ok((document.response_modes_supported as string[]).includes(mode), mode);
     assert.deepEqual(document.dpop_signing_alg_values_supported, ['ES256', 'PS256', 'Ed25519', 'EdDSA']);
     assert.equal(document.require_pushed_authorization_requests, undefined, 'it is not required of all');
   }

@@ -30,6 +30,14 @@ export const tokenSettings: SettingGroup = {
       value: settings.id_token_signed_response_alg ?? '',
       group: 'ID token',
     }),
+    setting({
+      name: 'authorization_signed_response_alg',
+      label: 'Authorization responses are signed with',
+      options: ALGS,
+      value: settings.authorization_signed_response_alg ?? '',
+      hint: 'For applications that ask for the response as a JWT (JARM, response_mode=jwt).',
+      group: 'Authorization response',
+    }),
     {
       kind: 'radios',
       name: 'claims',
@@ -94,6 +102,7 @@ export const tokenSettings: SettingGroup = {
   ],
   facts: ({ settings }) => [
     { label: 'ID tokens are signed with', value: labelled(ALGS, settings.id_token_signed_response_alg ?? '') },
+    { label: 'Authorization responses are signed with', value: labelled(ALGS, settings.authorization_signed_response_alg ?? '') },
     {
       label: 'Claims in ID tokens',
       value: settings.id_token_claims === undefined ? phrase('All that the granted scopes allow') : codes(settings.id_token_claims),
