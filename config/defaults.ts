@@ -56,4 +56,5 @@ export const BRAND = {
   supportUrl: null,
   privacyUrl: null,
   termsUrl: null,
+  footerLinks: [],
 } as const;

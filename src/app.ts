@@ -24,7 +24,7 @@ import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-pas
 import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
 import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
-import { currentSettings } from './features/settings/settings-cache.service.ts';
+import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
 import { errorPage } from './features/sign-in/error-page.hosted.ts';
 import { countWrongSecret, networkOf } from './features/sign-in/failure-limits.service.ts';
 import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
@@ -47,6 +47,7 @@ import { clientAddress, logRefusal, observeRequests, requestId } from './platfor
 import { securityHeaders } from './platform/http/security-headers.ts';
 import { generatedStylesheets, publicFiles } from './platform/http/static.ts';
 import { createPages } from './platform/http/views.ts';
+import { useChangedTexts } from './platform/i18n/page-language.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/session.ts';
 import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts';
@@ -92,6 +93,8 @@ export function createApp(services: Services): App {
     userAgent: req.headers['user-agent'] ?? '',
     requestId: requestId(req),
   });
+  /** Pages that are drawn for a request have the operator's words. */
+  const prepareTexts = async (req: IncomingMessage): Promise<void> => useChangedTexts(req, await currentTexts(services));
   const refusedRequests = new RefusedRequests(services);
   const uses = new ApplicationUses();
   const servers = new AuthorizationServers({
@@ -132,9 +135,16 @@ export function createApp(services: Services): App {
       count: (clientId, address) => countWrongSecret(services, clientId, address),
     }),
     pages: {
-      error: (ctx, facts) => errorPage(pages, ctx, facts),
-      formPost: (ctx, facts) => formPostPage(pages, ctx, facts),
+      async error(ctx, facts) {
+        await prepareTexts(ctx.req);
+        await errorPage(pages, ctx, facts);
+      },
+      async formPost(ctx, facts) {
+        await prepareTexts(ctx.req);
+        await formPostPage(pages, ctx, facts);
+      },
       async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
+        await prepareTexts(ctx.req);
         const user = await findUser(database, accountId);
         const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
         const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
@@ -181,6 +191,10 @@ export function createApp(services: Services): App {
   koa.use(documentation());
   koa.use(generatedStylesheets(writeBrandStylesheet));
   koa.use(managementApi(services, { pages, sessions }));
+  koa.use(async (ctx, next) => {
+    await prepareTexts(ctx.req);
+    await next();
+  });
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
   // An authorization server that cannot be reached fails before any of its pages: whoever visits it gets this service's own.
   const failures = new WeakMap<IncomingMessage, unknown>();

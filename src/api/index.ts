@@ -28,6 +28,7 @@ import { sessions as browserSession } from '../features/sessions/sessions.api.ts
 import { settingsEndpoints } from '../features/settings/settings.api.ts';
 import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
+import { textEndpoints } from '../features/texts/texts.api.ts';
 import { userDataExport } from '../features/users/user-data.api.ts';
 import { userLifecycle } from '../features/users/user-lifecycle.api.ts';
 import { userEndpoints } from '../features/users/users.api.ts';
@@ -80,6 +81,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...eventHooks,
   ...settingsEndpoints,
   ...mailSettingsEndpoints,
+  ...textEndpoints,
   ...authn,
   ...browserSession,
 ];

@@ -46,6 +46,8 @@ export interface Make {
 }
 
 const unique = (what: string): string => `${what} ${randomBytes(6).toString('hex')}`;
+const TEMPLATE = { kind: 'invitation', language: 'en' };
+const TEXT = { language: 'en', key: 'sign-in.submit' };
 const redirectUris = { settings: { oauthClient: { redirect_uris: ['https://app.example/callback'] } } };
 
 const identityProvider = () => ({
@@ -442,6 +444,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /settings/mail': none,
   'PUT /settings/mail': async () => ({ body: { host: 'mail.example.com', fromAddress: 'id@example.com' } }),
   'POST /settings/mail/test': none,
+  'GET /settings/mail-templates': none,
+  'GET /settings/mail-templates/:kind/:language': async () => ({ params: TEMPLATE }),
+  'PUT /settings/mail-templates/:kind/:language': async () => ({ params: TEMPLATE, body: { subject: 'Welcome to {service}' } }),
+  'DELETE /settings/mail-templates/:kind/:language': async () => ({ params: TEMPLATE }),
+  'POST /settings/mail-templates/:kind/:language/preview': async () => ({ params: TEMPLATE, body: { heading: 'Hello' } }),
+  'POST /settings/mail-templates/:kind/:language/test': async () => ({ params: TEMPLATE }),
+  'GET /settings/texts': none,
+  'GET /settings/texts/:language/:key': async () => ({ params: TEXT }),
+  'PUT /settings/texts/:language/:key': async () => ({ params: TEXT, body: { text: 'Enter' } }),
+  'DELETE /settings/texts/:language/:key': async () => ({ params: TEXT }),
   'GET /settings/audit': none,
   'PUT /settings/audit': async () => ({ body: { retentionDays: 365 } }),
 };

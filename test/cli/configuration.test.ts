@@ -320,3 +320,38 @@ test('a step that the service refuses ends the work, tells how far it came, leav
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, [], 'nothing is allowed meanwhile');
   assert.match(await carriedOut(service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
 });
+
+test('settings, e-mail templates and texts are set by the file, moved to another installation, and returned to their defaults', async (t) => {
+  const [service, other] = [await startService(t), await startService(t)];
+  const relay = { id: 'mail', host: 'mail.example', username: 'gate', password: { env: 'RELAY_SECRET' }, fromAddress: 'id@example.com' };
+  const content = {
+    settings: [{ id: 'branding', name: 'Acme', primaryColorHex: '#7a1f5c' }, relay],
+    mailTemplates: [{ kind: 'invitation', language: 'de', subject: 'Willkommen bei {service}' }],
+    texts: [{ language: 'en', key: 'sign-in.submit', text: 'Go on' }],
+  };
+  const file = fileOf(t, content);
+  const env = { RELAY_SECRET: 'known to the mail server' };
+  const planned = await carriedOut(service, 1, env, 'plan', file);
+  assert.match(planned, /settings branding[\s\S]*settings mail[\s\S]*e-mail template invitation de[\s\S]*text en sign-in\.submit/);
+  assert.ok(!planned.includes(env.RELAY_SECRET));
+  await carriedOut(service, 0, env, 'apply', file, '--yes');
+  assert.match(await carriedOut(service, 0, env, 'plan', file), /Nothing to change/);
+  const { body: mail } = await service.api('GET', '/settings/mail');
+  assert.deepEqual([mail.host, mail.passwordSet], ['mail.example', true]);
+  assert.equal((await service.api('GET', '/settings/mail-templates/invitation/de')).body.subject, 'Willkommen bei {service}');
+  assert.equal((await service.api('GET', '/settings/texts/en/sign-in.submit')).body.text, 'Go on');
+
+  const { settings, mailTemplates, texts } = await exported(service);
+  assert.ok(!JSON.stringify(settings).includes(env.RELAY_SECRET));
+  assert.deepEqual(texts, content.texts);
+  assert.equal(mailTemplates.length, 1);
+  // The whole template is moved: its other parts equal the originals.
+  const moved = settings.map((one: Content) => (one.id === 'mail' ? { ...one, password: relay.password } : one));
+  await carriedOut(other, 0, env, 'apply', fileOf(t, { settings: moved, mailTemplates, texts }), '--yes');
+  assert.equal((await other.api('GET', '/settings/branding')).body.name, 'Acme');
+  assert.equal((await other.api('GET', '/settings/mail')).body.passwordSet, true);
+
+  await carriedOut(service, 0, env, 'apply', fileOf(t, { mailTemplates: [], texts: [] }), '--yes', '--delete');
+  assert.equal((await service.api('GET', '/settings/mail-templates/invitation/de')).body.customized, false);
+  assert.equal((await service.api('GET', '/settings/texts/en/sign-in.submit')).body.customized, false);
+});

@@ -1,6 +1,6 @@
 /** What the service has, read over its API in the form of the file. */
 import type { Document } from './difference.ts';
-import { bodyPart, bodySchema, hasStatusField, type Kind, keyOf } from './kinds.ts';
+import { addressFields, bodyPart, bodySchema, hasStatusField, type Kind, keyOf, pathOf } from './kinds.ts';
 import { type NameDirectory, replaceReferences } from './names.ts';
 import type { ApiResponse, Service } from './service.ts';
 
@@ -16,6 +16,8 @@ export interface Present {
   readonly open: Document;
   /** Belongs to the service itself: not deleted. */
   readonly system: boolean;
+  /** Has it a place for a secret, and none in it? */
+  readonly lacksSecret: boolean;
 }
 
 /** Whether the body says it or the API has calls for it, the file has it as a field. */
@@ -23,7 +25,7 @@ const STATUS = 'status';
 
 /** All things of a kind. @param within the path of what they are in */
 export async function readAll(service: Service, directory: NameDirectory, kind: Kind, within = ''): Promise<Present[]> {
-  const answers = await service.list(within + kind.path);
+  const answers = await answersOf(service, kind, within);
   const read: Present[] = [];
   for (const answer of answers) {
     const one = presentOf(kind, within, answer);
@@ -32,6 +34,14 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
     if (Object.keys(open).length > 0) read.push({ ...one, document, open });
   }
   return read;
+}
+
+async function answersOf(service: Service, kind: Kind, within: string): Promise<readonly ApiResponse[]> {
+  const { names, isSet = () => true } = kind;
+  if (names === undefined) return (await service.list(within + kind.path)).filter(isSet);
+  const answers: ApiResponse[] = [];
+  for (const id of names) answers.push({ ...(await service.get(within + pathOf(kind, { id }))), id });
+  return answers;
 }
 
 /** @param fields undefined: all of them */
@@ -43,14 +53,15 @@ const isSystem = ({ open, lasting = [] }: Kind, key: string, answer: ApiResponse
 
 /** With ids as the service has them. */
 export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit<Present, 'open'> {
-  const path = `${within}${kind.path}/${encodeURIComponent(String(answer.id))}`;
+  const path = within + pathOf(kind, answer);
   const schema = bodySchema('PUT', path);
   const body = bodyPart(schema, answer);
   const withStatus = hasStatusField(schema) || answer[STATUS] === undefined ? body : { ...body, [STATUS]: answer[STATUS] };
   // What a thing is known by may be told at its creation only.
   const key = keyOf(kind, answer) ?? '';
-  const document = kind.key.includes('id') ? { id: answer.id, ...withStatus } : withStatus;
-  return { kind, key, path, document, system: isSystem(kind, key, answer) };
+  const known = Object.fromEntries(addressFields(kind).map((name) => [name, answer[name]]));
+  const system = isSystem(kind, key, answer);
+  return { kind, key, path, document: { ...known, ...withStatus }, system, lacksSecret: answer.passwordSet === false };
 }
 
 /** @returns every section, each thing with its inner sections: what a file that wants nothing else would hold */

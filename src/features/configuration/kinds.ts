@@ -23,6 +23,12 @@ export interface Kind {
   readonly inner: readonly Kind[];
   /** Of a thing that belongs to the service itself: the only fields that are the operator's. @returns undefined for all others */
   readonly open?: (key: string) => readonly string[] | undefined;
+  /** The fields that make its address, where that is not its id: it is not created, but set by PUT, and deleted by returning to its default. */
+  readonly address?: readonly string[];
+  /** Those that there are, where the API has no list of them. */
+  readonly names?: readonly string[];
+  /** Of a list, those that somebody has set. */
+  readonly isSet?: (answer: Document) => boolean;
   /** Those that the service is never without. */
   readonly lasting?: readonly string[];
   /** By `priority`, which is their place. */
@@ -58,6 +64,8 @@ const inner: readonly Kind[] = [
   },
 ];
 
+const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail'] as const;
+
 const openOfBuiltIn = ['id', 'profile', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
 
 /** In an order in which each names only what was before it. */
@@ -92,7 +100,36 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     open: (key) => (key === BUILT_IN ? openOfBuiltIn : undefined),
     lasting: [BUILT_IN, DEFAULT],
   },
+  { noun: 'settings', section: 'settings', path: '/settings', key: ['id'], inner: [], address: ['id'], names: SETTINGS, lasting: SETTINGS },
+  {
+    noun: 'e-mail template',
+    section: 'mailTemplates',
+    path: '/settings/mail-templates',
+    key: ['kind', 'language'],
+    inner: [],
+    address: ['kind', 'language'],
+    isSet: ({ customized }) => customized === true,
+  },
+  {
+    noun: 'text',
+    section: 'texts',
+    path: '/settings/texts',
+    key: ['language', 'key'],
+    inner: [],
+    address: ['language', 'key'],
+    isSet: ({ customized }) => customized === true,
+  },
 ];
+
+/** The fields of a document that only its address has. */
+export const addressFields = ({ address, key }: Kind): readonly string[] => address ?? key.filter((name) => name === 'id');
+
+export const withoutAddress = (kind: Kind, document: Document): Document =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => !addressFields(kind).includes(name)));
+
+/** @returns where the thing is, after the path of what it is in */
+export const pathOf = ({ path, address = ['id'] }: Kind, thing: Document): string =>
+  [path, ...address.map((name) => encodeURIComponent(String(thing[name])))].join('/');
 
 export const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (isDocument(value) ? value[name] : undefined), document);

@@ -9,7 +9,7 @@ import { SYSTEM_APPLICATIONS } from '../applications/application-settings.policy
 import { type Present, presentOf, readAll } from './current.ts';
 import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
 import type { Sections, Wanted } from './file.ts';
-import { bodySchema, hasStatusField, type Kind, valueAt } from './kinds.ts';
+import { bodySchema, hasStatusField, type Kind, pathOf, valueAt, withoutAddress } from './kinds.ts';
 import { type Expected, expecting, type NameDirectory, replaceReferences } from './names.ts';
 import { ChangeOrder, inWantedOrder } from './order.ts';
 import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
@@ -137,11 +137,13 @@ const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, 
 async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<PlanStep> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
-  const path = place.path + kind.path;
-  const given = combined({}, document);
-  const { body, status } = split('POST', path, given);
+  // What has an address before it is there is set by PUT.
+  const method = kind.address === undefined ? 'POST' : 'PUT';
+  const path = place.path + (method === 'POST' ? kind.path : pathOf(kind, document));
+  const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document));
+  const { body, status } = split(method, path, given);
   checkStatus(status, name);
-  check('POST', path, withoutSecrets(body), name);
+  check(method, path, withoutSecrets(body), name);
   await checkInside(workshop, wanted, `${path}/new`, name);
   await checkReferences(withIds(workshop, kind, body), name);
   const complete = withSecrets(body, workshop.env);
@@ -151,7 +153,7 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
     name,
     fields: [...differences({}, withoutSecrets(given)), ...insideOf(wanted)],
     async carryOut() {
-      const answer = await workshop.service.send('POST', path, await withIds(workshop, kind, complete));
+      const answer = await workshop.service.send(method, path, await withIds(workshop, kind, complete));
       const made = presentOf(kind, place.path, answer);
       if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
       const told = holdsSecret(body) ? [] : toldOnce(name, answer);
@@ -200,15 +202,19 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   const name = nameIn(place, kind.noun, key);
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
   const given = withoutSecrets(document);
-  if (differences(is.open, given).length === 0) return [];
+  // But what is always there is never made: its secret is given with any change, and where it has none.
+  const secret = kind.names !== undefined && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
+  const isMissing = secret !== undefined && is.lacksSecret;
+  if (differences(is.open, given).length === 0 && !isMissing) return [];
   const wanted = await checkReferences(inTheirWords(workshop, kind, given), name);
   const unlike = differences(is.open, wanted);
-  if (unlike.length === 0) return [];
-  const { id: _, ...combination } = combined(is.document, wanted);
+  if (unlike.length === 0 && !isMissing) return [];
+  const combination = withoutAddress(kind, combined(is.document, secret ?? wanted));
   const { body, status } = split('PUT', is.path, combination);
   checkStatus(status, name);
   const read = check('PUT', is.path, body, name);
   const fields = unlike.filter((one) => one.wanted === undefined || !areSame(one.is, valueAt(read, one.field)));
+  if (isMissing) fields.push({ field: 'password', is: undefined, wanted: 'from the environment' });
   if (fields.length === 0) return [];
   await checkReferences(withIds(workshop, kind, body), name);
   return [

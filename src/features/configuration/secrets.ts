@@ -4,7 +4,7 @@ import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 
 /** The fields that hold one. */
-const SECRET = 'client_secret';
+const SECRETS: readonly string[] = ['client_secret', 'password'];
 
 const isReference = (value: unknown): value is { readonly env: string } =>
   isDocument(value) && typeof value.env === 'string' && Object.keys(value).length === 1;
@@ -13,9 +13,8 @@ type Replace = (reference: { readonly env: string }) => string | undefined;
 
 function replaced(document: Document, replace: Replace): Document {
   const entries = Object.entries(document).map(([name, value]): [string, unknown] => {
-    if (name !== SECRET) return [name, isDocument(value) ? replaced(value, replace) : value];
-    if (!isReference(value))
-      throw new StartFailure(`A ${SECRET} does not belong into the file: write { env: NAME }, and set that variable.`);
+    if (!SECRETS.includes(name)) return [name, isDocument(value) ? replaced(value, replace) : value];
+    if (!isReference(value)) throw new StartFailure(`A ${name} does not belong into the file: write { env: NAME }, and set that variable.`);
     return [name, replace(value)];
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

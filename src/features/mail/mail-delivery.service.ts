@@ -13,7 +13,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
-import { currentSettings } from '../settings/settings-cache.service.ts';
+import { currentSettings, currentTexts } from '../settings/settings-cache.service.ts';
 import { findOneTimeLink } from '../sign-in/one-time-links.store.ts';
 import { findVerification } from '../users/email-verifications.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
@@ -76,13 +76,14 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
 
       const { at, ipAddress, userAgent } = content.occurred ?? {};
       const brand = await currentSettings(services, 'branding');
+      const texts = await currentTexts(services);
       const link = content.link ?? (content.occurred && `${config.baseUrl}${pageOf(kind)}`);
       const occurred = at === undefined ? undefined : { at: new Date(at), ipAddress, browser: browserName(userAgent ?? '') };
       const { subject, text, html, language } = renderMail(
         kind,
         content.language,
         { login: user.login, values: content.values, link, occurred },
-        brand,
+        { brand, texts },
       );
       try {
         await mailer.send({ to, subject, text, html, language, messageId: `${id}@${host}`, senderName: brand.name });

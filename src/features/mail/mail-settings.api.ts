@@ -28,6 +28,16 @@ const response = z.object({
     .meta({ description: 'The server of SMTP_URL and MAIL_FROM; null: they are not set' }),
 });
 
+export const testMailAnswer = z.object({
+  outcome: z.enum(['taken', 'failed', 'not-possible', 'no-address', 'too-many']),
+  failure: z
+    .object({
+      kind: z.enum(['no-such-server', 'not-reached', 'too-late', 'not-secure', 'login', 'recipient', 'mail', 'other']),
+      words: z.string().meta({ description: 'What the server said, or the network' }),
+    })
+    .optional(),
+});
+
 const EXAMPLE = { host: 'mail.example.com', security: 'STARTTLS', fromAddress: 'id@example.com', replyTo: 'help@example.com' };
 
 export const mailSettingsEndpoints: readonly Endpoint[] = [
@@ -54,15 +64,7 @@ export const mailSettingsEndpoints: readonly Endpoint[] = [
     path: '/settings/mail/test',
     access: 'service',
     summary: 'Send a test e-mail to the caller’s own address, and tell what the mail server says',
-    response: z.object({
-      outcome: z.enum(['taken', 'failed', 'not-possible', 'no-address', 'too-many']),
-      failure: z
-        .object({
-          kind: z.enum(['no-such-server', 'not-reached', 'too-late', 'not-secure', 'login', 'recipient', 'mail', 'other']),
-          words: z.string().meta({ description: 'What the server said, or the network' }),
-        })
-        .optional(),
-    }),
+    response: testMailAnswer,
     handler: ({ services, request }) => sendTestMail(services, request),
   }),
 ];

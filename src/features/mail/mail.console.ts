@@ -4,24 +4,30 @@
  */
 
 import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
-import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
+import type { PageNotice } from '../../pages/console/notices.ts';
+import type { Action, ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { phrase, type Value } from '../../platform/i18n/phrase.ts';
+import { phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
 import type { MailFailure } from '../../platform/mail/transport.ts';
-import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfEntry } from '../audit/event-links.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { hasMailAddress } from './mail.service.ts';
 import { type MailRoute, mailRoute } from './mail-route.service.ts';
-import { MAIL_SECURITY, type MailSecurity, mailSettingsBody, portOf } from './mail-settings.resource.ts';
-import { readMailSettings, replaceMailSettings, type ShownMailSettings } from './mail-settings.service.ts';
+import { editMailServer, SECURITY } from './mail-server.console.ts';
+import { portOf } from './mail-settings.resource.ts';
+import { readMailSettings, type ShownMailSettings } from './mail-settings.service.ts';
 import { type MailState, readMailState } from './mail-state.service.ts';
 import { sendTestMail, type TestMail } from './test-mail.service.ts';
 
 const HOME = '/admin/settings/mail';
+/** Those of the templates are in features/texts/mail-templates.console.ts. */
+export const MAIL_TABS: readonly Action[] = [
+  { label: 'Server', href: HOME },
+  { label: 'Templates', href: `${HOME}/templates` },
+];
 const INBOX = '/dev/inbox';
 const CRUMBS = [{ label: 'Settings' }, { label: 'Mail', href: HOME }];
 const FAILURES = '/admin/reports/log?type=system.email.delivery&outcome=FAILURE';
@@ -57,15 +63,6 @@ const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
     'Links by which people choose a first or a new password are shown to the administrator who makes them, once. Hand them over yourself.',
     'The sign-in page offers no “Forgot password”: people ask an administrator.',
     'Nobody is told of sign-ins with a new browser, nor of changes of an account, and no address can be confirmed.',
-  ],
-};
-
-const SECURITY: Readonly<Record<MailSecurity, readonly [label: string, hint: string]>> = {
-  STARTTLS: ['STARTTLS', 'Required. Usually port 587.'],
-  TLS: ['TLS', 'From the beginning. Usually port 465.'],
-  OPPORTUNISTIC: [
-    'STARTTLS where offered',
-    'Without encryption where the server offers none. Only for servers without a sign-in, or on this machine.',
   ],
 };
 
@@ -146,6 +143,7 @@ const page: ConsolePage = {
       title: 'Mail',
       lead: 'The mail server that sends e-mails to users.',
       crumbs: CRUMBS.slice(0, 1),
+      tabs: MAIL_TABS,
       actions: [
         ...(way === 'inbox' ? [{ label: 'Open the dev inbox', href: INBOX }] : []),
         ...edit,
@@ -157,70 +155,6 @@ const page: ConsolePage = {
         { kind: 'words', title: 'What this means', paragraphs: MEANINGS[isPossible ? 'mail' : 'none'] },
       ],
     });
-  },
-};
-
-const fieldsOf = (held: ShownMailSettings): readonly Field[] => [
-  {
-    name: 'host',
-    label: 'Host',
-    value: held.host ?? '',
-    hint: 'For example mail.example.com. Leave it empty to send no e-mail.',
-    group: 'Server',
-  },
-  {
-    name: 'port',
-    label: 'Port',
-    kind: 'number',
-    value: held.port === null ? '' : String(held.port),
-    hint: 'Leave it empty for 587, or 465 with TLS.',
-    group: 'Server',
-  },
-  {
-    ...{ name: 'security', label: 'Encryption', kind: 'radios', value: held.security, group: 'Server' },
-    options: MAIL_SECURITY.map((value) => ({ value, label: SECURITY[value][0], hint: SECURITY[value][1] })),
-  },
-  {
-    name: 'username',
-    label: 'User name',
-    value: held.username ?? '',
-    hint: 'Leave it empty if the server asks for no sign-in.',
-    group: 'Sign-in',
-  },
-  {
-    ...{ name: 'password', label: 'Password', kind: 'secret', group: 'Sign-in' },
-    hint: held.passwordSet ? 'A password is stored. Leave the field empty to keep it.' : 'Stored encrypted and never shown.',
-  },
-  { name: 'fromAddress', label: 'Address', kind: 'email', value: held.fromAddress ?? '', group: 'Sender' },
-  { name: 'fromName', label: 'Name', value: held.fromName ?? '', hint: 'Leave it empty for the name under Branding.', group: 'Sender' },
-  {
-    name: 'replyTo',
-    label: 'Reply to',
-    kind: 'email',
-    value: held.replyTo ?? '',
-    hint: 'Leave it empty if replies go to the sender.',
-    group: 'Sender',
-  },
-];
-
-const edit: ConsolePage = {
-  path: '/settings/mail/edit',
-  access: 'service',
-  verb: 'write',
-  async show({ services }, typed) {
-    const fields = fieldsOf(await readMailSettings(services));
-    return formPage({ title: 'Edit the mail server', crumbs: CRUMBS, fields, submit: 'Save', cancel: HOME }, typed);
-  },
-  async receive({ services, request }, form) {
-    const held = await readMailSettings(services);
-    const typed = Object.entries(typedValues(fieldsOf(held), form)).map(([name, value]): [string, unknown] => {
-      const text = typeof value === 'string' && name !== 'password' ? value.trim() : value;
-      return [name, text === '' || text === undefined ? null : text];
-    });
-    const { password, ...rest } = Object.fromEntries(typed);
-    const body = parse(mailSettingsBody, { ...rest, ...(password !== null && { password }) });
-    await replaceMailSettings(services, body, request);
-    return { goTo: HOME, notice: 'mail-server-changed' };
   },
 };
 
@@ -292,14 +226,19 @@ const test: ConsolePage = {
   },
   async receive(visit, form) {
     const sent = await sendTestMail(visit.services, visit.request);
-    if (sent.outcome === 'taken')
-      return { goTo: HOME, notice: (await wayOf(visit)) === 'server' ? 'test-mail-taken' : 'test-mail-in-inbox' };
-    const message =
-      sent.outcome === 'failed'
-        ? phrase('{problem}. It says: {words}', { problem: phrase(FAILED[sent.failure.kind]), words: sent.failure.words })
-        : phrase(NOT_SENT[sent.outcome]);
+    if (sent.outcome === 'taken') return { goTo: HOME, notice: await testMailNotice(visit) };
+    const message = testMailProblem(sent);
     return testForm((await ownAddress(visit)) ?? phrase('your address'), { values: form, problems: [{ message }] });
   },
 };
 
-export const mailPages: readonly ConsolePage[] = [page, edit, test];
+/** What an administrator is told of a test. */
+export const testMailProblem = (sent: Exclude<TestMail, { outcome: 'taken' }>): Text =>
+  sent.outcome === 'failed'
+    ? phrase('{problem}. It says: {words}', { problem: phrase(FAILED[sent.failure.kind]), words: sent.failure.words })
+    : NOT_SENT[sent.outcome];
+
+export const testMailNotice = async (visit: ConsoleRequest): Promise<PageNotice> =>
+  (await wayOf(visit)) === 'server' ? 'test-mail-taken' : 'test-mail-in-inbox';
+
+export const mailPages: readonly ConsolePage[] = [page, editMailServer, test];

@@ -1,17 +1,20 @@
 /**
  * The mails: what they say in each language, as plain text and as HTML (multipart/alternative, RFC 2046 section 5.1.4), in the name of the service as it is
- * branded. No picture, no style or script from elsewhere; the link stands as text, too. Pure but for the view, which is read once.
+ * branded: its name, logo, colours in light and dark, and links. No style or script from elsewhere; the link stands as text, too. Pure but for the view, which is read once.
  */
 import { readFileSync } from 'node:fs';
 import ejs from 'ejs';
-import { isMessageKey, LANGUAGES } from '../../platform/i18n/messages.ts';
+import { type ChangedTexts, isMessageKey, LANGUAGES, withChangedTexts } from '../../platform/i18n/messages.ts';
 import { negotiateLanguage } from '../../platform/i18n/page-language.ts';
+import { completeColours, paletteOf, type Scheme, SURROUNDINGS } from '../settings/brand-colours.policy.ts';
+import { type FootLink, footLinks } from '../settings/foot-links.resource.ts';
+import type { Branding } from '../settings/settings.service.ts';
 import type { MailKind } from './mail.policy.ts';
 
-/** How the service presents itself; null: no such link. */
-export interface MailBrand {
-  readonly name: string;
-  readonly supportUrl: string | null;
+/** What all e-mails look like, and what the operator has them say. */
+export interface MailLook {
+  readonly brand: Branding;
+  readonly texts: ChangedTexts;
 }
 
 export interface MailFacts {
@@ -30,6 +33,8 @@ export interface Mail {
   readonly html: string;
   /** BCP 47, of the mail as it is. */
   readonly language: string;
+  /** What it is drawn of, for those who draw a picture of it. */
+  readonly picture: Parts & { readonly lang: string; readonly brand: string; readonly logo: string | null };
 }
 
 const VIEW = new URL('../../../../views/mail/mail.ejs', import.meta.url);
@@ -44,11 +49,12 @@ function plain(value: string): string {
 }
 
 /** @param tags BCP 47, separated by spaces, the preferred one first */
-export function renderMail(kind: MailKind, tags: string | undefined, facts: MailFacts, brand: MailBrand): Mail {
-  const { lang, text } = negotiateLanguage({ uiLocales: tags });
+export function renderMail(kind: MailKind, tags: string | undefined, facts: MailFacts, { brand, texts }: MailLook): Mail {
+  const { lang, text } = withChangedTexts(negotiateLanguage({ uiLocales: tags }), texts);
   const { login, link, occurred } = facts;
   const raw: Readonly<Record<string, string>> = { ...facts.values, service: brand.name, login };
-  const values = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]));
+  const short = Object.entries(raw).map(([name, value]): [string, string] => [name, plain(value)]);
+  const values: Readonly<Record<string, string>> = Object.fromEntries(link === undefined ? short : [...short, ['link', link]]);
   const optional = (key: string): string | undefined => (isMessageKey(key) ? text(key, values) : undefined);
 
   const action = optional(`mail.${kind}.action`);
@@ -63,37 +69,49 @@ export function renderMail(kind: MailKind, tags: string | undefined, facts: Mail
     brand: plain(brand.name),
     subject: text(`mail.${kind}.subject`, values),
     heading: text(`mail.${kind}.heading`, values),
-    paragraphs: [text(`mail.${kind}.paragraph-1`, values), optional(`mail.${kind}.paragraph-2`)].filter(
-      (paragraph) => paragraph !== undefined,
-    ),
+    paragraphs: paragraphsOf(text(`mail.${kind}.introduction`, values)),
     action: link === undefined || action === undefined ? undefined : { href: link, label: action, byHand: text('mail.by-hand') },
     details,
-    closing: text(`mail.${kind}.closing`, values),
+    closing: paragraphsOf(text(`mail.${kind}.closing`, values)),
     sender: text('mail.sender', values),
-    support: brand.supportUrl === null ? undefined : { href: brand.supportUrl, label: text('mail.support') },
+    links: footLinks(brand, lang, text),
   };
-  return { subject: parts.subject, text: plainText(parts), html: html(parts), language: lang };
+  const picture = { ...parts, logo: brand.logoUrl };
+  return { subject: parts.subject, text: plainText(parts), html: html({ ...picture, ...coloursOf(brand) }), language: lang, picture };
+}
+
+/** An empty line begins a paragraph. */
+const paragraphsOf = (written: string): readonly string[] => written.split(/\n{2,}/);
+
+/** What the stylesheet of an e-mail is filled with: each of both schemes. */
+function coloursOf({ primaryColorHex, primaryColorDarkHex }: Branding) {
+  const colours = completeColours(primaryColorHex, primaryColorDarkHex) ?? {
+    light: SURROUNDINGS.light.accent,
+    dark: SURROUNDINGS.dark.accent,
+  };
+  const of = (scheme: Scheme) => ({ ...SURROUNDINGS[scheme], ...paletteOf(scheme, colours[scheme]) });
+  return { light: of('light'), dark: of('dark') };
 }
 
 interface Parts {
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  readonly action: { readonly href: string; readonly label: string } | undefined;
+  readonly action: { readonly href: string; readonly label: string; readonly byHand: string } | undefined;
   readonly details: readonly (readonly [label: string, value: string])[];
-  readonly closing: string;
+  readonly closing: readonly string[];
   readonly sender: string;
-  readonly support: { readonly href: string; readonly label: string } | undefined;
+  readonly links: readonly FootLink[];
 }
 
-const plainText = ({ heading, paragraphs, action, details, closing, sender, support }: Parts): string =>
+const plainText = ({ heading, paragraphs, action, details, closing, sender, links }: Parts): string =>
   `${[
     heading,
     ...paragraphs,
     ...(action === undefined ? [] : [`${action.label}:\n${action.href}`]),
     details.map(([label, value]) => `${label}: ${value}`).join('\n'),
-    closing,
+    ...closing,
     // RFC 3676 section 4.3: what follows is the signature.
-    ['-- ', sender, ...(support === undefined ? [] : [`${support.label}: ${support.href}`])].join('\n'),
+    ['-- ', sender, ...links.map(({ label, href }) => `${label}: ${href}`)].join('\n'),
   ].join('\n\n')}\n`;
 
 /** By language. To make one takes far longer than to use it. In UTC, and said so: where its reader is, is not known. */

@@ -9,14 +9,15 @@ import { failureOf, type MailFailure } from '../../platform/mail/transport.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
-import { readSettings } from '../settings/settings.service.ts';
+import { type Branding, readSettings } from '../settings/settings.service.ts';
+import { currentTexts } from '../settings/settings-cache.service.ts';
 import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import { languageOf } from './mail.policy.ts';
 import { hasMailAddress } from './mail.service.ts';
 import { createMailer, deliveryOf } from './mail-delivery.service.ts';
 import { isMailPossible } from './mail-route.service.ts';
-import { renderMail } from './templates.ts';
+import { type Mail, renderMail } from './templates.ts';
 
 export type TestMail =
   /** A mail server, or the dev inbox, has taken it. */
@@ -24,8 +25,15 @@ export type TestMail =
   | { readonly outcome: 'failed'; readonly failure: MailFailure }
   | { readonly outcome: 'not-possible' | 'no-address' | 'too-many' };
 
-/** Who acts gets it. That he may is found out before. */
-export async function sendTestMail(services: Services, request: RequestContext): Promise<TestMail> {
+/**
+ * The one who acts gets it, and may do so: that was found out before.
+ * @param render what is sent instead of the plain test: an e-mail with example values @param login of the one who gets it
+ */
+export async function sendTestMail(
+  services: Services,
+  request: RequestContext,
+  render?: (login: string, brand: Branding) => Mail,
+): Promise<TestMail> {
   const { config, database } = services;
   const user = await findUserById(database.knex, request.actor.id);
   if (!(await isMailPossible(services, request))) return { outcome: 'not-possible' };
@@ -36,13 +44,16 @@ export async function sendTestMail(services: Services, request: RequestContext):
   if (mailer === undefined) return { outcome: 'not-possible' };
 
   const brand = await readSettings(services, 'branding');
+  const texts = await currentTexts(services);
   const { ipAddress, userAgent = '' } = request;
   const occurred = { at: present(), ipAddress, browser: browserName(userAgent) };
-  const mail = renderMail('test', languageOf(user.profile, request.language), { login: user.login, occurred }, brand);
+  const plain = () => renderMail('test', languageOf(user.profile, request.language), { login: user.login, occurred }, { brand, texts });
+  const mail = render === undefined ? plain() : render(user.login, brand);
   const messageId = `${crypto.randomUUID()}@${new URL(config.baseUrl).hostname}`;
   let failure: MailFailure | undefined;
   try {
-    await mailer.send({ ...mail, to: user.email, messageId, senderName: brand.name });
+    const { subject, text, html, language } = mail;
+    await mailer.send({ subject, text, html, language, to: user.email, messageId, senderName: brand.name });
   } catch (error) {
     failure = failureOf(error);
   } finally {

@@ -2,7 +2,9 @@
  * A brand's colours on the pages: a stylesheet whose address says what is in it (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that the pages need no
  * inline style (CSP level 3, section 6.6) and browsers keep it for ever. Colours that are hard to read are in none, whoever asks for them.
  */
+import type { Language } from '../../platform/i18n/messages.ts';
 import { type BrandColours, completeColours, isColour, isReadable, paletteOf, type Scheme } from './brand-colours.policy.ts';
+import { footLinks } from './foot-links.resource.ts';
 import type { Branding } from './settings.service.ts';
 
 const PATH = '/assets/brand.css';
@@ -23,6 +25,7 @@ const coloursFor = (
 /** What the pages are drawn with. */
 export const presentBrand = (branding: Branding) => ({
   ...branding,
+  links: (lang: string, words: Language['text']) => footLinks(branding, lang, words),
   stylesheet(own: string | undefined): string | undefined {
     const colours = coloursFor(branding, own);
     return colours && addressOf(PATH, colours);

@@ -2,22 +2,31 @@
 
 import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import type { ChangedTexts } from '../../platform/i18n/messages.ts';
+import { findCommittedTexts } from '../texts/texts.store.ts';
 import { DEFAULT_SETTINGS, readCommittedSettings, type Settings, type SettingsName } from './settings.service.ts';
 
 type Caches = { readonly [N in SettingsName]: CachedValue<Settings[N]> };
+interface Known {
+  readonly settings: Caches;
+  readonly texts: CachedValue<ChangedTexts>;
+}
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
 /** By the pool: services within a transaction have a database of their own, but this one of the process. */
-const caches = new WeakMap<Services['database']['pool'], Caches>();
+const caches = new WeakMap<Services['database']['pool'], Known>();
 
 /**
  * As this process knows them.
  * @throws when they must be read and the database is away; but the page that says so can be shown: it is drawn with the branding that was known last
  */
 export const currentSettings = <N extends SettingsName>(services: Parts, name: N): Promise<Settings[N]> =>
-  cachesOf(services)[name].current();
+  cachesOf(services).settings[name].current();
 
-function cachesOf({ database, notifications }: Parts): Caches {
+/** The words of pages and e-mails that the operator has changed; where they cannot be read, those that were known last. */
+export const currentTexts = (services: Parts): Promise<ChangedTexts> => cachesOf(services).texts.current();
+
+function cachesOf({ database, notifications }: Parts): Known {
   const known = caches.get(database.pool);
   if (known !== undefined) return known;
   const cache = <N extends SettingsName>(name: N, meanwhile?: Settings[N]) =>
@@ -29,11 +38,13 @@ function cachesOf({ database, notifications }: Parts): Caches {
     audit: cache('audit'),
     mail: cache('mail'),
   };
+  const texts = new CachedValue<ChangedTexts>(() => findCommittedTexts(database.pool), {});
   notifications.subscribe((change) => {
-    for (const [name, one] of Object.entries(made)) {
+    for (const [name, one] of Object.entries({ ...made, texts })) {
       if (change === 'everything' || (change.kind === 'settings' && change.id === name)) one.forget();
     }
   });
-  caches.set(database.pool, made);
-  return made;
+  const all = { settings: made, texts };
+  caches.set(database.pool, all);
+  return all;
 }

@@ -1,17 +1,13 @@
 /** What can be set for the whole service, as the bodies of `settings/…`; what is absent stays at its default. Only what has an effect is here. */
 import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
+import { isHttpsAddress } from '../../platform/validation/https-address.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import { colourProblem, isColour, type Scheme } from './brand-colours.policy.ts';
+import { footerLinksField } from './foot-links.resource.ts';
 import type { Settings, SettingsName } from './settings.service.ts';
-
-function isHttpsAddress(value: string): boolean {
-  if (!/^https:\/\//i.test(value) || !URL.canParse(value)) return false;
-  const { username, password } = new URL(value);
-  return username === '' && password === '';
-}
 
 const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();
 
@@ -79,6 +75,9 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.
     supportUrl: link.meta({ description: 'A link at the foot of the pages for end users' }),
     privacyUrl: link.meta({ description: 'As supportUrl' }),
     termsUrl: link.meta({ description: 'As supportUrl' }),
+    footerLinks: footerLinksField
+      .exactOptional()
+      .meta({ description: 'Further links at the foot of the pages for end users and of e-mails' }),
   }),
   audit: z.strictObject({
     retentionDays: z

@@ -59,6 +59,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
       supportUrl: z.string().nullable(),
       privacyUrl: z.string().nullable(),
       termsUrl: z.string().nullable(),
+      footerLinks: z.array(z.object({ url: z.string(), labels: z.record(z.string(), z.string()) })).readonly(),
     }),
   ),
   ...both('audit', 'how long the audit log is kept', z.object({ retentionDays: z.int().nullable() })),

@@ -8,6 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { type MailServerSettings, NO_MAIL_SERVER } from '../mail/mail-settings.resource.ts';
 import type { PasswordPolicy } from '../passwords/password.policy.ts';
 import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
+import type { FooterLink } from './foot-links.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
 
 /** How long a browser's session lasts. */
@@ -32,6 +33,8 @@ export interface Branding {
   readonly supportUrl: string | null;
   readonly privacyUrl: string | null;
   readonly termsUrl: string | null;
+  /** Further links at the foot of pages and e-mails. */
+  readonly footerLinks: readonly FooterLink[];
 }
 
 /** What becomes of the audit log. */

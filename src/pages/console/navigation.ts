@@ -55,6 +55,7 @@ const MENU: readonly Section[] = [
     entries: [
       { label: 'Branding', href: '/admin/settings/branding', access: 'service', icon: 'branding' },
       { label: 'Mail', href: '/admin/settings/mail', access: 'service', icon: 'mail' },
+      { label: 'Page texts', href: '/admin/settings/texts', access: 'service', icon: 'language' },
     ],
   },
 ];

@@ -63,6 +63,10 @@ const NOTICES = {
   'password-reset-by-mail': 'The current password has stopped working. A link to choose a new one was sent by e-mail.',
   'verification-sent': 'The mail to confirm the address is on its way. Its link works once, for one day.',
   'mail-server-changed': 'The mail server is changed. Send a test e-mail to try it.',
+  'mail-template-changed': 'The template is changed. The next e-mail has it.',
+  'mail-template-reset': 'The template is the original again.',
+  'text-changed': 'The text is changed. The pages show it at once.',
+  'text-reset': 'The text is the original again.',
   'test-mail-taken':
     'The mail server has taken the test mail. See whether it arrives: if it does not, look among the spam, and in the log of the mail server.',
   'test-mail-in-inbox': 'The test mail lies in the dev inbox.',

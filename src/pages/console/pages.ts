@@ -20,6 +20,8 @@ import { passwordPolicyPages } from '../../features/passwords/passwords.console.
 import { sessionLifetimes } from '../../features/sessions/session-lifetimes.console.ts';
 import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
+import { mailTemplatePages } from '../../features/texts/mail-templates.console.ts';
+import { pageTextPages } from '../../features/texts/page-texts.console.ts';
 import { userPages } from '../../features/users/pages.console.ts';
 import type { ConsolePage } from './page.ts';
 import { searchEverywhere } from './search.ts';
@@ -47,5 +49,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...passwordPolicyPages,
   ...brandingPages,
   ...mailPages,
+  ...mailTemplatePages,
+  ...pageTextPages,
   ...reports,
 ];

@@ -8,6 +8,7 @@ import ejs from 'ejs';
 import type Koa from 'koa';
 import { BRAND } from '../../../config/defaults.ts';
 import type { Config } from '../config/config.ts';
+import type { Language } from '../i18n/messages.ts';
 import { icon } from './icons.ts';
 import { requestId } from './requests.ts';
 import { type PageSources, pageHeaders } from './security-headers.ts';
@@ -28,9 +29,8 @@ export interface PageOptions extends PageSources {
 interface Brand {
   readonly name: string;
   readonly logoUrl: string | null;
-  readonly supportUrl: string | null;
-  readonly privacyUrl: string | null;
-  readonly termsUrl: string | null;
+  /** What stands at the foot of the pages for end users. */
+  links?(lang: string, words: Language['text']): readonly { readonly href: string; readonly label: string }[];
   /** @param own `#rrggbb`, of the application that a page is about @returns the address of a stylesheet with the colours; undefined: the pages' own */
   stylesheet?(own: string | undefined): string | undefined;
 }
@@ -95,6 +95,7 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
         brand: presented,
         logoUrl: forEndUsers?.logoUrl ?? undefined,
         colours: forEndUsers?.stylesheet?.(ctx.state.brandColor),
+        feet: forEndUsers?.links?.(String(locals.lang ?? 'en'), locals.text as Language['text']) ?? [],
         ...locals,
       };
       const page = (fixed ? printed.get(view) : undefined) ?? print(view, common);

@@ -19,12 +19,40 @@ export interface Language {
   text(key: MessageKey, values?: Readonly<Record<string, string>>): string;
 }
 
+/** Texts that the operator has changed, by the language's tag and the key. */
+export type ChangedTexts = Readonly<Record<string, Readonly<Partial<Record<MessageKey, string>>>>>;
+
+/** @returns the text with its placeholders filled; a placeholder without a value stays as it is */
+const filled = (message: string, values: Readonly<Record<string, string>> = {}): string =>
+  message.replace(/\{(\w+)\}/g, (placeholder, field: string) => (Object.hasOwn(values, field) ? values[field] : undefined) ?? placeholder);
+
+const ORIGINALS: Readonly<Record<string, Messages>> = { en, 'zh-Hans': zh, de, es };
+
 const language = (lang: string, name: string, messages: Messages): Language => ({
   lang,
   dir: 'ltr',
   name,
-  text: (key, values = {}) => messages[key].replace(/\{(\w+)\}/g, (placeholder, field: string) => values[field] ?? placeholder),
+  text: (key, values) => filled(messages[key], values),
 });
+
+/** @returns the text of the product, with its placeholders as they stand there @param lang of `LANGUAGES` */
+export const originalText = (lang: string, key: MessageKey): string => (ORIGINALS[lang] ?? en)[key];
+
+/** All keys, in the order of views/locales. */
+export const MESSAGE_KEYS = Object.keys(en) as readonly MessageKey[];
+
+/** @returns the language with the operator's words where there are some */
+export function withChangedTexts<L extends Language>(original: L, texts: ChangedTexts | undefined): L {
+  const changed = texts?.[original.lang];
+  if (changed === undefined) return original;
+  return {
+    ...original,
+    text: (key, values) => {
+      const own = changed[key];
+      return own === undefined ? original.text(key, values) : filled(own, values);
+    },
+  };
+}
 
 export const ENGLISH: Language = language('en', 'English', en);
 

@@ -3,9 +3,10 @@
  * Connect Core 1.0 section 3.1.2.1), an earlier choice, the browser's settings (Accept-Language, RFC 9110 section 12.5.4), English.
  */
 
+import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { cookieIn, prefixed } from '../http/cookie-names.ts';
-import { ENGLISH, LANGUAGES, type Language } from './messages.ts';
+import { type ChangedTexts, ENGLISH, LANGUAGES, type Language, withChangedTexts } from './messages.ts';
 
 /** What is known of the language that a visitor wants; BCP 47 tags throughout. */
 export interface LanguageWishes {
@@ -92,6 +93,13 @@ export function wishedLanguage(ctx: Koa.Context): Language {
   return negotiateLanguage({ chosen, remembered: keptIn(ctx), accepted: ctx.acceptsLanguages() });
 }
 
+const changedTexts = new WeakMap<IncomingMessage, ChangedTexts>();
+
+/** The pages that answer this request have these words where they differ from the product's. */
+export function useChangedTexts(req: IncomingMessage, texts: ChangedTexts): void {
+  changedTexts.set(req, texts);
+}
+
 /**
  * The language of a page of the console: the kept choice, the user's profile, the browser.
  * @param ofProfile BCP 47; undefined: the profile has none, or nobody is signed in
@@ -116,5 +124,5 @@ export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage
   }
   ctx.vary('Accept-Language');
   ctx.vary('Cookie');
-  return { ...language, languages: switcher(ctx, language) };
+  return { ...withChangedTexts(language, changedTexts.get(ctx.req)), languages: switcher(ctx, language) };
 }

@@ -12,7 +12,7 @@ const DEFAULTS = {
   password: { minLength: 8, historyCount: 4, maxAgeDays: null },
   branding: {
     ...{ name: 'Gatehouse', logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null },
-    ...{ supportUrl: null, privacyUrl: null, termsUrl: null },
+    ...{ supportUrl: null, privacyUrl: null, termsUrl: null, footerLinks: [] },
   },
   audit: { retentionDays: null },
 };

@@ -87,5 +87,10 @@ export const security: Tour = async (service) => {
     '/settings/mail',
     '/settings/mail/edit',
     '/settings/mail/test',
+    '/settings/mail/templates',
+    ...['', '/preview', '/test', '/reset'].map((page) => `/settings/mail/templates/invitation/de${page}`),
+    '/settings/texts',
+    '/settings/texts?q=nothing-is-called-so',
+    '/settings/texts/de/consent.title',
   ];
 };

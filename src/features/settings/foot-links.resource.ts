@@ -1,0 +1,53 @@
+/** The links at the foot of pages and e-mails: help, privacy policy, terms, and those of the operator with a label in each language. */
+import { z } from 'zod';
+import { LANGUAGES, type Language } from '../../platform/i18n/messages.ts';
+import { isHttpsAddress } from '../../platform/validation/https-address.ts';
+import { shownText, text } from '../../platform/validation/text.ts';
+
+/** One of the operator's own. */
+export interface FooterLink {
+  readonly url: string;
+  /** By the language's tag; English stands in for those that are missing. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** As it is drawn. */
+export interface FootLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+const MOST_LINKS = 6;
+
+const label = shownText({ least: 1, most: 60 });
+
+export const footerLink = z.strictObject({
+  url: text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://'),
+  labels: z
+    .strictObject(Object.fromEntries(LANGUAGES.map(({ lang }) => [lang, lang === 'en' ? label : label.exactOptional()])))
+    .meta({ description: 'By language; `en` stands in for those that are missing' }),
+});
+
+export const footerLinksField = z.array(footerLink).max(MOST_LINKS);
+
+interface Links {
+  readonly supportUrl: string | null;
+  readonly privacyUrl: string | null;
+  readonly termsUrl: string | null;
+  readonly footerLinks: readonly FooterLink[];
+}
+
+/** @returns the links in the language of the page or e-mail */
+export function footLinks(
+  { supportUrl, privacyUrl, termsUrl, footerLinks }: Links,
+  lang: string,
+  words: Language['text'],
+): readonly FootLink[] {
+  const own = footerLinks.map(({ url, labels }) => ({ href: url, label: labels[lang] ?? labels.en ?? url }));
+  const known = [
+    { href: supportUrl, label: words('footer.support') },
+    { href: privacyUrl, label: words('footer.privacy') },
+    { href: termsUrl, label: words('footer.terms') },
+  ];
+  return [...known.flatMap(({ href, label }) => (href === null ? [] : [{ href, label }])), ...own];
+}

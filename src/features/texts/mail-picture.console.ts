@@ -1,0 +1,34 @@
+/** How an e-mail looks, in light and in dark: a picture drawn of HTML, and its plain text. */
+import type { Drawn } from '../../pages/console/page.ts';
+import type { Mail } from '../mail/templates.ts';
+import { completeColours, SURROUNDINGS } from '../settings/brand-colours.policy.ts';
+import { previewStylesheet } from '../settings/brand-stylesheet.service.ts';
+import type { Branding } from '../settings/settings.service.ts';
+
+/** @param unsaved what was typed and is not saved yet, and where it is posted to */
+export function mailPicture(
+  page: Omit<Drawn, 'view' | 'locals' | 'images'>,
+  { subject, text, picture }: Mail,
+  branding: Branding,
+  unsaved?: { readonly values: Readonly<Record<string, string>>; readonly action: string },
+): Drawn {
+  const { light, dark } = SURROUNDINGS;
+  const colours = completeColours(branding.primaryColorHex, branding.primaryColorDarkHex) ?? { light: light.accent, dark: dark.accent };
+  return {
+    ...page,
+    view: 'mail-preview',
+    images: branding.logoUrl === null ? [] : [new URL(branding.logoUrl).origin],
+    locals: {
+      stylesheets: ['frame.css', 'admin.css', 'branding.css'],
+      previewColours: previewStylesheet(colours),
+      schemes: [
+        ['light', 'Light'],
+        ['dark', 'Dark'],
+      ],
+      subject,
+      plain: text,
+      mail: picture,
+      unsaved: unsaved && { action: unsaved.action, values: Object.entries(unsaved.values) },
+    },
+  };
+}

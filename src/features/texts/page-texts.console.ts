@@ -1,0 +1,116 @@
+/** Settings → Page texts: the words of the pages for end users in each language; found by what they say, changed one by one. */
+import { listPage } from '../../pages/console/detail-page.ts';
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { LANGUAGES } from '../../platform/i18n/messages.ts';
+import { getPageText, listPageTexts, type PageText, resetPageText, setPageText } from './texts.service.ts';
+
+const HOME = '/admin/settings/texts';
+const SETTINGS: readonly Crumb[] = [{ label: 'Settings' }];
+const CRUMBS: readonly Crumb[] = [...SETTINGS, { label: 'Page texts', href: HOME }];
+
+const languageName = (lang: string): string => LANGUAGES.find((language) => language.lang === lang)?.name ?? lang;
+const addressOf = ({ language, key }: Pick<PageText, 'language' | 'key'>): string =>
+  `${HOME}/${encodeURIComponent(language)}/${encodeURIComponent(key)}`;
+
+const list: ConsolePage = {
+  path: '/settings/texts',
+  access: 'service',
+  async show({ services, query }) {
+    const q = (query.get('q') ?? '').trim();
+    const language = query.get('language') ?? 'en';
+    const changed = query.get('changed') === 'true';
+    const filter = { q, ...(language !== 'all' && { language }), ...(changed && { customized: true }) };
+    const all = await listPageTexts(services, filter);
+    const after = afterIn(query) ?? 0;
+    const rows = all.slice(after, after + LIMIT);
+    const next = after + LIMIT < all.length ? after + LIMIT : undefined;
+    return listPage({
+      title: 'Page texts',
+      lead: 'The words of the pages for end users. Change those that your users should read differently.',
+      crumbs: SETTINGS,
+      list: {
+        name: 'texts',
+        count: `${all.length.toLocaleString('en')} texts`,
+        columns: ['Text', 'Page', 'Language', 'State', 'Key'],
+        rows: rows.map((one) => ({
+          cells: [
+            { text: one.text, href: addressOf(one) },
+            one.page,
+            languageName(one.language),
+            one.customized ? { text: 'Changed', tone: 'plain' } : { text: 'Original', soft: true },
+            { text: one.key, code: true },
+          ],
+        })),
+        empty: 'No texts match. Try other words or all languages.',
+        search: {
+          label: 'Words',
+          q,
+          fields: [
+            {
+              name: 'language',
+              label: 'Language',
+              value: language,
+              options: [...LANGUAGES.map(({ lang, name }) => ({ value: lang, label: name })), { value: 'all', label: 'All languages' }],
+            },
+            {
+              name: 'changed',
+              label: 'State',
+              value: changed ? 'true' : '',
+              options: [
+                { value: '', label: 'All' },
+                { value: 'true', label: 'Changed' },
+              ],
+            },
+          ],
+          isNarrowed: q !== '' || changed || query.has('language'),
+        },
+        pager: pagerOf(HOME, query, next),
+      },
+    });
+  },
+};
+
+const written = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(', ');
+
+function editPage(one: PageText, typed: Typed): Drawn {
+  const { variables, requiredVariables } = one;
+  const must = requiredVariables.length === 0 ? '' : ` The text must contain ${written(requiredVariables)}.`;
+  return formPage(
+    {
+      title: 'Edit text',
+      lead: `${one.page}, ${languageName(one.language)}`,
+      crumbs: CRUMBS,
+      facts: [`Original: ${one.default}`],
+      fields: [
+        {
+          ...{ name: 'text', label: 'Text', kind: 'description', rows: 3, required: true, value: one.text },
+          hint: `Plain text. ${variables.length === 0 ? 'It has no variables.' : `Variables: ${written(variables)}.`}${must}`,
+        },
+      ],
+      submit: 'Save',
+      ...(one.customized && { also: { label: 'Reset to the original', step: 'reset' } }),
+      cancel: HOME,
+    },
+    typed,
+  );
+}
+
+const edit: ConsolePage = {
+  path: '/settings/texts/:language/:key',
+  access: 'service',
+  verb: 'write',
+  show: async ({ services, params: { language = '', key = '' } }, typed) => editPage(await getPageText(services, language, key), typed),
+  async receive({ services, request, params: { language = '', key = '' } }, form) {
+    if (form.get('step') === 'reset') {
+      await resetPageText(services, language, key, request);
+      return { goTo: HOME, notice: 'text-reset' };
+    }
+    const text = (form.get('text') ?? '').replace(/\s+/g, ' ');
+    await setPageText(services, language, key, { text }, request);
+    return { goTo: HOME, notice: 'text-changed' };
+  },
+};
+
+export const pageTextPages: readonly ConsolePage[] = [list, edit];

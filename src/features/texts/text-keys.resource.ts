@@ -1,0 +1,83 @@
+/** Which texts an operator may change, and what a changed text may be: plain text with the variables of the original. */
+import { z } from 'zod';
+import { MESSAGE_KEYS, type MessageKey, originalText } from '../../platform/i18n/messages.ts';
+import { shownText } from '../../platform/validation/text.ts';
+
+/** The families of keys in views/locales that are the operator's; mails have templates of their own. */
+const FAMILIES: readonly (readonly [prefix: string, page: string])[] = [
+  ['sign-in.', 'Sign-in'],
+  ['forgot.', 'Forgotten password'],
+  ['choose-password.', 'Choose a password'],
+  ['factor.', 'Second factor'],
+  ['enroll.', 'Set up a second factor'],
+  ['recovery.', 'Recovery codes'],
+  ['passkey.', 'Passkeys'],
+  ['consent.', 'Consent'],
+  ['not-assigned.', 'No access'],
+  ['upstream.', 'Other ways to sign in'],
+  ['verify.', 'Confirm an address'],
+  ['logout.', 'Sign out'],
+  ['home.', 'Start page'],
+  ['security.', 'Account security'],
+  ['connected.', 'Connected accounts'],
+  ['account.', 'Account pages'],
+  ['footer.', 'Links at the foot'],
+  ['error.heading.', 'Error pages'],
+  ['error.advice.', 'Error pages'],
+  ['mail.', 'All e-mails'],
+];
+
+/** What the log calls things, and what is a template's. */
+const CLOSED: readonly RegExp[] = [/^account\.event\./, /^mail\.[\w-]+\.[\w-]+$/];
+
+/** @returns the page that the text is on; undefined: it is not the operator's */
+export function pageOfText(key: MessageKey): string | undefined {
+  if (CLOSED.some((pattern) => pattern.test(key))) return undefined;
+  return FAMILIES.find(([prefix]) => key.startsWith(prefix))?.[1];
+}
+
+/** The texts of pages that may be changed, in the order of the files. */
+export const PAGE_TEXTS: readonly MessageKey[] = MESSAGE_KEYS.filter((key) => pageOfText(key) !== undefined);
+
+/** Characters of one text of a page at most. */
+const LONGEST_TEXT = 1000;
+
+export const variablesIn = (message: string): readonly string[] => [
+  ...new Set([...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)),
+];
+
+/** Where users decide, they must be told what about: these keep all their variables. */
+const DECISIONS = /^(consent|verify|logout)\./;
+
+export const variablesOf = (key: MessageKey): { readonly allowed: readonly string[]; readonly required: readonly string[] } => {
+  const allowed = variablesIn(originalText('en', key));
+  return { allowed, required: DECISIONS.test(key) ? allowed : [] };
+};
+
+const written = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(', ');
+
+/** @returns what is wrong with the variables of a text; undefined: nothing */
+export function variableProblem(message: string, allowed: readonly string[], required: readonly string[]): string | undefined {
+  const used = variablesIn(message);
+  const unknown = used.filter((name) => !allowed.includes(name));
+  if (unknown.length > 0) {
+    const known = allowed.length === 0 ? 'this text has no variables' : `use ${written(allowed)}`;
+    return `has no variable ${written(unknown)}: ${known}`;
+  }
+  const missing = required.filter((name) => !used.includes(name));
+  return missing.length > 0 ? `must contain ${written(missing)}` : undefined;
+}
+
+/** One line of plain text. */
+export const pageText = shownText({ least: 1, most: LONGEST_TEXT });
+
+/** The body of one text. */
+export const pageTextBody = (key: MessageKey | undefined) =>
+  z.strictObject({
+    text: pageText.superRefine((message, ctx) => {
+      if (key === undefined) return;
+      const { allowed, required } = variablesOf(key);
+      const problem = variableProblem(message, allowed, required);
+      if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
+    }),
+  });
