@@ -57,4 +57,7 @@ export const BRAND = {
   privacyUrl: null,
   termsUrl: null,
   footerLinks: [],
+  faviconUrl: null,
+  backgroundUrl: null,
+  css: null,
 } as const;

@@ -170,7 +170,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   assert.match(await carriedOut(service, 0, {}, 'plan', fileOf(t, whole), '--delete'), /^Nothing to change\.\n$/);
   const json = JSON.parse(await carriedOut(service, 0, {}, 'export', '--json'));
   assert.deepEqual(json, parse(whole));
-  assert.deepEqual(Object.keys(json), ['identityProviders', 'applications', 'authorizationServers']);
+  assert.deepEqual(Object.keys(json), ['identityProviders', 'applications', 'authorizationServers', 'settings', 'mailTemplates', 'texts']);
 
   // Groups and users have other ids there: the file knows them by name.
   const other = await furnished(t);

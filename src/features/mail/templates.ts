@@ -6,7 +6,9 @@ import { readFileSync } from 'node:fs';
 import ejs from 'ejs';
 import { type ChangedTexts, isMessageKey, LANGUAGES, withChangedTexts } from '../../platform/i18n/messages.ts';
 import { negotiateLanguage } from '../../platform/i18n/page-language.ts';
-import { completeColours, paletteOf, type Scheme, SURROUNDINGS } from '../settings/brand-colours.policy.ts';
+import { paletteOf, type Scheme } from '../settings/brand-colours.policy.ts';
+import { surroundingsOf } from '../settings/brand-css.policy.ts';
+import { accentsOf } from '../settings/brand-stylesheet.service.ts';
 import { type FootLink, footLinks } from '../settings/foot-links.resource.ts';
 import type { Branding } from '../settings/settings.service.ts';
 import type { MailKind } from './mail.policy.ts';
@@ -84,12 +86,9 @@ export function renderMail(kind: MailKind, tags: string | undefined, facts: Mail
 const paragraphsOf = (written: string): readonly string[] => written.split(/\n{2,}/);
 
 /** What the stylesheet of an e-mail is filled with: each of both schemes. */
-function coloursOf({ primaryColorHex, primaryColorDarkHex }: Branding) {
-  const colours = completeColours(primaryColorHex, primaryColorDarkHex) ?? {
-    light: SURROUNDINGS.light.accent,
-    dark: SURROUNDINGS.dark.accent,
-  };
-  const of = (scheme: Scheme) => ({ ...SURROUNDINGS[scheme], ...paletteOf(scheme, colours[scheme]) });
+function coloursOf(brand: Branding) {
+  const accents = accentsOf(brand, undefined);
+  const of = (scheme: Scheme) => ({ ...surroundingsOf(scheme, brand.css), ...paletteOf(scheme, accents[scheme]) });
   return { light: of('light'), dark: of('dark') };
 }
 

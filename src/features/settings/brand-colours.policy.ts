@@ -6,7 +6,7 @@
 export type Scheme = 'light' | 'dark';
 
 /** What of views/public/gatehouse.css a brand colour meets, for each scheme. */
-interface Surroundings {
+export interface Surroundings {
   readonly card: string;
   readonly ground: string;
   /** Behind notices, and behind what the pointer is on. */
@@ -17,11 +17,21 @@ interface Surroundings {
   readonly away: string;
   /** What is written on it: in light white, in dark nearly black. */
   readonly on: string;
+  readonly ink: string;
+  readonly soft: string;
+  readonly line: string;
+  readonly edge: string;
 }
 
 export const SURROUNDINGS: Readonly<Record<Scheme, Surroundings>> = {
-  light: { card: '#ffffff', ground: '#f2f5f4', tint: '#eaf2f0', accent: '#0f5c5c', away: '#000000', on: '#ffffff' },
-  dark: { card: '#182220', ground: '#0f1615', tint: '#20302d', accent: '#6fd0c4', away: '#ffffff', on: '#06201d' },
+  light: {
+    ...{ card: '#ffffff', ground: '#f2f5f4', tint: '#eaf2f0', ink: '#16211f', soft: '#55625f', line: '#d5dddb', edge: '#7c8a87' },
+    ...{ accent: '#0f5c5c', away: '#000000', on: '#ffffff' },
+  },
+  dark: {
+    ...{ card: '#182220', ground: '#0f1615', tint: '#20302d', ink: '#e9f0ee', soft: '#a3b1ad', line: '#2d3a37', edge: '#7b8b87' },
+    ...{ accent: '#6fd0c4', away: '#ffffff', on: '#06201d' },
+  },
 };
 
 /** Of text (1.4.3, level AA), and of what shows where a control is (1.4.11). */
@@ -69,9 +79,9 @@ export interface ContrastCheck {
   readonly passes: boolean;
 }
 
-/** Everything on the pages that a brand colour must be told from. */
-export function checkContrast(scheme: Scheme, colour: string): readonly ContrastCheck[] {
-  const { card, ground, tint, on } = SURROUNDINGS[scheme];
+/** Everything on the pages that a brand colour must be told from. @param around the colours of the pages; absent: the product's own */
+export function checkContrast(scheme: Scheme, colour: string, around: Surroundings = SURROUNDINGS[scheme]): readonly ContrastCheck[] {
+  const { card, ground, tint, on } = around;
   const check = (what: string, criterion: ContrastCheck['criterion'], against: string): ContrastCheck => {
     const needed = criterion === '1.4.3' ? TEXT : CONTROL;
     const ratio = contrastRatio(colour, against);
@@ -86,23 +96,24 @@ export function checkContrast(scheme: Scheme, colour: string): readonly Contrast
   ];
 }
 
-export const isReadable = (scheme: Scheme, colour: string): boolean => checkContrast(scheme, colour).every(({ passes }) => passes);
+export const isReadable = (scheme: Scheme, colour: string, around?: Surroundings): boolean =>
+  checkContrast(scheme, colour, around).every(({ passes }) => passes);
 
 /** @returns the colour itself where it passes, else the first that does on its way to black (in light) or white (in dark) */
-export function nearestReadable(scheme: Scheme, colour: string): string {
+export function nearestReadable(scheme: Scheme, colour: string, around?: Surroundings): string {
   const steps = Array.from({ length: 101 }, (_, step) => mix(colour, SURROUNDINGS[scheme].away, step / 100));
-  return (steps.find((step) => isReadable(scheme, step)) ?? SURROUNDINGS[scheme].away).toLowerCase();
+  return (steps.find((step) => isReadable(scheme, step, around)) ?? SURROUNDINGS[scheme].away).toLowerCase();
 }
 
 /** @returns what is wrong with a colour that is to be the brand's; undefined: nothing */
-export function colourProblem(scheme: Scheme, colour: string): string | undefined {
-  const failed = checkContrast(scheme, colour)
+export function colourProblem(scheme: Scheme, colour: string, around?: Surroundings): string | undefined {
+  const failed = checkContrast(scheme, colour, around)
     .filter(({ passes }) => !passes)
     .sort((a, b) => a.ratio - a.needed - (b.ratio - b.needed))[0];
   if (failed === undefined) return undefined;
   const { what, ratio, needed, criterion } = failed;
   const told = `${what.charAt(0).toLowerCase()}${what.slice(1)} would have a contrast of ${writeRatio(ratio)}`;
-  return `is hard to read in ${scheme}: ${told}, and ${needed}:1 is needed (WCAG 2.2, ${criterion}); the nearest that passes is ${nearestReadable(scheme, colour)}`;
+  return `is hard to read in ${scheme}: ${told}, and ${needed}:1 is needed (WCAG 2.2, ${criterion}); the nearest that passes is ${nearestReadable(scheme, colour, around)}`;
 }
 
 /** The colours of a brand, one for each scheme. */

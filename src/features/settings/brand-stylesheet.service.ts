@@ -1,9 +1,21 @@
 /**
- * A brand's colours on the pages: a stylesheet whose address says what is in it (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that the pages need no
- * inline style (CSP level 3, section 6.6) and browsers keep it for ever. Colours that are hard to read are in none, whoever asks for them.
+ * A brand on the pages: a stylesheet whose address says what is in it (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that the pages need no inline
+ * style (CSP level 3, section 6.6) and browsers keep it for ever. Colours that are hard to read are in none, whatever the address asks for.
  */
 import type { Language } from '../../platform/i18n/messages.ts';
-import { type BrandColours, completeColours, isColour, isReadable, paletteOf, type Scheme } from './brand-colours.policy.ts';
+import { isHttpsAddress } from '../../platform/validation/https-address.ts';
+import {
+  type BrandColours,
+  completeColours,
+  isColour,
+  isReadable,
+  nearestReadable,
+  paletteOf,
+  type Scheme,
+  SURROUNDINGS,
+} from './brand-colours.policy.ts';
+import { type BrandCss, cssDeclarations, cssProblems, surroundingsOf } from './brand-css.policy.ts';
+import { brandCss } from './brand-css.resource.ts';
 import { footLinks } from './foot-links.resource.ts';
 import type { Branding } from './settings.service.ts';
 
@@ -11,16 +23,36 @@ const PATH = '/assets/brand.css';
 /** The same for a picture of a page in both schemes, beside each other. */
 const PREVIEW_PATH = '/assets/brand-preview.css';
 
-const addressOf = (path: string, { light, dark }: BrandColours): string => `${path}?light=${light.slice(1)}&dark=${dark.slice(1)}`;
+type Looks = Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css' | 'backgroundUrl'>;
 
-/** @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
-export const previewStylesheet = (colours: BrandColours): string => addressOf(PREVIEW_PATH, colours);
-
-/** @param own colour of the application that a page is about; undefined: it has none @returns the colours of its pages; undefined: the pages' own */
-const coloursFor = (
-  { primaryColorHex, primaryColorDarkHex }: Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex'>,
+/** @returns the colours of links and buttons; undefined: the pages' own, and nothing is set beside them */
+function coloursFor(
+  { primaryColorHex, primaryColorDarkHex, css, backgroundUrl }: Looks,
   own: string | undefined,
-): BrandColours | undefined => (own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own));
+): BrandColours | undefined {
+  const set = own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own);
+  if (set === undefined && css === null && backgroundUrl === null) return undefined;
+  const { light, dark } = set ?? { light: SURROUNDINGS.light.accent, dark: SURROUNDINGS.dark.accent };
+  // An application's colour was judged without the service's surroundings, and a dark colour may have been made from the light one.
+  return {
+    light: nearestReadable('light', light, surroundingsOf('light', css)),
+    dark: nearestReadable('dark', dark, surroundingsOf('dark', css)),
+  };
+}
+
+function addressOf(path: string, { light, dark }: BrandColours, { css, backgroundUrl }: Pick<Looks, 'css' | 'backgroundUrl'>): string {
+  const query = new URLSearchParams({ light: light.slice(1), dark: dark.slice(1) });
+  if (css !== null) query.set('css', Buffer.from(JSON.stringify(css)).toString('base64url'));
+  if (backgroundUrl !== null) query.set('background', Buffer.from(backgroundUrl).toString('base64url'));
+  return `${path}?${query}`;
+}
+
+/** @param own colour of the application that a page is about @returns the colours of links and buttons, the pages' own where no brand has any */
+export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =>
+  coloursFor(looks, own) ?? { light: SURROUNDINGS.light.accent, dark: SURROUNDINGS.dark.accent };
+
+/** @param own colour of the application that is pictured @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
+export const previewStylesheet = (looks: Looks, own?: string): string => addressOf(PREVIEW_PATH, accentsOf(looks, own), looks);
 
 /** What the pages are drawn with. */
 export const presentBrand = (branding: Branding) => ({
@@ -28,24 +60,67 @@ export const presentBrand = (branding: Branding) => ({
   links: (lang: string, words: Language['text']) => footLinks(branding, lang, words),
   stylesheet(own: string | undefined): string | undefined {
     const colours = coloursFor(branding, own);
-    return colours && addressOf(PATH, colours);
+    return colours && addressOf(PATH, colours, branding);
   },
 });
 
-function rule(selector: string, scheme: Scheme, colour: string): string {
+/** @param css undefined: only the colours of links and buttons */
+function rule(selector: string, scheme: Scheme, colour: string, css: BrandCss | undefined): string {
   const { accent, accentStrong, onAccent } = paletteOf(scheme, colour);
-  return `${selector}{--accent:${accent};--accent-strong:${accentStrong};--on-accent:${onAccent}}\n`;
+  const more = css === undefined ? '' : cssDeclarations(scheme, css);
+  return `${selector}{--accent:${accent};--accent-strong:${accentStrong};--on-accent:${onAccent}${more === '' ? '' : `;${more}`}}\n`;
 }
 
-const colourIn = (query: URLSearchParams, scheme: Scheme): string | undefined => {
+/** What stands on the picture gets a ground of its own: nobody knows how it reads on the picture. */
+function backgroundRules(selector: string, parts: readonly string[], background: string | undefined): string {
+  if (background === undefined) return '';
+  const picture = `${selector}{background-image:url("${background}");background-position:center;background-size:cover}\n`;
+  const plates = parts.map((part) => `${selector} > ${part}`).join(',');
+  return `${picture}${plates}{inline-size:fit-content;padding:0.25rem 0.75rem;border-radius:var(--radius);background:var(--card);margin-inline:auto}\n`;
+}
+
+const colourIn = (query: URLSearchParams, scheme: Scheme, css: BrandCss | undefined): string | undefined => {
   const colour = `#${query.get(scheme) ?? ''}`;
-  return isColour(colour) && isReadable(scheme, colour) ? colour : undefined;
+  return isColour(colour) && isReadable(scheme, colour, surroundingsOf(scheme, css)) ? colour : undefined;
 };
+
+/** A longer address is none of ours. */
+const LONGEST_PARAMETER = 4096;
+
+const decoded = (query: URLSearchParams, name: string): string | undefined => {
+  const value = query.get(name);
+  return value === null || value.length > LONGEST_PARAMETER ? undefined : Buffer.from(value, 'base64url').toString();
+};
+
+function cssIn(query: URLSearchParams): BrandCss | undefined {
+  const text = decoded(query, 'css');
+  if (text === undefined) return undefined;
+  try {
+    return brandCss.safeParse(JSON.parse(text)).data as BrandCss | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the address as it stands in `url("…")`, with nothing that ends it (CSS Syntax level 3, section 4.3.6) */
+function backgroundIn(query: URLSearchParams): string | undefined {
+  const address = decoded(query, 'background');
+  if (address === undefined || !isHttpsAddress(address)) return undefined;
+  return new URL(address).href.replace(/["'()\\<>\s]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
 
 /** @returns the stylesheet at an address; undefined: there is none */
 export function writeBrandStylesheet(path: string, query: URLSearchParams): string | undefined {
-  const [light, dark] = [colourIn(query, 'light'), colourIn(query, 'dark')];
+  const css = cssIn(query);
+  const [light, dark] = [colourIn(query, 'light', css), colourIn(query, 'dark', css)];
   if (light === undefined || dark === undefined) return undefined;
-  if (path === PATH) return `${rule(':root', 'light', light)}@media (prefers-color-scheme:dark){${rule(':root', 'dark', dark)}}\n`;
-  return path === PREVIEW_PATH ? rule('.preview-light', 'light', light) + rule('.preview-dark', 'dark', dark) : undefined;
+  if (css !== undefined && cssProblems(css, { light, dark }).length > 0) return undefined;
+  const background = backgroundIn(query);
+  if (path === PATH) {
+    const rules = `${rule(':root', 'light', light, css)}@media (prefers-color-scheme:dark){${rule(':root', 'dark', dark, css)}}\n`;
+    return rules + backgroundRules('body.narrow', ['.brand', '.languages', '.foot'], background);
+  }
+  if (path !== PREVIEW_PATH) return undefined;
+  const rules = rule('.preview-light', 'light', light, css) + rule('.preview-dark', 'dark', dark, css);
+  return rules + backgroundRules('.preview-page', ['.preview-brand', '.preview-link', '.preview-foot'], background);
 }

@@ -2,9 +2,12 @@
 
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
+import { ENGLISH } from '../../platform/i18n/messages.ts';
+import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
+import { surroundingsOf } from './brand-css.policy.ts';
+import { accentsOf, previewStylesheet } from './brand-stylesheet.service.ts';
+import { footLinks } from './foot-links.resource.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { checkContrast, completeColours, type Scheme, SURROUNDINGS, writeRatio } from './brand-colours.policy.ts';
-import { previewStylesheet } from './brand-stylesheet.service.ts';
 import type { Branding } from './settings.service.ts';
 
 interface Pictured {
@@ -16,9 +19,7 @@ interface Pictured {
 
 /** The colours of a page, its own where no brand has any. */
 export const coloursOf = ({ branding, application }: Pick<Pictured, 'branding' | 'application'>) =>
-  (application?.colour === undefined
-    ? completeColours(branding.primaryColorHex, branding.primaryColorDarkHex)
-    : completeColours(application.colour)) ?? { light: SURROUNDINGS.light.accent, dark: SURROUNDINGS.dark.accent };
+  accentsOf(branding, application?.colour);
 
 const https = (address: string | null | undefined): string | undefined =>
   address != null && URL.canParse(address) && new URL(address).protocol === 'https:' ? address : undefined;
@@ -28,6 +29,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
   const { branding, application, unsaved } = pictured;
   const colours = coloursOf(pictured);
   const logos = [https(branding.logoUrl), https(application?.logo)];
+  const pictures = [...logos, https(branding.backgroundUrl)];
   const schemes: readonly (readonly [Scheme, string])[] = [
     ['light', 'Light'],
     ['dark', 'Dark'],
@@ -35,23 +37,23 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
   return {
     ...page,
     view: 'branding-preview',
-    images: logos.flatMap((logo) => (logo === undefined ? [] : [new URL(logo).origin])),
+    images: pictures.flatMap((address) => (address === undefined ? [] : [new URL(address).origin])),
     locals: {
       stylesheets: ['frame.css', 'admin.css', 'branding.css'],
-      previewColours: previewStylesheet(colours),
+      previewColours: previewStylesheet(branding, application?.colour),
       pictures: schemes.map(([scheme, label]) => ({
         scheme,
         label,
         colour: colours[scheme],
-        lowest: writeRatio(Math.min(...checkContrast(scheme, colours[scheme]).map(({ ratio }) => ratio))),
+        lowest: writeRatio(
+          Math.min(...checkContrast(scheme, colours[scheme], surroundingsOf(scheme, branding.css)).map(({ ratio }) => ratio)),
+        ),
       })),
       service: branding.name,
       serviceLogo: logos[0],
       application: application?.label,
       applicationLogo: logos[1],
-      links: [branding.supportUrl && 'Help', branding.privacyUrl && 'Privacy policy', branding.termsUrl && 'Terms of service'].filter(
-        Boolean,
-      ),
+      links: footLinks(branding, 'en', ENGLISH.text).map(({ label }) => label),
       unsaved: unsaved && Object.entries(unsaved),
     },
   };
@@ -60,14 +62,14 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
 /** What the colours are held against. */
 export function contrastTable(branding: Branding): TablePart {
   const { light, dark } = coloursOf({ branding });
-  const inDark = checkContrast('dark', dark);
+  const inDark = checkContrast('dark', dark, surroundingsOf('dark', branding.css));
   return {
     kind: 'table',
     title: 'Contrast',
     lead: 'As WCAG 2.2 measures it, from 1:1 to 21:1. A colour that people could not read by is refused.',
     name: 'contrasts',
     columns: ['What', 'Needed', phrase('Light, {light}', { light }), phrase('Dark, {dark}', { dark })],
-    rows: checkContrast('light', light).map(({ what, criterion, needed, ratio, passes }, at) => {
+    rows: checkContrast('light', light, surroundingsOf('light', branding.css)).map(({ what, criterion, needed, ratio, passes }, at) => {
       const other = inDark[at];
       return {
         cells: [

@@ -1,28 +1,20 @@
 /** Settings → Branding: name, logo, colours and links of the service, each application's, and how the sign-in page looks with them. */
 
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
-import { type Field, formPage } from '../../pages/console/form.ts';
-import type { Action, ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { Action, ConsolePage, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { mayCall } from '../administrators/administration.policy.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
 import { getApplication } from '../applications/applications.service.ts';
+import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-frame.console.ts';
+import { linkPages } from './branding-links.console.ts';
 import { coloursOf, contrastTable, previewPage } from './branding-preview.console.ts';
-import { type Branding, changeSettings, DEFAULT_SETTINGS, readSettings } from './settings.service.ts';
+import { stylePages } from './branding-style.console.ts';
+import { type Branding, DEFAULT_SETTINGS, readSettings, replaceSettings } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
-
-const HOME = '/admin/settings/branding';
-const SETTINGS: readonly Crumb[] = [{ label: 'Settings' }];
-const CRUMBS: readonly Crumb[] = [...SETTINGS, { label: 'Branding', href: HOME }];
-const TABS: readonly Action[] = [
-  { label: 'Service', href: HOME },
-  { label: 'Applications', href: `${HOME}/applications` },
-];
-
-const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 const fieldsOf = (held: Branding): readonly Field[] => [
   {
@@ -40,8 +32,23 @@ const fieldsOf = (held: Branding): readonly Field[] => [
     hint: 'The https:// address of a picture, shown 28 pixels high beside the name. Every visitor’s browser asks for it there. Empty: the one of this product.',
   },
   {
+    name: 'faviconUrl',
+    label: 'Icon',
+    kind: 'url',
+    value: held.faviconUrl ?? '',
+    hint: 'The https:// address of the icon in the browser’s tab. Empty: the one of this product.',
+  },
+  {
+    name: 'backgroundUrl',
+    label: 'Background picture',
+    kind: 'url',
+    value: held.backgroundUrl ?? '',
+    hint: 'The https:// address of a picture behind the card of the sign-in pages. Empty: none.',
+  },
+  {
     name: 'primaryColorHex',
     label: 'Colour',
+    kind: 'colour',
     group: 'Colour of links and buttons',
     value: held.primaryColorHex ?? '',
     hint: 'As #rrggbb, e.g. #0f5c5c. Empty: the colours of this product.',
@@ -49,6 +56,7 @@ const fieldsOf = (held: Branding): readonly Field[] => [
   {
     name: 'primaryColorDarkHex',
     label: 'Colour on dark pages',
+    kind: 'colour',
     group: 'Colour of links and buttons',
     value: held.primaryColorDarkHex ?? '',
     hint: 'For people whose device is set to dark. Empty: made from the colour above, light enough to be read.',
@@ -63,13 +71,16 @@ const link = (name: 'supportUrl' | 'privacyUrl' | 'termsUrl', label: string, val
   ...(name === 'supportUrl' && { hint: 'https:// addresses. Empty: there is no such link.' }),
 });
 
-/** What was typed; an empty field is none. @throws {ApiError} validation */
-function changesIn(form: URLSearchParams): Partial<Branding> {
-  const typed = fieldsOf(DEFAULT_SETTINGS.branding).map(({ name }): [string, string | null] => {
-    const text = (form.get(name) ?? '').trim();
-    return [name, text === '' && name !== 'name' ? null : text];
-  });
-  return parse(settingsBodies.branding, Object.fromEntries(typed));
+/** What was typed, by the name of the field. */
+const typedIn = (form: URLSearchParams): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(typedValues(fieldsOf(DEFAULT_SETTINGS.branding), form)).map(([name, value]) => [name, String(value).trim()]),
+  );
+
+/** The branding with what was typed; an empty field is none. @throws {ApiError} validation */
+function brandingIn(held: Branding, form: URLSearchParams): Branding {
+  const typed = Object.entries(typedIn(form)).map(([name, text]) => [name, text === '' && name !== 'name' ? null : text]);
+  return { ...held, ...parse(settingsBodies.branding, { ...held, ...Object.fromEntries(typed) }) };
 }
 
 const code = (text: string | null): Content => (text === null ? '' : { text, code: true });
@@ -90,7 +101,7 @@ const show: ConsolePage = {
           ];
     return detailPage({
       title: 'Branding',
-      lead: 'Name, logo and colours of the sign-in pages.',
+      lead: 'Name, logo and colours of the sign-in pages and of e-mails.',
       crumbs: SETTINGS,
       tabs: TABS,
       actions: mayWrite(visit) ? [preview, { label: 'Change', href: `${HOME}/edit`, main: true }] : [preview],
@@ -102,6 +113,8 @@ const show: ConsolePage = {
             { label: 'Logo', value: branding.logoUrl === null ? phrase('Default') : code(branding.logoUrl) },
             { label: 'Colour', value: primaryColorHex === null ? phrase('Default') : code(primaryColorHex) },
             { label: 'Colour on dark pages', value: primaryColorDarkHex === null ? made : code(primaryColorDarkHex) },
+            { label: 'Icon', value: branding.faviconUrl === null ? 'Default' : code(branding.faviconUrl) },
+            { label: 'Background picture', value: code(branding.backgroundUrl) },
             { label: 'Help', value: code(branding.supportUrl) },
             { label: 'Privacy policy', value: code(branding.privacyUrl) },
             { label: 'Terms of service', value: code(branding.termsUrl) },
@@ -137,13 +150,12 @@ const edit: ConsolePage = {
   async receive({ services, request }, form) {
     const step = form.get('step');
     if (step === 'change') return editPage(DEFAULT_SETTINGS.branding, { values: form, problems: [] });
-    const changes = changesIn(form);
+    const branding = brandingIn(await readSettings(services, 'branding'), form);
     if (step === 'preview') {
-      const unsaved = Object.fromEntries(fieldsOf(DEFAULT_SETTINGS.branding).map(({ name }) => [name, form.get(name) ?? '']));
       const page = { title: 'Preview', lead: 'Nothing is saved yet.', crumbs: CRUMBS };
-      return previewPage(page, { branding: { ...DEFAULT_SETTINGS.branding, ...changes }, unsaved });
+      return previewPage(page, { branding, unsaved: typedIn(form) });
     }
-    await changeSettings(services, 'branding', changes, request);
+    await replaceSettings(services, 'branding', branding, request);
     return { goTo: HOME, notice: 'branding-changed' };
   },
 };
@@ -206,4 +218,4 @@ const application: ConsolePage = {
   },
 };
 
-export const brandingPages: readonly ConsolePage[] = [show, edit, preview, applications, application];
+export const brandingPages: readonly ConsolePage[] = [show, edit, preview, ...stylePages, ...linkPages, applications, application];

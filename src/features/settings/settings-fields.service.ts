@@ -5,11 +5,42 @@ import { isHttpsAddress } from '../../platform/validation/https-address.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
-import { colourProblem, isColour, type Scheme } from './brand-colours.policy.ts';
+import { colourProblem, completeColours, isColour, nearestReadable, type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
+import { type BrandCss, cssProblems, surroundingsOf } from './brand-css.policy.ts';
+import { brandCss } from './brand-css.resource.ts';
 import { footerLinksField } from './foot-links.resource.ts';
-import type { Settings, SettingsName } from './settings.service.ts';
+import type { Branding, Settings, SettingsName } from './settings.service.ts';
 
 const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();
+
+const colour = z.string().trim().refine(isColour, { error: 'must be a colour like #0f5c5c', abort: true }).toLowerCase();
+
+/** All colours of the pages are judged together: each must be readable on those that are set with it. */
+function checkBranding(
+  { primaryColorHex, primaryColorDarkHex, css = null }: Partial<Pick<Branding, 'primaryColorHex' | 'primaryColorDarkHex' | 'css'>>,
+  ctx: z.RefinementCtx,
+): void {
+  const problem = (path: string, message: string | undefined) => {
+    if (message !== undefined) ctx.addIssue({ code: 'custom', path: path.split('.'), message });
+  };
+  const accents = completeColours(primaryColorHex, primaryColorDarkHex) ?? {
+    light: SURROUNDINGS.light.accent,
+    dark: SURROUNDINGS.dark.accent,
+  };
+  const own: readonly (readonly [string, Scheme, string | null | undefined])[] = [
+    ['primaryColorHex', 'light', primaryColorHex],
+    ['primaryColorDarkHex', 'dark', primaryColorDarkHex],
+  ];
+  for (const [field, scheme, value] of own) {
+    if (value) problem(field, colourProblem(scheme, value, surroundingsOf(scheme, css)));
+  }
+  if (css === null) return;
+  // What is wrong with a colour that was given is told above; one that was made is made again for these surroundings.
+  const made = (scheme: Scheme, set: string | null | undefined) =>
+    set ? accents[scheme] : nearestReadable(scheme, accents[scheme], surroundingsOf(scheme, css));
+  for (const { field, message } of cssProblems(css, { light: made('light', primaryColorHex), dark: made('dark', primaryColorDarkHex) }))
+    problem(`css.${field}`, message);
+}
 
 /** A colour for the pages in one scheme; refused where people could not read by it. */
 export const brandColour = (scheme: Scheme) =>
@@ -61,24 +92,32 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.
       .exactOptional()
       .meta({ description: 'After so many days another password must be chosen at the next sign-in; null: never' }),
   }),
-  branding: z.strictObject({
-    name: shownText({ least: 1, most: 100 }).exactOptional().meta({ description: 'Stands on every page and in its title' }),
-    logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
-    primaryColorHex: brandColour('light')
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'Of links and buttons on the pages for end users; refused where its contrast is too low (WCAG 2.2, 1.4.3)' }),
-    primaryColorDarkHex: brandColour('dark')
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'The same where the browser wants dark pages; null: made from the other one' }),
-    supportUrl: link.meta({ description: 'A link at the foot of the pages for end users' }),
-    privacyUrl: link.meta({ description: 'As supportUrl' }),
-    termsUrl: link.meta({ description: 'As supportUrl' }),
-    footerLinks: footerLinksField
-      .exactOptional()
-      .meta({ description: 'Further links at the foot of the pages for end users and of e-mails' }),
-  }),
+  branding: z
+    .strictObject({
+      name: shownText({ least: 1, most: 100 }).exactOptional().meta({ description: 'Stands on every page and in its title' }),
+      logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
+      primaryColorHex: colour
+        .nullable()
+        .exactOptional()
+        .meta({ description: 'Of links and buttons on the pages for end users; refused where its contrast is too low (WCAG 2.2, 1.4.3)' }),
+      primaryColorDarkHex: colour
+        .nullable()
+        .exactOptional()
+        .meta({ description: 'The same where the browser wants dark pages; null: made from the other one' }),
+      supportUrl: link.meta({ description: 'A link at the foot of the pages for end users' }),
+      privacyUrl: link.meta({ description: 'As supportUrl' }),
+      termsUrl: link.meta({ description: 'As supportUrl' }),
+      faviconUrl: link.meta({ description: 'The icon of the browser’s tab on the pages for end users' }),
+      backgroundUrl: link.meta({ description: 'A picture behind the card of the pages for end users' }),
+      css: (brandCss as unknown as z.ZodType<BrandCss>).nullable().exactOptional().meta({
+        description:
+          'Custom properties of the stylesheet of the pages for end users, in a versioned list; refused where contrast is too low',
+      }),
+      footerLinks: footerLinksField
+        .exactOptional()
+        .meta({ description: 'Further links at the foot of the pages for end users and of e-mails' }),
+    })
+    .superRefine(checkBranding),
   audit: z.strictObject({
     retentionDays: z
       .int()

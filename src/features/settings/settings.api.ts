@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { time } from '../../api/fields.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
+import type { BrandCss } from './brand-css.policy.ts';
+import { brandCss } from './brand-css.resource.ts';
 import { readSettings, replaceSettings, type Settings, type SettingsName } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 
@@ -59,6 +61,9 @@ export const settingsEndpoints: readonly Endpoint[] = [
       supportUrl: z.string().nullable(),
       privacyUrl: z.string().nullable(),
       termsUrl: z.string().nullable(),
+      faviconUrl: z.string().nullable(),
+      backgroundUrl: z.string().nullable(),
+      css: brandCss.nullable() as z.ZodType<BrandCss | null, BrandCss | null>,
       footerLinks: z.array(z.object({ url: z.string(), labels: z.record(z.string(), z.string()) })).readonly(),
     }),
   ),

@@ -8,6 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { type MailServerSettings, NO_MAIL_SERVER } from '../mail/mail-settings.resource.ts';
 import type { PasswordPolicy } from '../passwords/password.policy.ts';
 import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
+import type { BrandCss } from './brand-css.policy.ts';
 import type { FooterLink } from './foot-links.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
 
@@ -35,6 +36,12 @@ export interface Branding {
   readonly termsUrl: string | null;
   /** Further links at the foot of pages and e-mails. */
   readonly footerLinks: readonly FooterLink[];
+  /** Of the browser's tab; null: the service's own. */
+  readonly faviconUrl: string | null;
+  /** A picture behind the card; null: none. */
+  readonly backgroundUrl: string | null;
+  /** Custom properties of the stylesheet; null: the service's own. */
+  readonly css: BrandCss | null;
 }
 
 /** What becomes of the audit log. */

@@ -1,7 +1,6 @@
 /** How an e-mail looks, in light and in dark: a picture drawn of HTML, and its plain text. */
 import type { Drawn } from '../../pages/console/page.ts';
 import type { Mail } from '../mail/templates.ts';
-import { completeColours, SURROUNDINGS } from '../settings/brand-colours.policy.ts';
 import { previewStylesheet } from '../settings/brand-stylesheet.service.ts';
 import type { Branding } from '../settings/settings.service.ts';
 
@@ -12,15 +11,13 @@ export function mailPicture(
   branding: Branding,
   unsaved?: { readonly values: Readonly<Record<string, string>>; readonly action: string },
 ): Drawn {
-  const { light, dark } = SURROUNDINGS;
-  const colours = completeColours(branding.primaryColorHex, branding.primaryColorDarkHex) ?? { light: light.accent, dark: dark.accent };
   return {
     ...page,
     view: 'mail-preview',
     images: branding.logoUrl === null ? [] : [new URL(branding.logoUrl).origin],
     locals: {
       stylesheets: ['frame.css', 'admin.css', 'branding.css'],
-      previewColours: previewStylesheet(colours),
+      previewColours: previewStylesheet({ ...branding, backgroundUrl: null }),
       schemes: [
         ['light', 'Light'],
         ['dark', 'Dark'],

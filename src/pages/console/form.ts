@@ -28,7 +28,7 @@ interface Common {
   readonly when?: Dependence;
 }
 
-/** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, `file`: its text. */
+/** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, typed or picked, `file`: its text. */
 export interface LineField extends Common {
   readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
   /** What it holds at first; empty unless given. */
@@ -228,6 +228,11 @@ function typedValue(field: Field, form: URLSearchParams): unknown {
         .split(/\r\n|\r|\n/)
         .map((line) => line.trim())
         .filter((line) => line !== '');
+    case 'colour': {
+      // A picker always has a colour: it counts where it has another one than the page gave it.
+      const picked = form.get(`${name}.picker`);
+      return picked !== null && picked !== form.get(`${name}.given`) ? picked : text.trim();
+    }
     case 'description':
       return text.replace(/\s+/g, ' ').trim();
     case 'pick':

@@ -56,6 +56,8 @@ const NOTICES = {
   'sign-in-policy-changed': 'The sign-in policy is changed. It holds from the next sign-in on.',
   'password-policy-changed': 'The password policy is changed. It holds for every new password.',
   'branding-changed': 'The branding is changed. The pages show it at once.',
+  'style-changed': 'The style is changed. The pages show it at once.',
+  'footer-links-changed': 'The links are changed. The pages show them at once.',
   'application-branding-changed': 'The application has its branding. Its sign-in page shows it at once.',
   'user-created': 'The user is created.',
   'user-invited': 'The user is created. The link to choose a password is on its way by mail.',

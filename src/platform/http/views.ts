@@ -29,6 +29,8 @@ export interface PageOptions extends PageSources {
 interface Brand {
   readonly name: string;
   readonly logoUrl: string | null;
+  readonly faviconUrl: string | null;
+  readonly backgroundUrl: string | null;
   /** What stands at the foot of the pages for end users. */
   links?(lang: string, words: Language['text']): readonly { readonly href: string; readonly label: string }[];
   /** @param own `#rrggbb`, of the application that a page is about @returns the address of a stylesheet with the colours; undefined: the pages' own */
@@ -94,6 +96,7 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
         icon,
         brand: presented,
         logoUrl: forEndUsers?.logoUrl ?? undefined,
+        faviconUrl: forEndUsers?.faviconUrl ?? undefined,
         colours: forEndUsers?.stylesheet?.(ctx.state.brandColor),
         feet: forEndUsers?.links?.(String(locals.lang ?? 'en'), locals.text as Language['text']) ?? [],
         ...locals,
@@ -102,8 +105,9 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
       if (fixed) printed.set(view, page);
       const body = frame === undefined ? page : print(frame, { ...common, body: page });
       const html = print('layout', { ...common, body, frame });
-      const logos = forEndUsers?.logoUrl ? [new URL(forEndUsers.logoUrl).origin] : [];
-      await setHeaders(ctx, { ...sources, images: [...images, ...logos] });
+      const pictures = [forEndUsers?.logoUrl, forEndUsers?.faviconUrl, forEndUsers?.backgroundUrl];
+      const origins = pictures.flatMap((address) => (address ? [new URL(address).origin] : []));
+      await setHeaders(ctx, { ...sources, images: [...new Set([...images, ...origins])] });
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
       ctx.set('Content-Language', common.lang);

@@ -12,7 +12,8 @@ const DEFAULTS = {
   password: { minLength: 8, historyCount: 4, maxAgeDays: null },
   branding: {
     ...{ name: 'Gatehouse', logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null },
-    ...{ supportUrl: null, privacyUrl: null, termsUrl: null, footerLinks: [] },
+    ...{ supportUrl: null, privacyUrl: null, termsUrl: null },
+    ...{ footerLinks: [], faviconUrl: null, backgroundUrl: null, css: null },
   },
   audit: { retentionDays: null },
 };

@@ -111,7 +111,7 @@ test('the branding is looked at before it is saved; saved, it is on the sign-in 
 
   const further = await agent.submit(preview, 'console-form', { step: 'change' });
   assert.equal(typedIn(further, 'name'), 'Haus &amp; &lt;Hof&gt;');
-  assert.equal(typedIn(further, 'primaryColorHex'), ' #7A1F5C ');
+  assert.equal(typedIn(further, 'primaryColorHex'), '#7A1F5C');
   assert.equal((await service.api('GET', '/settings/branding')).body.name, 'Gatehouse');
   const saved = await agent.submit(preview, 'console-form');
   assert.match(wordsOf(saved), /The branding is changed.*Colour #7a1f5c.*made from the other one.*Help https:\/\/help\.example\//);

@@ -49,6 +49,8 @@ export const security: Tour = async (service) => {
     primaryColorHex: '#7a1f5c',
     supportUrl: 'https://help.example/',
     privacyUrl: 'https://example.com/',
+    footerLinks: [{ url: 'https://example.com/imprint', labels: { en: 'Imprint', de: 'Impressum' } }],
+    css: { version: 1, light: { ground: '#fff7ed' }, radius: 4 },
   };
   assert.equal((await service.api('PUT', '/settings/branding', branding)).status, 200);
   const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'], brand_color: '#1a5fb4' });
@@ -82,6 +84,9 @@ export const security: Tour = async (service) => {
     '/settings/branding',
     '/settings/branding/edit',
     '/settings/branding/preview',
+    '/settings/branding/style',
+    '/settings/branding/style/edit',
+    ...['', '/new', '/0/edit', '/0/remove'].map((page) => `/settings/branding/links${page}`),
     '/settings/branding/applications',
     `/settings/branding/applications/${clientId}`,
     '/settings/mail',

@@ -1,0 +1,121 @@
+/** Settings → Branding → Style: the custom properties of the pages' stylesheet, for light and dark. */
+import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, Typed } from '../../pages/console/page.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
+import { type BrandCss, CSS_COLOUR_NAMES, CSS_COLOURS, CSS_FONTS, CSS_VERSION, type CssFont, MOST_RADIUS } from './brand-css.policy.ts';
+import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-frame.console.ts';
+import { type Branding, readSettings, replaceSettings } from './settings.service.ts';
+import { settingsBodies } from './settings-fields.service.ts';
+
+const STYLE = `${HOME}/style`;
+const SCHEMES: readonly (readonly [Scheme, string])[] = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+const FONTS: Readonly<Record<CssFont, string>> = { SYSTEM: 'System', SERIF: 'Serif', HUMANIST: 'Humanist', GEOMETRIC: 'Geometric' };
+
+const colourContent = (scheme: Scheme, name: (typeof CSS_COLOUR_NAMES)[number], css: BrandCss | null): Content => {
+  const own = css?.[scheme]?.[name];
+  return own === undefined ? { text: SURROUNDINGS[scheme][name], soft: true } : { text: own, code: true };
+};
+
+const show: ConsolePage = {
+  path: '/settings/branding/style',
+  access: 'service',
+  async show(visit) {
+    const { css } = await readSettings(visit.services, 'branding');
+    const facts: readonly Fact[] = [
+      { label: 'Corners', value: css?.radius === undefined ? 'Default' : `${css.radius} pixels` },
+      { label: 'Font', value: css?.font === undefined ? 'Default' : FONTS[css.font] },
+    ];
+    const colours: Part = {
+      kind: 'table',
+      name: 'colours',
+      title: 'Colours',
+      columns: ['Colour', 'Property', 'Light', 'Dark'],
+      rows: CSS_COLOUR_NAMES.map((name) => ({
+        cells: [CSS_COLOURS[name], { text: `--${name}`, code: true }, colourContent('light', name, css), colourContent('dark', name, css)],
+      })),
+      empty: '',
+    };
+    return detailPage({
+      title: 'Branding',
+      lead: 'Colours, corners and font of the sign-in pages.',
+      crumbs: SETTINGS,
+      tabs: TABS,
+      actions: [
+        { label: 'Preview', href: `${HOME}/preview` },
+        ...(mayWrite(visit) ? [{ label: 'Change', href: `${STYLE}/edit`, main: true }] : []),
+      ],
+      parts: [{ kind: 'facts', facts }, colours],
+    });
+  },
+};
+
+function fieldsOf(css: BrandCss | null): readonly Field[] {
+  const colours = SCHEMES.flatMap(([scheme, group]) =>
+    CSS_COLOUR_NAMES.map(
+      (name): Field => ({
+        name: `${scheme}-${name}`,
+        alias: `css.${scheme}.${name}`,
+        label: `${CSS_COLOURS[name]} (${group.toLowerCase()})`,
+        kind: 'colour',
+        group,
+        value: css?.[scheme]?.[name] ?? '',
+        hint: `Empty: ${SURROUNDINGS[scheme][name]}.`,
+      }),
+    ),
+  );
+  const fonts = (Object.keys(CSS_FONTS) as CssFont[]).map((value) => ({ value, label: FONTS[value] }));
+  return [
+    {
+      ...{ name: 'radius', alias: 'css.radius', label: 'Corners (pixels)', kind: 'number' },
+      value: css?.radius === undefined ? '' : String(css.radius),
+      hint: `0 to ${MOST_RADIUS}. Empty: 10.`,
+    },
+    { name: 'font', alias: 'css.font', label: 'Font', value: css?.font ?? '', options: [{ value: '', label: 'Default' }, ...fonts] },
+    ...colours,
+  ];
+}
+
+/** The branding with what was typed; nothing typed is no style of one's own. @throws {ApiError} validation */
+function brandingIn(held: Branding, form: URLSearchParams): Branding {
+  const typed = typedValues(fieldsOf(null), form);
+  const colours = SCHEMES.map(([scheme]) => {
+    const set = CSS_COLOUR_NAMES.map((name) => [name, typed[`${scheme}-${name}`]]).filter(([, colour]) => colour !== '');
+    return [scheme, Object.fromEntries(set)] as const;
+  }).filter(([, set]) => Object.keys(set).length > 0);
+  const { radius, font } = typed;
+  const set = { ...Object.fromEntries(colours), ...(radius !== undefined && { radius }), ...(font !== '' && { font }) };
+  const css = Object.keys(set).length === 0 ? null : { version: CSS_VERSION, ...set };
+  return { ...held, ...parse(settingsBodies.branding, { ...held, css }) };
+}
+
+const editPage = (css: BrandCss | null, typed: Typed) =>
+  formPage(
+    {
+      title: 'Change the style',
+      crumbs: [...CRUMBS, { label: 'Style', href: STYLE }],
+      facts: ['Each colour must be readable on those around it (WCAG 2.2: 4.5:1 for text, 3:1 for edges). What is not is refused.'],
+      fields: fieldsOf(css),
+      submit: 'Save',
+      cancel: STYLE,
+    },
+    typed,
+  );
+
+const edit: ConsolePage = {
+  path: '/settings/branding/style/edit',
+  access: 'service',
+  verb: 'write',
+  show: async ({ services }, typed) => editPage((await readSettings(services, 'branding')).css, typed),
+  async receive({ services, request }, form) {
+    const branding = brandingIn(await readSettings(services, 'branding'), form);
+    await replaceSettings(services, 'branding', branding, request);
+    return { goTo: STYLE, notice: 'style-changed' };
+  },
+};
+
+export const stylePages: readonly ConsolePage[] = [show, edit];
