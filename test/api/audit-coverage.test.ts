@@ -19,7 +19,7 @@ interface Row {
 }
 
 /** Changes nothing. */
-const READS = new Set(['POST /authorizationServers/:id/simulate']);
+const READS = new Set(['POST /authorizationServers/:id/simulate', 'POST /settings/mail-templates/:kind/:language/preview']);
 /** Asks for a browser's session; tested with one in sessions-me.test.ts. */
 const IN_BROWSERS = new Set(['DELETE /sessions/me']);
 /** What is there before and after, where the method does not say it. */
@@ -34,6 +34,9 @@ const AROUND: Readonly<Record<string, readonly [isThereBefore: boolean, isThereA
   // Told are all factors of the user.
   'DELETE /users/:id/factors': [true, true],
   'DELETE /users/:id/factors/:factorId': [true, true],
+  // It returns to the original.
+  'DELETE /settings/mail-templates/:kind/:language': [true, true],
+  'DELETE /settings/texts/:language/:key': [true, true],
   // What it ends is not one resource.
   'DELETE /users/:id/sessions': [false, true],
 };

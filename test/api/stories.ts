@@ -42,6 +42,8 @@ export interface Make {
   factor(secret?: string): Promise<{ id: string; factorId: string; login: string }>;
   /** What a user allows on the consent dialog. @returns the ids of user and grant */
   grant(): Promise<{ id: string; grantId: string }>;
+  /** The administrator who calls has an address that mail can be sent to, and there is no mail server but the dev inbox. */
+  ownAddress(): Promise<void>;
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
 }
 
@@ -82,6 +84,10 @@ export function makeWith(api: ManagementApi): Make {
   const idOf = async (path: string, body: unknown): Promise<string> => String((await call('POST', path, body)).id);
   const make: Make = {
     call,
+    async ownAddress() {
+      await call('POST', `/users/${api.admin.userId}`, { profile: { email: 'caller@example.com' } });
+      await call('PUT', '/settings/mail', {});
+    },
     org: async () => String((await call('POST', `/account/org?orgName=${encodeURIComponent(unique('Org'))}`)).orgId),
     department: async (orgId) => String((await call('POST', `/account/org/${orgId}/department`, { name: unique('Department') })).depId),
     async user(status = 'ACTIVE', extra = {}) {
@@ -443,13 +449,19 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /settings/branding': async () => ({ body: { name: 'Example' } }),
   'GET /settings/mail': none,
   'PUT /settings/mail': async () => ({ body: { host: 'mail.example.com', fromAddress: 'id@example.com' } }),
-  'POST /settings/mail/test': none,
+  'POST /settings/mail/test': async (make) => {
+    await make.ownAddress();
+    return {};
+  },
   'GET /settings/mail-templates': none,
   'GET /settings/mail-templates/:kind/:language': async () => ({ params: TEMPLATE }),
   'PUT /settings/mail-templates/:kind/:language': async () => ({ params: TEMPLATE, body: { subject: 'Welcome to {service}' } }),
   'DELETE /settings/mail-templates/:kind/:language': async () => ({ params: TEMPLATE }),
   'POST /settings/mail-templates/:kind/:language/preview': async () => ({ params: TEMPLATE, body: { heading: 'Hello' } }),
-  'POST /settings/mail-templates/:kind/:language/test': async () => ({ params: TEMPLATE }),
+  'POST /settings/mail-templates/:kind/:language/test': async (make) => {
+    await make.ownAddress();
+    return { params: TEMPLATE };
+  },
   'GET /settings/texts': none,
   'GET /settings/texts/:language/:key': async () => ({ params: TEXT }),
   'PUT /settings/texts/:language/:key': async () => ({ params: TEXT, body: { text: 'Enter' } }),

@@ -3,6 +3,7 @@
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
 import { ENGLISH } from '../../platform/i18n/messages.ts';
+import { renderMail } from '../mail/templates.ts';
 import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
 import { surroundingsOf } from './brand-css.policy.ts';
 import { accentsOf, previewStylesheet } from './brand-stylesheet.service.ts';
@@ -23,6 +24,8 @@ export const coloursOf = ({ branding, application }: Pick<Pictured, 'branding' |
 
 const https = (address: string | null | undefined): string | undefined =>
   address != null && URL.canParse(address) && new URL(address).protocol === 'https:' ? address : undefined;
+
+const exampleMail = (brand: Branding) => renderMail('invitation', 'en', { login: 'ada@example.com', link: 'https://example.com/link' }, { brand, texts: {} }).picture;
 
 /** @param page title, way and links of the page */
 export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pictured: Pictured): Drawn {
@@ -55,6 +58,8 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
       applicationLogo: logos[1],
       links: footLinks(branding, 'en', ENGLISH.text).map(({ label }) => label),
       unsaved: unsaved && Object.entries(unsaved),
+      // The e-mails are the service's, whatever application they are about.
+      mail: application === undefined ? exampleMail(branding) : undefined,
     },
   };
 }

@@ -5,7 +5,7 @@ import { notFound } from '../../platform/errors/errors.ts';
 import { type ChangedTexts, LANGUAGES, type MessageKey, originalText } from '../../platform/i18n/messages.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { MailKind } from '../mail/mail.policy.ts';
+import type { AskedMail, MailKind } from '../mail/mail.policy.ts';
 import { type Mail, type MailFacts, renderMail } from '../mail/templates.ts';
 import { sendTestMail, type TestMail } from '../mail/test-mail.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
@@ -98,12 +98,15 @@ export async function resetMailTemplate(services: Services, kind: string, langua
   await replaceMailTemplate(services, kind, language, {}, request);
 }
 
+const ASKED: ReadonlySet<string> = new Set<AskedMail>(['invitation', 'activation', 'password-reset', 'password-elsewhere', 'email-verification']);
+
 /** What a preview and a test have in the place of real values. */
-const exampleFacts = (baseUrl: string, login: string): MailFacts => ({
+const exampleFacts = (kind: string, baseUrl: string, login: string): MailFacts => ({
   login,
   values: { provider: 'Example', address: 'ada@example.com' },
   link: `${baseUrl}/example-link`,
-  occurred: { at: present(), ipAddress: '192.0.2.1', browser: 'Firefox, Linux' },
+  // What users asked for themselves tells them neither when nor where.
+  ...(!ASKED.has(kind) && { occurred: { at: present(), ipAddress: '192.0.2.1', browser: 'Firefox, Linux' } }),
 });
 
 /** The e-mail as it would be with these parts. */
@@ -124,7 +127,7 @@ export async function previewMailTemplate(services: Services, kind: string, lang
   requireTemplate(kind, language);
   const texts = await textsWith(services, kind, language, body);
   const brand = await readSettings(services, 'branding');
-  return renderMail(kind as MailKind, language, exampleFacts(services.config.baseUrl, 'ada@example.com'), { brand, texts });
+  return renderMail(kind as MailKind, language, exampleFacts(kind, services.config.baseUrl, 'ada@example.com'), { brand, texts });
 }
 
 /** Sends it, with example values, to the one who asks, and tells what the mail server says. @throws {ApiError} as `previewMailTemplate` */
@@ -139,6 +142,6 @@ export async function testMailTemplate(
   const texts = await textsWith(services, kind, language, body);
   const { baseUrl } = services.config;
   return sendTestMail(services, request, (login, brand) =>
-    renderMail(kind as MailKind, language, exampleFacts(baseUrl, login), { brand, texts }),
+    renderMail(kind as MailKind, language, exampleFacts(kind, baseUrl, login), { brand, texts }),
   );
 }
