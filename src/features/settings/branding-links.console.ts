@@ -4,6 +4,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-frame.console.ts';
 import { type FooterLink, footerLink, footerLinksField } from './foot-links.resource.ts';
@@ -57,7 +58,7 @@ const fieldsOf = (held: FooterLink | undefined): readonly Field[] => [
     ({ lang, name }): Field => ({
       name: `label-${lang}`,
       alias: `labels.${lang}`,
-      label: `Label, ${name}`,
+      label: phrase('Label, {language}', { language: name }),
       value: held?.labels[lang] ?? '',
       ...(lang === 'en' ? { required: true } : { hint: 'Empty: the English label.' }),
     }),
@@ -117,7 +118,7 @@ const remove: ConsolePage = {
   verb: 'write',
   async show({ services, params: { at = '' } }, typed) {
     const { link } = await linkAt(services, at);
-    const facts = [`The link “${link.labels.en}” disappears from all pages and e-mails.`];
+    const facts = [phrase('The link “{name}” disappears from all pages and e-mails.', { name: link.labels.en ?? link.url })];
     return formPage({ title: 'Remove link', crumbs: HERE, facts, submit: 'Remove link', danger: true, cancel: LINKS }, typed);
   },
   async receive({ services, request, params: { at = '' } }) {

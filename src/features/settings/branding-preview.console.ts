@@ -3,12 +3,12 @@
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
 import { ENGLISH } from '../../platform/i18n/messages.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { renderMail } from '../mail/templates.ts';
 import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
 import { surroundingsOf } from './brand-css.policy.ts';
 import { accentsOf, previewStylesheet } from './brand-stylesheet.service.ts';
 import { footLinks } from './foot-links.resource.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
 import type { Branding } from './settings.service.ts';
 
 interface Pictured {
@@ -25,7 +25,8 @@ export const coloursOf = ({ branding, application }: Pick<Pictured, 'branding' |
 const https = (address: string | null | undefined): string | undefined =>
   address != null && URL.canParse(address) && new URL(address).protocol === 'https:' ? address : undefined;
 
-const exampleMail = (brand: Branding) => renderMail('invitation', 'en', { login: 'ada@example.com', link: 'https://example.com/link' }, { brand, texts: {} }).picture;
+const exampleMail = (brand: Branding) =>
+  renderMail('invitation', 'en', { login: 'ada@example.com', link: 'https://example.com/link' }, { brand, texts: {} }).picture;
 
 /** @param page title, way and links of the page */
 export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pictured: Pictured): Drawn {

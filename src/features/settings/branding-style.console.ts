@@ -2,6 +2,7 @@
 import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, Typed } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
 import { type BrandCss, CSS_COLOUR_NAMES, CSS_COLOURS, CSS_FONTS, CSS_VERSION, type CssFont, MOST_RADIUS } from './brand-css.policy.ts';
@@ -27,8 +28,8 @@ const show: ConsolePage = {
   async show(visit) {
     const { css } = await readSettings(visit.services, 'branding');
     const facts: readonly Fact[] = [
-      { label: 'Corners', value: css?.radius === undefined ? 'Default' : `${css.radius} pixels` },
-      { label: 'Font', value: css?.font === undefined ? 'Default' : FONTS[css.font] },
+      { label: 'Corners', value: css?.radius === undefined ? phrase('Default') : phrase('{count} pixels', { count: css.radius }) },
+      { label: 'Font', value: phrase(css?.font === undefined ? 'Default' : FONTS[css.font]) },
     ];
     const colours: Part = {
       kind: 'table',
@@ -36,7 +37,12 @@ const show: ConsolePage = {
       title: 'Colours',
       columns: ['Colour', 'Property', 'Light', 'Dark'],
       rows: CSS_COLOUR_NAMES.map((name) => ({
-        cells: [CSS_COLOURS[name], { text: `--${name}`, code: true }, colourContent('light', name, css), colourContent('dark', name, css)],
+        cells: [
+          phrase(CSS_COLOURS[name]),
+          { text: `--${name}`, code: true },
+          colourContent('light', name, css),
+          colourContent('dark', name, css),
+        ],
       })),
       empty: '',
     };
@@ -60,11 +66,11 @@ function fieldsOf(css: BrandCss | null): readonly Field[] {
       (name): Field => ({
         name: `${scheme}-${name}`,
         alias: `css.${scheme}.${name}`,
-        label: `${CSS_COLOURS[name]} (${group.toLowerCase()})`,
+        label: phrase(scheme === 'light' ? '{name} (light)' : '{name} (dark)', { name: phrase(CSS_COLOURS[name]) }),
         kind: 'colour',
         group,
         value: css?.[scheme]?.[name] ?? '',
-        hint: `Empty: ${SURROUNDINGS[scheme][name]}.`,
+        hint: phrase('Empty: {value}.', { value: SURROUNDINGS[scheme][name] }),
       }),
     ),
   );
@@ -73,7 +79,7 @@ function fieldsOf(css: BrandCss | null): readonly Field[] {
     {
       ...{ name: 'radius', alias: 'css.radius', label: 'Corners (pixels)', kind: 'number' },
       value: css?.radius === undefined ? '' : String(css.radius),
-      hint: `0 to ${MOST_RADIUS}. Empty: 10.`,
+      hint: phrase('0 to {most}. Empty: 10.', { most: MOST_RADIUS }),
     },
     { name: 'font', alias: 'css.font', label: 'Font', value: css?.font ?? '', options: [{ value: '', label: 'Default' }, ...fonts] },
     ...colours,

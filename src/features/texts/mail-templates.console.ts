@@ -3,6 +3,7 @@ import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
+import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { MAIL_TABS, testMailNotice, testMailProblem } from '../mail/mail.console.ts';
 import type { Mail } from '../mail/templates.ts';
@@ -66,7 +67,7 @@ const list: ConsolePage = {
     const templates = await listMailTemplates(services);
     const cell = (kind: string, lang: string): Content => {
       const customized = templates.some((one) => one.kind === kind && one.language === lang && one.customized);
-      return { text: customized ? 'Changed' : 'Original', href: addressOf(kind, lang), ...(!customized && { soft: true }) };
+      return { text: phrase(customized ? 'Changed' : 'Original'), href: addressOf(kind, lang), ...(!customized && { soft: true }) };
     };
     return detailPage({
       title: 'Mail',
@@ -78,7 +79,7 @@ const list: ConsolePage = {
           kind: 'table',
           name: 'templates',
           columns: ['E-mail', ...LANGUAGES.map(({ name }) => name)],
-          rows: TEMPLATE_KINDS.map((kind) => ({ cells: [nameOf(kind), ...LANGUAGES.map(({ lang }) => cell(kind, lang))] })),
+          rows: TEMPLATE_KINDS.map((kind) => ({ cells: [phrase(nameOf(kind)), ...LANGUAGES.map(({ lang }) => cell(kind, lang))] })),
           empty: '',
         },
       ],
@@ -92,14 +93,19 @@ function fieldsOf(kind: string, held: Readonly<Partial<Record<TemplatePart, stri
   return partsOf(kind).map((part): Field => {
     const { isLong } = TEMPLATE_PARTS[part];
     const { allowed, required } = variablesOfPart(kind, part);
-    const must = required.length === 0 ? '' : ` It must contain ${written(required)}.`;
-    const hint = `${isLong ? 'Plain text. An empty line begins a paragraph. ' : ''}Variables: ${written(allowed)}.${must}`;
+    const variables = written(allowed);
+    const paragraphs = isLong ? 'Plain text. An empty line begins a paragraph. Variables: {variables}.' : 'Variables: {variables}.';
+    const hint =
+      required.length === 0
+        ? phrase(paragraphs, { variables })
+        : phrase(`${paragraphs} It must contain {required}.`, { variables, required: written(required) });
     const common = { name: part, label: LABELS[part], required: true, hint, value: held[part] ?? '' };
     return isLong ? { ...common, kind: 'long', rows: part === 'introduction' ? 6 : 4 } : common;
   });
 }
 
-const titleOf = (kind: string, language: string): string => `${nameOf(kind)}, ${languageName(language)}`;
+const titleOf = (kind: string, language: string): Phrase =>
+  phrase('{name}, {language}', { name: phrase(nameOf(kind)), language: languageName(language) });
 
 function editPage(template: MailTemplate, typed: Typed): Drawn {
   const { kind, language, customized } = template;

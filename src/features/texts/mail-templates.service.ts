@@ -98,7 +98,13 @@ export async function resetMailTemplate(services: Services, kind: string, langua
   await replaceMailTemplate(services, kind, language, {}, request);
 }
 
-const ASKED: ReadonlySet<string> = new Set<AskedMail>(['invitation', 'activation', 'password-reset', 'password-elsewhere', 'email-verification']);
+const ASKED: ReadonlySet<string> = new Set<AskedMail>([
+  'invitation',
+  'activation',
+  'password-reset',
+  'password-elsewhere',
+  'email-verification',
+]);
 
 /** What a preview and a test have in the place of real values. */
 const exampleFacts = (kind: string, baseUrl: string, login: string): MailFacts => ({

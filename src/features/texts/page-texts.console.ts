@@ -4,6 +4,7 @@ import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
+import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { getPageText, listPageTexts, type PageText, resetPageText, setPageText } from './texts.service.ts';
 
 const HOME = '/admin/settings/texts';
@@ -32,14 +33,14 @@ const list: ConsolePage = {
       crumbs: SETTINGS,
       list: {
         name: 'texts',
-        count: `${all.length.toLocaleString('en')} texts`,
+        count: counted(all.length, '{count} text', '{count} texts'),
         columns: ['Text', 'Page', 'Language', 'State', 'Key'],
         rows: rows.map((one) => ({
           cells: [
             { text: one.text, href: addressOf(one) },
-            one.page,
+            phrase(one.page),
             languageName(one.language),
-            one.customized ? { text: 'Changed', tone: 'plain' } : { text: 'Original', soft: true },
+            one.customized ? { text: phrase('Changed'), tone: 'plain' } : { text: phrase('Original'), soft: true },
             { text: one.key, code: true },
           ],
         })),
@@ -76,17 +77,21 @@ const written = (names: readonly string[]): string => names.map((name) => `{${na
 
 function editPage(one: PageText, typed: Typed): Drawn {
   const { variables, requiredVariables } = one;
-  const must = requiredVariables.length === 0 ? '' : ` The text must contain ${written(requiredVariables)}.`;
+  const words = variables.length === 0 ? 'Plain text. It has no variables.' : 'Plain text. Variables: {variables}.';
+  const hint =
+    requiredVariables.length === 0
+      ? phrase(words, { variables: written(variables) })
+      : phrase(`${words} The text must contain {required}.`, { variables: written(variables), required: written(requiredVariables) });
   return formPage(
     {
       title: 'Edit text',
-      lead: `${one.page}, ${languageName(one.language)}`,
+      lead: phrase('{name}, {language}', { name: phrase(one.page), language: languageName(one.language) }),
       crumbs: CRUMBS,
-      facts: [`Original: ${one.default}`],
+      facts: [phrase('Original: {text}', { text: one.default })],
       fields: [
         {
           ...{ name: 'text', label: 'Text', kind: 'description', rows: 3, required: true, value: one.text },
-          hint: `Plain text. ${variables.length === 0 ? 'It has no variables.' : `Variables: ${written(variables)}.`}${must}`,
+          hint,
         },
       ],
       submit: 'Save',

@@ -103,7 +103,10 @@ test('the branding is looked at before it is saved; saved, it is on the sign-in 
     supportUrl: 'https://help.example/',
   };
   const preview = await agent.submit(await agent.visit(`${BRANDING}/edit`), 'console-form', { ...typed, step: 'preview' });
-  assert.match(wordsOf(preview), /Preview Nothing is saved yet\. .*Light.*Dark.*The lowest contrast is \d+\.\d\d:1.*E-mail.*Haus & <Hof>.*Choose a password/);
+  assert.match(
+    wordsOf(preview),
+    /Preview Nothing is saved yet\. .*Light.*Dark.*The lowest contrast is \d+\.\d\d:1.*E-mail.*Haus & <Hof>.*Choose a password/,
+  );
   assert.match(preview.text, /<link rel="stylesheet" href="\/assets\/brand-preview\.css\?light=7a1f5c&amp;dark=[0-9a-f]{6}">/);
   assert.match(preview.headers.get('content-security-policy') ?? '', /img-src 'self' data: https:\/\/cdn\.example;/);
   assert.equal((await service.api('GET', '/settings/branding')).body.name, 'Gatehouse');
