@@ -105,7 +105,7 @@ test('the branding is looked at before it is saved; saved, it is on the sign-in 
   const preview = await agent.submit(await agent.visit(`${BRANDING}/edit`), 'console-form', { ...typed, step: 'preview' });
   assert.match(
     wordsOf(preview),
-    /Preview Nothing is saved yet\. .*Light.*Dark.*The lowest contrast is \d+\.\d\d:1.*E-mail.*Haus & <Hof>.*Choose a password/,
+    /Preview Nothing is saved yet\. .*Light.*Dark.*Lowest contrast: \d+\.\d\d:1.*E-mail.*Welcome to Haus &amp; &lt;Hof&gt;.*Choose a password/,
   );
   assert.match(preview.text, /<link rel="stylesheet" href="\/assets\/brand-preview\.css\?light=7a1f5c&amp;dark=[0-9a-f]{6}">/);
   assert.match(preview.headers.get('content-security-policy') ?? '', /img-src 'self' data: https:\/\/cdn\.example;/);
@@ -191,7 +191,9 @@ test(
       const colours = await page.evaluate(
         "[...document.querySelectorAll('.preview-button')].map((one) => getComputedStyle(one).backgroundColor)",
       );
-      assert.deepEqual(colours, ['rgb(122, 31, 92)', 'rgb(255, 204, 0)'], colorScheme);
+      const both = ['rgb(122, 31, 92)', 'rgb(255, 204, 0)'];
+      // The sign-in page, and an e-mail.
+      assert.deepEqual(colours, [...both, ...both], colorScheme);
     }
     await assertAccessible(page, 'preview');
     await page.click('#submit');

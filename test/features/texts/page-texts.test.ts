@@ -67,7 +67,7 @@ test('texts are found by words, language and state, and changed in the console',
   const saved = await agent.submit(await agent.visit(at), 'console-form', { text: 'Lost your password?' });
   assert.match(wordsOf(saved), /The text is changed/);
   assert.match(await signIn(service, 'en'), /Lost your password\?/);
-  assert.match(wordsOf(await agent.visit('/admin/settings/texts?changed=true&language=all')), /1 texts .*Lost your password\?/);
+  assert.match(wordsOf(await agent.visit('/admin/settings/texts?changed=true&language=all')), /1 text .*Lost your password\?/);
   const wrong = await agent.submit(await agent.visit(at), 'console-form', { text: 'Lost, {name}?' });
   assert.match(wordsOf(wrong), /Text: has no variable \{name\}/);
   await agent.submit(await agent.visit(at), 'console-form', { step: 'reset' });
