@@ -14,7 +14,7 @@ export const TEMPLATE_PARTS = {
 } as const;
 
 export type TemplatePart = keyof typeof TEMPLATE_PARTS;
-export const PARTS = Object.keys(TEMPLATE_PARTS) as readonly TemplatePart[];
+const PARTS = Object.keys(TEMPLATE_PARTS) as readonly TemplatePart[];
 
 /** What an e-mail says; without a button it has no link. */
 export type TemplateTexts = Readonly<Partial<Record<TemplatePart, string>>>;

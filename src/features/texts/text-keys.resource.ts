@@ -69,7 +69,7 @@ export function variableProblem(message: string, allowed: readonly string[], req
 }
 
 /** One line of plain text. */
-export const pageText = shownText({ least: 1, most: LONGEST_TEXT });
+const pageText = shownText({ least: 1, most: LONGEST_TEXT });
 
 /** The body of one text. */
 export const pageTextBody = (key: MessageKey | undefined) =>
