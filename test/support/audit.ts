@@ -10,7 +10,7 @@ import type { Executor } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 
 /** Writes an event about nobody, as a service would. */
-export const happen = (executor: Executor, message: string, published = new Date()): Promise<void> =>
+export const happen = (executor: Executor, message: string, published = new Date()): Promise<string> =>
   insertAuditEvent(executor, {
     published,
     eventType: 'org.update',

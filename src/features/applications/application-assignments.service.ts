@@ -150,7 +150,7 @@ const recordAssignment = (
   kind: AssigneeKind,
   assignee: Target,
   request: RequestContext,
-): Promise<void> =>
+): Promise<string> =>
   recordEvent(trx, {
     eventType: kind === 'user' ? `application.user_membership.${change}` : `group.application_assignment.${change}`,
     displayMessage: change === 'add' ? `Assign application to ${kind}` : `Take application from ${kind}`,

@@ -6,10 +6,11 @@ import { insertAuditEvent } from './audit.store.ts';
 import type { Event } from './audit-event.policy.ts';
 import type { AuditEvent } from './events.resource.ts';
 
-/** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of */
-export async function recordEvent(trx: Executor, event: Event): Promise<void> {
-  await insertAuditEvent(trx, auditEvent(event));
+/** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of @returns the event's ID */
+export async function recordEvent(trx: Executor, event: Event): Promise<string> {
+  const uuid = await insertAuditEvent(trx, auditEvent(event));
   await queueNoticeOf(trx, event);
+  return uuid;
 }
 
 /** An event as it is stored. */

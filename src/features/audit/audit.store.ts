@@ -47,11 +47,12 @@ export const eventRow = (event: AuditEvent): string =>
     debug_context: event.debugContext,
   });
 
-const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT FROM event`;
+const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT uuid FROM event`;
 
-/** Writes an event, and in the same statement what is to be told to hooks; what comes first among its targets is the object that it is about. */
-export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<void> {
-  await executor.raw(WRITE, [eventRow(event)]);
+/** Writes an event, and in the same statement what is to be told to hooks; what comes first among its targets is the object that it is about. @returns its ID */
+export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<string> {
+  const { rows } = await executor.raw<{ rows: [{ uuid: string }] }>(WRITE, [eventRow(event)]);
+  return rows[0].uuid;
 }
 
 export const EVENT: Columns<StoredEvent> = {

@@ -131,7 +131,9 @@ const ABOUT_EVENT_HOOKS = [
   'event_hook.deactivated',
   'event_hook.deleted',
   'event_hook.delivery',
+  'event_hook.delivery.repeat',
   'event_hook.secret.created',
+  'event_hook.test',
   'event_hook.updated',
   'event_hook.verified',
 ] as const;

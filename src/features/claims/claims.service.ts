@@ -91,7 +91,7 @@ function record(
   step: 'created' | 'updated' | 'deleted',
   request: RequestContext,
   { before, after }: { before?: ServerClaim; after?: ServerClaim },
-): Promise<void> {
+): Promise<string> {
   const { id = '', name = '' } = after ?? before ?? {};
   return recordEvent(trx, {
     eventType: `oauth2.claim.${step}`,

@@ -4,24 +4,25 @@
  * it is read when it is sent.
  */
 import { z } from 'zod';
-import { epochSeconds } from '../../platform/clock/clock.ts';
+import { epochSeconds, present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findAuditEvent } from '../audit/audit.store.ts';
-import type { StoredEvent } from '../audit/events.resource.ts';
-import { describeEvent, logEvent } from '../audit/log-events.service.ts';
-import type { Carrier } from '../outbox/outbox.service.ts';
+import { type Carrier, reasonOf } from '../outbox/outbox.service.ts';
+import type { Delivery } from './event-hook-deliveries.resource.ts';
+import { noteDelivery } from './event-hook-deliveries.store.ts';
+import { eventHookMessage } from './event-hook-message.service.ts';
 import { pauseBeforeNext } from './event-hook-retries.policy.ts';
 import { openHeaders, signMessage } from './event-hook-secrets.service.ts';
-import type { EventHook } from './event-hooks.resource.ts';
 import type { OutboundCall } from './event-hooks.service.ts';
 import { findEventHook } from './event-hooks.store.ts';
 
-const note = z.object({ hookId: z.string(), eventId: z.string(), deliveryId: z.string() });
+const notice = z.object({ hookId: z.string(), eventId: z.string(), deliveryId: z.string() });
 
-export function eventHookDelivery({ database, keyring, config }: Services, call: OutboundCall): Carrier {
+export function eventHookDelivery({ database, keyring, config, log }: Services, call: OutboundCall): Carrier {
   return {
     async deliver(payload) {
-      const { hookId, eventId, deliveryId } = note.parse(payload);
+      const { hookId, eventId, deliveryId } = notice.parse(payload);
       const hook = await findEventHook(database.knex, hookId);
       if (hook?.status !== 'ACTIVE') return 'dropped';
       // Its address has changed: the new one has to say that it wants to be told.
@@ -29,27 +30,45 @@ export function eventHookDelivery({ database, keyring, config }: Services, call:
       const event = await findAuditEvent(database.knex, eventId);
       if (event === undefined) return 'dropped';
 
-      const body = JSON.stringify(messageOf(event, hook, deliveryId, config.baseUrl));
+      const body = eventHookMessage(event, hook, deliveryId, config.baseUrl);
       const timestamp = epochSeconds();
-      const answer = await call(hook.channel.uri, {
-        method: 'POST',
-        headers: {
-          ...openHeaders(keyring, hook),
-          'content-type': 'application/json',
-          'user-agent': 'Gatehouse',
-          'webhook-id': deliveryId,
-          'webhook-timestamp': String(timestamp),
-          'webhook-signature': signMessage(keyring, hook, deliveryId, timestamp, body),
-        },
-        body,
-      });
-      await answer.body?.cancel();
-      if (answer.status >= 200 && answer.status <= 299) return 'delivered';
-      if (answer.status === 410) return 'dropped';
-      throw new Error(`the hook answered ${answer.status}`);
+      const begun = performance.now();
+      const attempt = { hookId, id: deliveryId, eventId, eventType: event.eventType };
+      const note = async (result: Pick<Delivery, 'status' | 'response' | 'error'>): Promise<void> => {
+        try {
+          const latency = Math.round(performance.now() - begun);
+          await database.transaction((trx) => noteDelivery(trx, { ...attempt, lastAttempt: present(), latency, ...result }));
+        } catch (error) {
+          // The delivery is what it is without it: the hook may have been deleted meanwhile.
+          log.warn({ err: error, hookId }, 'a delivery of an event hook could not be noted');
+        }
+      };
+      let answer: Awaited<ReturnType<OutboundCall>>;
+      try {
+        answer = await call(hook.channel.uri, {
+          method: 'POST',
+          headers: {
+            ...openHeaders(keyring, hook),
+            'content-type': 'application/json',
+            'user-agent': 'Gatehouse',
+            'webhook-id': deliveryId,
+            'webhook-timestamp': String(timestamp),
+            'webhook-signature': signMessage(keyring, hook, deliveryId, timestamp, body),
+          },
+          body,
+        });
+      } catch (error) {
+        await note({ status: null, response: '', error: reasonOf(error) });
+        throw error;
+      }
+      const { status } = answer;
+      await note({ status, response: await firstBytes(answer.body), error: null });
+      if (status >= 200 && status <= 299) return 'delivered';
+      if (status === 410) return 'dropped';
+      throw new Error(`the hook answered ${status}`);
     },
     givenUp(payload) {
-      const { hookId, eventId } = note.parse(payload);
+      const { hookId, eventId } = notice.parse(payload);
       return {
         eventType: 'event_hook.delivery',
         displayMessage: 'Tell event hook of an event',
@@ -63,14 +82,27 @@ export function eventHookDelivery({ database, keyring, config }: Services, call:
   };
 }
 
-/** As Okta's, so that receivers made for it find what they know. */
-const messageOf = (event: StoredEvent, { id }: EventHook, deliveryId: string, baseUrl: string) => ({
-  eventType: 'com.okta.event_hook',
-  eventTypeVersion: '1.0',
-  cloudEventsVersion: '0.1',
-  source: `${baseUrl}/api/v1/eventHooks/${id}`,
-  eventId: deliveryId,
-  data: { events: [logEvent.parse(describeEvent(event))] },
-  eventTime: event.published.toISOString(),
-  contentType: 'application/json',
-});
+const MOST_BYTES = 1024;
+
+/** The first kilobyte of a response, without control characters; what does not come within a second is not waited for. */
+async function firstBytes(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (body === null) return '';
+  const reader = body.getReader();
+  const late = setTimeout(() => void reader.cancel().catch(() => undefined), timings.optional);
+  const chunks: Uint8Array[] = [];
+  try {
+    for (let size = 0; size < MOST_BYTES; ) {
+      const { value } = await reader.read();
+      if (value === undefined) break;
+      chunks.push(value);
+      size += value.length;
+    }
+  } catch {
+    // What came before is told.
+  } finally {
+    clearTimeout(late);
+    await reader.cancel().catch(() => undefined);
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MOST_BYTES));
+  return text.replaceAll(/[^\P{Cc}\t\n\r]/gu, '\ufffd');
+}

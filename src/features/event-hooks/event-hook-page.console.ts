@@ -2,10 +2,11 @@
 
 import { confirmationPages } from '../../pages/console/confirmation-page.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
-import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
+import { sendTestEvent } from './event-hook-deliveries.service.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import { deleteEventHook, getEventHook, setEventHookStatus, verifyEventHook } from './event-hooks.service.ts';
 
@@ -13,6 +14,11 @@ export const EVENT_HOOKS_PATH = '/admin/api/event-hooks';
 export const EVENT_HOOK_CRUMBS: readonly Crumb[] = [{ label: 'API' }, { label: 'Event hooks', href: EVENT_HOOKS_PATH }];
 
 export const eventHookPath = (id: string): string => `${EVENT_HOOKS_PATH}/${encodeURIComponent(id)}`;
+
+export const eventHookTabs = (id: string): readonly Action[] => [
+  { label: 'Settings', href: eventHookPath(id) },
+  { label: 'Deliveries', href: `${eventHookPath(id)}/deliveries` },
+];
 
 export const hookIn = ({ services, params }: ConsoleRequest): Promise<EventHook> => getEventHook(services, params.id ?? '');
 
@@ -49,6 +55,13 @@ export const eventHookSteps: readonly ConsolePage[] = [
     ],
     notice: 'hook-verified',
     carryOut: ({ services, request }, id) => verifyEventHook(services, id, request, createOutbound(services.config)).catch(ofAddress),
+  }),
+  step({
+    path: '/api/event-hooks/:id/test',
+    label: 'Send a test event to',
+    facts: ['An event of the type event_hook.test is sent within a second, signed like every other. Only this hook receives it.'],
+    notice: 'hook-event-queued',
+    carryOut: ({ services, request }, id) => sendTestEvent(services, id, request),
   }),
   step({
     path: '/api/event-hooks/:id/activate',

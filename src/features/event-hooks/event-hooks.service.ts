@@ -9,6 +9,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { type FieldProblem, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { PrivateAddress } from '../../platform/http/outbound.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -42,7 +43,7 @@ export interface EventHookInput {
 export type OutboundCall = (
   url: string,
   init: { readonly method: 'GET' | 'POST'; readonly headers: Record<string, string>; readonly body?: string },
-) => Promise<{ readonly status: number; json(): Promise<unknown>; readonly body: { cancel(): Promise<void> } | null }>;
+) => Promise<{ readonly status: number; json(): Promise<unknown>; readonly body: ReadableStream<Uint8Array> | null }>;
 
 /**
  * Creates a hook, active and not verified yet.
@@ -72,7 +73,7 @@ export async function createEventHook(
   };
   await database.transaction(async (trx) => {
     await insertEventHook(trx, hook);
-    await recordEvent(trx, { ...told('event_hook.created', 'Create event hook', hook, request), after: described(hook) });
+    await recordEvent(trx, { ...hookEvent('event_hook.created', 'Create event hook', hook, request), after: described(hook) });
   });
   return { hook, signingSecret };
 }
@@ -96,7 +97,7 @@ export const waitingForEventHook = ({ database }: Services, { id }: EventHook): 
  * @throws {ApiError} not found; validation as at the creation
  */
 export async function updateEventHook(services: Services, id: string, input: EventHookInput, request: RequestContext): Promise<EventHook> {
-  return change(services, id, async (trx, before) => {
+  return changeEventHook(services, id, async (trx, before) => {
     const changes = {
       ...settingsOf(input),
       channel: sealChannel(services.keyring, id, input, before),
@@ -105,7 +106,7 @@ export async function updateEventHook(services: Services, id: string, input: Eve
     };
     await updateRow(trx, id, changes);
     const after = { ...before, ...changes };
-    const event = told('event_hook.updated', 'Update event hook', after, request);
+    const event = hookEvent('event_hook.updated', 'Update event hook', after, request);
     await recordEvent(trx, { ...event, before: described(before), after: described(after) });
     return after;
   });
@@ -113,15 +114,15 @@ export async function updateEventHook(services: Services, id: string, input: Eve
 
 /** What an inactive hook was still to be told, it is told no more. @throws {ApiError} not found */
 export async function setEventHookStatus(services: Services, id: string, status: HookStatus, request: RequestContext): Promise<EventHook> {
-  return change(services, id, async (trx, before) => {
+  return changeEventHook(services, id, async (trx, before) => {
     if (before.status === status) return before;
     const changes = { status, lastUpdated: present() };
     await updateRow(trx, id, changes);
     if (status === 'INACTIVE') await removeEntriesOf(trx, receiver(id));
     const event =
       status === 'ACTIVE'
-        ? told('event_hook.activated', 'Activate event hook', before, request)
-        : told('event_hook.deactivated', 'Deactivate event hook', before, request);
+        ? hookEvent('event_hook.activated', 'Activate event hook', before, request)
+        : hookEvent('event_hook.deactivated', 'Deactivate event hook', before, request);
     await recordEvent(trx, { ...event, before: { status: before.status }, after: { status } });
     return { ...before, ...changes };
   });
@@ -129,10 +130,10 @@ export async function setEventHookStatus(services: Services, id: string, status:
 
 /** Deletes a hook, active or not, with all that it was still to be told. @throws {ApiError} not found */
 export async function deleteEventHook(services: Services, id: string, request: RequestContext): Promise<void> {
-  await change(services, id, async (trx, before) => {
+  await changeEventHook(services, id, async (trx, before) => {
     await deleteRow(trx, id);
     await removeEntriesOf(trx, receiver(id));
-    await recordEvent(trx, { ...told('event_hook.deleted', 'Delete event hook', before, request), before: described(before) });
+    await recordEvent(trx, { ...hookEvent('event_hook.deleted', 'Delete event hook', before, request), before: described(before) });
   });
 }
 
@@ -143,7 +144,7 @@ export async function deleteEventHook(services: Services, id: string, request: R
  */
 export async function renewSigningSecret(services: Services, id: string, request: RequestContext): Promise<string> {
   const secret = newSigningSecret();
-  await change(services, id, async (trx, before) => {
+  await changeEventHook(services, id, async (trx, before) => {
     const now = present();
     const previousSecretUntil = new Date(now.getTime() + PREVIOUS_SECRET_KEPT);
     await updateRow(trx, id, {
@@ -152,7 +153,7 @@ export async function renewSigningSecret(services: Services, id: string, request
       previousSecretUntil,
       lastUpdated: now,
     });
-    const event = told('event_hook.secret.created', 'Create signing secret of event hook', before, request);
+    const event = hookEvent('event_hook.secret.created', 'Create signing secret of event hook', before, request);
     await recordEvent(trx, { ...event, after: { previousSecretUntil } });
   });
   return secret;
@@ -167,13 +168,13 @@ export async function verifyEventHook(services: Services, id: string, request: R
   const asked = await getEventHook(services, id);
   const problem = await challenge(services, asked, call);
   if (problem !== undefined) throw validation([{ field: 'channel.config.uri', message: problem }]);
-  return change(services, id, async (trx, before) => {
+  return changeEventHook(services, id, async (trx, before) => {
     if (before.channel.uri !== asked.channel.uri) throw wrongState('the event hook was changed meanwhile');
     await hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
     if (before.verificationStatus === 'VERIFIED') return before;
     const changes = { verificationStatus: 'VERIFIED' as const, lastUpdated: present() };
     await updateRow(trx, id, changes);
-    const event = told('event_hook.verified', 'Verify event hook', before, request);
+    const event = hookEvent('event_hook.verified', 'Verify event hook', before, request);
     await recordEvent(trx, {
       ...event,
       before: { verificationStatus: before.verificationStatus },
@@ -182,6 +183,12 @@ export async function verifyEventHook(services: Services, id: string, request: R
     return { ...before, ...changes };
   });
 }
+
+const PRIVATE = 'is in a private network or on this machine, which is not called; ALLOW_PRIVATE_NETWORK=true allows it';
+
+/** Was the address refused before it was called? */
+const isPrivate = (error: unknown): boolean =>
+  error instanceof PrivateAddress || (error instanceof Error && error.cause instanceof PrivateAddress);
 
 /** @returns what is wrong with the receiver; never what it answered, for that may be another's secret */
 async function challenge({ keyring }: Services, hook: EventHook, call: OutboundCall): Promise<string | undefined> {
@@ -196,8 +203,8 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
   let answer: Awaited<ReturnType<OutboundCall>>;
   try {
     answer = await call(hook.channel.uri, { method: 'GET', headers });
-  } catch {
-    return 'cannot be reached there';
+  } catch (error) {
+    return isPrivate(error) ? PRIVATE : 'cannot be reached there';
   }
   if (answer.status < 200 || answer.status > 299) {
     await answer.body?.cancel();
@@ -209,7 +216,11 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
 }
 
 /** One change of a hook in one transaction, its row locked. */
-async function change<T>({ database }: Services, id: string, work: (trx: Executor, before: EventHook) => Promise<T>): Promise<T> {
+export async function changeEventHook<T>(
+  { database }: Services,
+  id: string,
+  work: (trx: Executor, before: EventHook) => Promise<T>,
+): Promise<T> {
   return database.transaction(async (trx) => {
     const before = await lockEventHook(trx, id);
     if (before === undefined) throw notFound(id, 'EventHook');
@@ -247,7 +258,8 @@ function sealChannel(
 
 const receiver = (id: string) => ({ kind: EVENT_HOOK, orderingKey: id });
 
-const told = (eventType: EventType, displayMessage: string, { id, name }: EventHook, request: RequestContext) => ({
+/** An event about a hook. */
+export const hookEvent = (eventType: EventType, displayMessage: string, { id, name }: EventHook, request: RequestContext) => ({
   eventType,
   displayMessage,
   request,

@@ -5,6 +5,7 @@ import { type Field, typedValues } from '../../pages/console/form.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { HOOK_EVENT_AREAS } from '../audit/event-types.policy.ts';
+import { EVENT_WORDS } from '../audit/event-words.console.ts';
 import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import type { EventHookInput } from './event-hooks.service.ts';
@@ -12,7 +13,7 @@ import type { EventHookInput } from './event-hooks.service.ts';
 type Area = keyof typeof HOOK_EVENT_AREAS;
 
 const AREAS: Readonly<Record<Area, string>> = {
-  people: 'People, their sign-ins and accounts',
+  people: 'Users, their sign-ins and accounts',
   organizations: 'Organizations and groups',
   applications: 'Applications',
   servers: 'Authorization servers and their policies',
@@ -20,6 +21,14 @@ const AREAS: Readonly<Record<Area, string>> = {
 };
 
 const areas = Object.keys(AREAS) as readonly Area[];
+
+/** The box for all types of a group: those that there are when the form is saved. */
+const ALL = 'all';
+
+const valuesOf = (area: Area, types: readonly string[]): readonly string[] =>
+  HOOK_EVENT_AREAS[area].every((type) => types.includes(type)) ? [ALL] : types;
+
+const typesIn = (area: Area, values: readonly string[]): readonly string[] => (values.includes(ALL) ? HOOK_EVENT_AREAS[area] : values);
 
 /** @param hook absent: a new one */
 export function hookFields(hook?: EventHook): readonly Field[] {
@@ -42,8 +51,8 @@ export function hookFields(hook?: EventHook): readonly Field[] {
       alias: 'channel.config.uri',
       hint:
         hook === undefined
-          ? 'Events are posted to it. It must be https, or http on this machine.'
-          : 'Another address has to be verified again, and on another host every header needs its value anew.',
+          ? 'Events are posted to it. It must be https, or http on this machine. Addresses of this machine and of private networks are called only if the service runs with ALLOW_PRIVATE_NETWORK=true.'
+          : 'Another address has to be verified again, and on another host every header needs its value again.',
     },
     {
       name: 'headers',
@@ -77,8 +86,12 @@ export function hookFields(hook?: EventHook): readonly Field[] {
         label: AREAS[area],
         kind: 'checks',
         group: 'Events',
-        values: hook?.eventTypes,
-        options: HOOK_EVENT_AREAS[area].map((type) => ({ value: type, label: verbatim(type) })),
+        isFolded: true,
+        values: hook && valuesOf(area, hook.eventTypes),
+        options: [
+          { value: ALL, label: 'All of this group' },
+          ...HOOK_EVENT_AREAS[area].map((type) => ({ value: type, label: EVENT_WORDS[type], hint: verbatim(type) })),
+        ],
         ...(index === 0 && { alias: ['events', 'events.items'] }),
       }),
     ),
@@ -101,7 +114,7 @@ export function hookInput(form: URLSearchParams): EventHookInput {
   const body = {
     name: typed.name,
     description: typed.description,
-    events: { type: 'EVENT_TYPE', items: areas.flatMap((area) => form.getAll(`events-${area}`)) },
+    events: { type: 'EVENT_TYPE', items: areas.flatMap((area) => typesIn(area, form.getAll(`events-${area}`))) },
     channel: {
       type: 'HTTP',
       version: '1.0.0',

@@ -9,14 +9,18 @@ import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import type { EventType } from '../audit/event-types.policy.ts';
+import { EVENT_WORDS } from '../audit/event-words.console.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { readLogs } from '../audit/logs.service.ts';
+import { deliveryPages } from './event-hook-deliveries.console.ts';
 import {
   EVENT_HOOK_CRUMBS,
   EVENT_HOOKS_PATH,
   eventHookCrumbs,
   eventHookPath,
   eventHookSteps,
+  eventHookTabs,
   hookIn,
   standingOf,
 } from './event-hook-page.console.ts';
@@ -129,7 +133,7 @@ async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<reado
   return [
     {
       kind: 'facts',
-      title: 'Deliveries',
+      title: 'Delivery queue',
       lead: 'Each event is delivered at least once. Failed deliveries are retried with growing pauses for three days.',
       facts: [
         { label: 'Waiting', value: waiting.count.toLocaleString('en') },
@@ -170,7 +174,8 @@ const one: ConsolePage = {
     const isVerified = verificationStatus === 'VERIFIED';
     const verify: Action = { label: isVerified ? 'Verify again' : 'Verify', href: `${at}/verify`, main: !isVerified };
     const step = isActive ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
-    const actions = [verify, { label: 'Change', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
+    const test = isActive && isVerified ? [{ label: 'Send test event', href: `${at}/test` }] : [];
+    const actions = [verify, ...test, { label: 'Change', href: `${at}/edit` }, { label: 'New secret', href: `${at}/secret` }, step];
     const unverified: Part = {
       kind: 'words',
       tone: 'warning',
@@ -180,7 +185,8 @@ const one: ConsolePage = {
       title: verbatim(name),
       ...(description !== '' && { lead: verbatim(description) }),
       crumbs: EVENT_HOOK_CRUMBS,
-      actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete` }] : [],
+      tabs: eventHookTabs(id),
+      actions: mayWrite(visit) ? [...actions, { label: 'Delete', href: `${at}/delete`, danger: true }] : [],
       parts: [
         ...(isVerified ? [] : [unverified]),
         {
@@ -190,7 +196,7 @@ const one: ConsolePage = {
             { label: 'Address', value: { text: channel.uri, code: true } },
             { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
             { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
-            { label: 'Events', value: { text: eventTypes.join(' '), code: true } },
+            { label: 'Events', value: eventTypes.map((type) => EVENT_WORDS[type as EventType] ?? type).join(', ') },
             { label: 'Previous secret valid until', value: { moment: momentOrNull(previousSecretUntil) } },
             { label: 'Id', value: id, copy: true },
             { label: 'Created', value: { moment: momentOf(hook.created) } },
@@ -254,4 +260,4 @@ const secret: ConsolePage = {
   },
 };
 
-export const eventHookPages: readonly ConsolePage[] = [list, create, one, edit, secret, ...eventHookSteps];
+export const eventHookPages: readonly ConsolePage[] = [list, create, one, edit, secret, ...deliveryPages, ...eventHookSteps];

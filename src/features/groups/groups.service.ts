@@ -177,7 +177,7 @@ async function findBoth(trx: Executor, groupId: string, userId: string): Promise
   return [group, user];
 }
 
-const recordMembership = (trx: Executor, change: 'add' | 'remove', group: Group, user: User, request: RequestContext): Promise<void> =>
+const recordMembership = (trx: Executor, change: 'add' | 'remove', group: Group, user: User, request: RequestContext): Promise<string> =>
   recordEvent(trx, {
     eventType: `group.user_membership.${change}`,
     displayMessage: change === 'add' ? 'Add user to group' : 'Remove user from group',

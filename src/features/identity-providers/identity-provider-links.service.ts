@@ -108,7 +108,7 @@ export const recordLink = (
   user: Pick<User, 'id' | 'login'>,
   externalId: string,
   request: RequestContext,
-): Promise<void> =>
+): Promise<string> =>
   recordEvent(trx, {
     eventType: `user.identity_provider.${change}`,
     displayMessage: change === 'link' ? 'Link user to identity provider' : 'Unlink user from identity provider',

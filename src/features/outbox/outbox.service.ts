@@ -212,7 +212,7 @@ function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Ca
 const later = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
 /** In one line: undici says what failed in the cause of "fetch failed". */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   return (cause instanceof Error ? `${message}: ${cause.message}` : message).slice(0, 500);
 }

@@ -119,7 +119,7 @@ function record(
   step: 'created' | 'updated' | 'deleted',
   request: RequestContext,
   { before, after }: { before?: Scope; after?: Scope },
-): Promise<void> {
+): Promise<string> {
   const { id = '', name = '' } = after ?? before ?? {};
   return recordEvent(trx, {
     eventType: `oauth2.scope.${step}`,

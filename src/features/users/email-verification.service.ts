@@ -69,7 +69,7 @@ export async function requestVerification(
   return 'sent';
 }
 
-const recordRequest = (trx: Executor, user: User, email: string, request: RequestContext): Promise<void> =>
+const recordRequest = (trx: Executor, user: User, email: string, request: RequestContext): Promise<string> =>
   recordEvent(trx, {
     eventType: 'user.account.send_verification',
     displayMessage: 'Send mail to verify e-mail address of user',

@@ -60,6 +60,8 @@ interface ChecksField extends Common {
   readonly kind: 'checks';
   readonly values?: readonly string[] | undefined;
   readonly options: readonly Option[];
+  /** All but the first option are folded away until one of them is chosen. */
+  readonly isFolded?: boolean;
 }
 
 /** One box, yes or no. */

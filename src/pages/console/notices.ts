@@ -50,6 +50,7 @@ const NOTICES = {
   'hook-changed': 'The event hook is changed.',
   'hook-changed-unverified': 'The event hook is changed. Its new address has to be verified before it is told anything.',
   'hook-verified': 'The address has answered: the event hook is verified. What was waiting is sent now.',
+  'hook-event-queued': 'The event is on its way. Its response is under Deliveries in a moment.',
   'hook-activated': 'The event hook is active.',
   'hook-deactivated': 'The event hook is inactive. It is told of nothing.',
   'hook-deleted': 'The event hook is deleted.',

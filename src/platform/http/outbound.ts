@@ -17,6 +17,9 @@ export class OutboundRefused extends Error {
   override readonly name = 'OutboundRefused';
 }
 
+/** The address is of this machine or of a private network, and ALLOW_PRIVATE_NETWORK is off. */
+export class PrivateAddress extends OutboundRefused {}
+
 const GLOBAL_UNICAST = /^[23][0-9a-f]{3}:/;
 /** IPv4-compatible IPv6 addresses (RFC 4291 section 2.5.5.1, given up): the library would judge the IPv4 address, which is not what is connected to. */
 const COMPATIBLE = /^::\d+\./;
@@ -55,7 +58,7 @@ export const guardedLookup =
       if (error) return callback(error, []);
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => mayConnectTo(address, config))) {
-        return callback(new OutboundRefused(`${hostname} is not a public address`), []);
+        return callback(new PrivateAddress(`${hostname} is not a public address`), []);
       }
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
@@ -82,7 +85,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     if (protocol !== 'https:' && protocol !== 'http:') throw new OutboundRefused(`${protocol} is not a scheme to ask by`);
     // An address in the URL is not looked up; the URL parser has brought every notation of it into one form.
     const bare = hostname.replace(/^\[|\]$/g, '');
-    if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new OutboundRefused(`${hostname} is not a public address`);
+    if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new PrivateAddress(`${hostname} is not a public address`);
 
     const timeout = AbortSignal.timeout(timings.outbound);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;

@@ -1,5 +1,6 @@
 /** Identity providers with their users, the policies of sign-ins and passwords, event hooks, branding, mail. */
 import assert from 'node:assert/strict';
+import { onServer } from '../../../support/database.ts';
 import { LONG, type Tour } from '../tour.ts';
 
 export const security: Tour = async (service) => {
@@ -43,6 +44,15 @@ export const security: Tour = async (service) => {
   });
   for (let n = 0; n < 20; n += 1) await made('/eventHooks', hook(`Hook ${n}`));
   const { id: hookId } = await made('/eventHooks', hook(LONG));
+  await onServer(service.database.url, (client) =>
+    client.query(
+      `INSERT INTO event_hook_deliveries (hook_id, id, event_id, event_type, attempts, last_attempt, latency, status, response, error)
+        SELECT $1, 'delivery-' || n, (SELECT uuid FROM audit_events ORDER BY seq LIMIT 1), 'user.lifecycle.create', n, now(), n * 400,
+          CASE n WHEN 1 THEN 200 WHEN 2 THEN 500 END, CASE n WHEN 3 THEN '' ELSE repeat('x', 1024) END, CASE n WHEN 3 THEN 'fetch failed' END
+        FROM generate_series(1, 3) n`,
+      [hookId],
+    ),
+  );
   await made(`/eventHooks/${hookId}/credentials/secret`, undefined);
   const branding = {
     name: 'Haus & Hof',
@@ -80,7 +90,10 @@ export const security: Tour = async (service) => {
     hooks,
     `${hooks}/new`,
     `${hooks}/${hookId}`,
-    ...['edit', 'secret', 'verify', 'activate', 'deactivate', 'delete'].map((page) => `${hooks}/${hookId}/${page}`),
+    ...['deliveries', ...[1, 2, 3].map((n) => `deliveries/delivery-${n}`), 'deliveries/delivery-1/again'].map(
+      (page) => `${hooks}/${hookId}/${page}`,
+    ),
+    ...['edit', 'secret', 'verify', 'test', 'activate', 'deactivate', 'delete'].map((page) => `${hooks}/${hookId}/${page}`),
     '/settings/branding',
     '/settings/branding/edit',
     '/settings/branding/preview',

@@ -1,0 +1,69 @@
+/** The last deliveries of an event hook, what was sent and answered, sending one again, and test events. All go the way of every event: by the outbox. */
+import { randomUUID } from 'node:crypto';
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { notFound, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { EVENT_HOOK, findAuditEvent } from '../audit/audit.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { insertEntry } from '../outbox/outbox.store.ts';
+import type { Delivery } from './event-hook-deliveries.resource.ts';
+import { findDelivery, listDeliveries } from './event-hook-deliveries.store.ts';
+import { eventHookMessage } from './event-hook-message.service.ts';
+import type { EventHook } from './event-hooks.resource.ts';
+import { changeEventHook, hookEvent } from './event-hooks.service.ts';
+
+/** The last fifty, the newest first. */
+export const listHookDeliveries = ({ database }: Services, { id }: EventHook): Promise<readonly Delivery[]> =>
+  listDeliveries(database.knex, id);
+
+/** A delivery, and the body that was sent; undefined where the event is no longer in the log. @throws {ApiError} not found */
+export async function getDelivery(
+  { database: { knex }, config }: Services,
+  hook: EventHook,
+  id: string,
+): Promise<{ readonly delivery: Delivery; readonly body: string | undefined }> {
+  const delivery = await findDelivery(knex, hook.id, id);
+  if (delivery === undefined) throw notFound(id, 'EventHookDelivery');
+  const event = await findAuditEvent(knex, delivery.eventId);
+  return { delivery, body: event && eventHookMessage(event, hook, id, config.baseUrl) };
+}
+
+/** Sends a delivery again, under the same ID. @throws {ApiError} not found; wrong state: the hook receives no events, or the event is no longer in the log */
+export async function sendAgain(services: Services, hookId: string, id: string, request: RequestContext): Promise<void> {
+  await changeEventHook(services, hookId, async (trx, hook) => {
+    requireReceiving(hook);
+    const delivery = await findDelivery(trx, hookId, id);
+    if (delivery === undefined) throw notFound(id, 'EventHookDelivery');
+    if ((await findAuditEvent(trx, delivery.eventId)) === undefined) throw wrongState('the event is no longer in the log');
+    await recordEvent(trx, {
+      ...hookEvent('event_hook.delivery.repeat', 'Send event to event hook again', hook, request),
+      after: { deliveryId: id, eventId: delivery.eventId },
+    });
+    await queue(trx, hookId, delivery.eventId, id);
+  });
+}
+
+/** Sends the hook an event of the type `event_hook.test`, whatever types it has. @throws {ApiError} not found; wrong state: the hook receives no events */
+export async function sendTestEvent(services: Services, hookId: string, request: RequestContext): Promise<void> {
+  await changeEventHook(services, hookId, async (trx, hook) => {
+    requireReceiving(hook);
+    const eventId = await recordEvent(trx, hookEvent('event_hook.test', 'Send test event to event hook', hook, request));
+    await queue(trx, hookId, eventId, randomUUID());
+  });
+}
+
+function requireReceiving({ status, verificationStatus }: EventHook): void {
+  if (status !== 'ACTIVE') throw wrongState('the event hook is inactive, activate it first');
+  if (verificationStatus !== 'VERIFIED') throw wrongState('the event hook is not verified, verify it first');
+}
+
+const queue = (trx: Executor, hookId: string, eventId: string, deliveryId: string): Promise<void> =>
+  insertEntry(trx, {
+    kind: EVENT_HOOK,
+    orderingKey: hookId,
+    objectKey: null,
+    payload: { hookId, eventId, deliveryId },
+    created: present(),
+  });

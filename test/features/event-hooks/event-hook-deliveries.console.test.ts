@@ -1,0 +1,129 @@
+/** Deliveries of an event hook, without JavaScript: a test event, what was sent and answered, sending again, and choosing whole groups of events. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { enter, wordsOf } from '../../pages/console/administrators.ts';
+import { onServer } from '../../support/database.ts';
+import { createHook, hookBody, hookReceiver } from '../../support/event-hooks.ts';
+import { eventually } from '../../support/process.ts';
+import { startService } from '../../support/service.ts';
+import type { Page, UserAgent } from '../../support/user-agent.ts';
+
+const LOCAL = { sendsOutbox: true, env: { ALLOW_PRIVATE_NETWORK: 'true' } };
+const HOME = '/admin/api/event-hooks';
+
+const rowsOf = ({ text }: Page): string[] =>
+  Array.from(text.matchAll(/<tr[^>]*>([\s\S]*?)<\/tr>/g), ([, row = '']) =>
+    row
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  ).slice(1);
+
+const linksIn = ({ text }: Page, pattern: RegExp): string[] => Array.from(text.matchAll(pattern), ([, href = '']) => href);
+
+async function deliveriesOf(agent: UserAgent, id: string, count: number): Promise<Page> {
+  return eventually(async () => {
+    const page = await agent.visit(`${HOME}/${id}/deliveries`);
+    return rowsOf(page).length === count ? page : undefined;
+  }, `${count} deliveries`);
+}
+
+test('a test event goes to this hook alone, signed as every other; what was sent and answered is shown, and sent again under the same ID', async (t) => {
+  const service = await startService(t, LOCAL);
+  const { agent } = await enter(service);
+  const answers = [500, 200];
+  const receiver = await hookReceiver(t, (res) =>
+    res
+      .writeHead(answers[receiver.messages.length - 1] ?? 200, { 'content-type': 'text/plain' })
+      .end(`thanks \u0000<b> ${'x'.repeat(3000)}`),
+  );
+  const other = await hookReceiver(t);
+  const { id } = await createHook(service, receiver.uri, ['user.lifecycle.create']);
+  await createHook(service, other.uri, ['user.lifecycle.create']);
+  assert.match(wordsOf(await agent.visit(`${HOME}/${id}/deliveries`)), /Nothing was delivered yet/);
+
+  const sent = await agent.submit(await agent.visit(`${HOME}/${id}/test`), 'console-form');
+  assert.match(wordsOf(sent), /The event is on its way/);
+  const [message] = await receiver.received(1);
+  assert.equal(message?.event.eventType, 'event_hook.test');
+  assert.deepEqual(other.messages, []);
+  const failed = await deliveriesOf(agent, id, 1);
+  assert.match(rowsOf(failed)[0] ?? '', /event_hook\.test 500 \d+ ms 1 /);
+
+  const [address = ''] = linksIn(failed, /<a href="([^"]+deliveries\/[\w-]+)"/g);
+  assert.ok(address.endsWith(String(message?.headers['webhook-id'])));
+  const details = await agent.visit(address);
+  assert.match(wordsOf(details), /Request body .*com\.okta\.event_hook.*Response body The first kilobyte\./);
+  assert.ok(details.text.includes('thanks \ufffd&lt;b&gt; xxx') && !details.text.includes('x'.repeat(1024)));
+  const body = /<pre id="request-body"[^>]*>([\s\S]*?)<\/pre>/.exec(details.text)?.[1]?.replaceAll(/&#34;|&quot;/g, '"');
+  assert.deepEqual(JSON.parse(body ?? ''), JSON.parse(message?.body ?? ''), 'the body is what was sent');
+
+  const again = await agent.submit(await agent.visit(`${address}/again`), 'console-form');
+  assert.match(wordsOf(again), /on its way/);
+  const [, repeated] = await receiver.received(2);
+  assert.equal(repeated?.headers['webhook-id'], message?.headers['webhook-id']);
+  await eventually(async () => / 200 \d+ ms 2 /.test(rowsOf(await agent.visit(`${HOME}/${id}/deliveries`))[0] ?? ''), 'two attempts');
+  const types = (await service.api('GET', '/logs?q=event_hook&since=2020-01-01T00:00:00Z')).body.map(
+    ({ eventType }: { eventType: string }) => eventType,
+  );
+  assert.deepEqual(types.slice(-2), ['event_hook.test', 'event_hook.delivery.repeat']);
+
+  // What the log no longer has is not sent, and not shown.
+  await onServer(service.database.url, (client) => client.query("DELETE FROM audit_events WHERE event_type = 'event_hook.test'"));
+  assert.match(wordsOf(await agent.visit(address)), /Event No longer in the log/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(`${address}/again`), 'console-form')), /no longer in the log/);
+  assert.equal((await agent.visit(`${HOME}/${id}/deliveries/nothing`)).status, 404);
+});
+
+test('the last fifty are kept; who cannot be reached has no response; a hook that receives nothing gets no test event', async (t) => {
+  const service = await startService(t, LOCAL);
+  const { agent } = await enter(service);
+  const receiver = await hookReceiver(t);
+  const { id } = await createHook(service, receiver.uri, ['user.lifecycle.create']);
+  await onServer(service.database.url, (client) =>
+    client.query(
+      `INSERT INTO event_hook_deliveries (hook_id, id, event_id, event_type, attempts, last_attempt, latency, status, response)
+        SELECT $1, 'old ' || n, gen_random_uuid(), 'user.session.end', 1, now() - n * interval '1 hour', 1, 200, '' FROM generate_series(1, 50) n`,
+      [id],
+    ),
+  );
+  await service.createUser();
+  await receiver.received(1);
+  const rows = await eventually(async () => {
+    const found = rowsOf(await agent.visit(`${HOME}/${id}/deliveries`));
+    return /user\.lifecycle\.create 200/.test(found[0] ?? '') ? found : undefined;
+  }, 'the newest is first');
+  assert.equal(rows.length, 50);
+
+  await onServer(service.database.url, (client) =>
+    client.query(`UPDATE event_hooks SET channel = jsonb_set(channel, '{uri}', '"http://127.0.0.1:9/"')`),
+  );
+  await agent.submit(await agent.visit(`${HOME}/${id}/test`), 'console-form');
+  await eventually(
+    async () => /event_hook\.test No response fetch failed/.test(rowsOf(await agent.visit(`${HOME}/${id}/deliveries`))[0] ?? ''),
+    'the failure is shown',
+  );
+  await service.api('POST', `/eventHooks/${id}/lifecycle/deactivate`);
+  assert.match(wordsOf(await agent.submit(await agent.visit(`${HOME}/${id}/test`), 'console-form')), /inactive, activate it first/);
+});
+
+test('a whole group of events is chosen with one box; a private address is refused with the setting that allows it', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const form = await agent.visit(`${HOME}/new`);
+  assert.match(wordsOf(form), /All of this group Choose.*A user was added to a group group\.user_membership\.add/);
+  const created = await agent.submit(form, 'console-form', {
+    name: 'All',
+    uri: 'http://127.0.0.1:9/',
+    'events-organizations': ['all', 'group.lifecycle.create'],
+  });
+  const [id = ''] = linksIn(created, /event-hooks\/(\w+)\/verify/g);
+  const { items } = (await service.api('GET', `/eventHooks/${id}`)).body.events;
+  assert.ok(items.includes('org.membership.add') && items.includes('group.lifecycle.create') && !items.includes('user.lifecycle.create'));
+  const edit = await agent.visit(`${HOME}/${id}/edit`);
+  assert.match(edit.text, /name="events-organizations" type="checkbox" value="all" checked/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(`${HOME}/${id}/verify`), 'console-form')), /ALLOW_PRIVATE_NETWORK=true/);
+
+  const { body } = await service.api('POST', '/eventHooks', hookBody('https://hooks.example/', ['user.lifecycle.create']));
+  assert.match((await agent.visit(`${HOME}/${body.id}/edit`)).text, /<details open>\s*<summary>Choose/);
+});
