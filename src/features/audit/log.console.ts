@@ -1,6 +1,7 @@
 /** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
 
 import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
 import { detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
@@ -50,8 +51,19 @@ async function find({ services, query }: ConsoleRequest, { question, problems }:
 
 export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
   result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
-  ...(reason === undefined || reason === null ? [] : [{ text: verbatim(reason), soft: true }]),
+  ...(reason === undefined || reason === null
+    ? []
+    : [{ text: verbatim(reason), soft: true, ...(/^[A-Z_]+$/.test(reason) && { href: filteredBy({ q: reason }) }) }]),
 ];
+
+const filteredBy = (fields: Readonly<Record<string, string>>): string => `${LOG}?${new URLSearchParams(fields)}`;
+
+/** Of a sign-in that failed the account is known, though nobody has proved to be its user. */
+function actorPieces({ actor, target }: StoredEvent): readonly Piece[] {
+  const parties = [actor, ...target];
+  const named = actor.id === 'unknown' ? target.find(({ type }) => type === 'User') : undefined;
+  return named === undefined ? [partyPiece(actor, parties)] : [partyPiece(named, parties), { text: 'not proven', soft: true }];
+}
 
 /** An event as a row of a list. */
 export function rowOf(event: StoredEvent): TableRow {
@@ -65,11 +77,11 @@ export function rowOf(event: StoredEvent): TableRow {
       { moment: exactMomentOf(published) },
       [
         { text: phrase(displayMessage), href: address },
-        { text: verbatim(eventType), soft: true },
+        { text: verbatim(eventType), href: filteredBy({ type: eventType }), soft: true },
       ],
-      partyPiece(actor, parties),
+      actorPieces(event),
       first === undefined ? '' : [partyPiece(first, parties), ...(rest.length === 0 ? [] : [others])],
-      client.ipAddress === undefined ? '' : { text: client.ipAddress, href: `${LOG}?${new URLSearchParams({ q: client.ipAddress })}` },
+      client.ipAddress === undefined ? '' : { text: client.ipAddress, href: filteredBy({ q: client.ipAddress }) },
       outcomePieces(event),
     ],
     actions: tellDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
@@ -83,6 +95,7 @@ const COMMON = 2;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Spans that one click chooses, ending now. */
 function presets(query: URLSearchParams): readonly Action[] {
@@ -95,11 +108,35 @@ function presets(query: URLSearchParams): readonly Action[] {
   return [
     { label: 'Last 15 minutes', href: since(now - 15 * MINUTE_MS) },
     { label: 'Last hour', href: since(now - HOUR_MS) },
-    { label: 'Last 24 hours', href: since(now - 24 * HOUR_MS) },
-    { label: 'Last 7 days', href: since(now - 7 * 24 * HOUR_MS) },
-    { label: 'Last 90 days', href: since(now - 90 * 24 * HOUR_MS) },
+    { label: 'Today', href: since(Math.floor(now / DAY_MS) * DAY_MS) },
+    { label: 'Last 24 hours', href: since(now - DAY_MS) },
+    { label: 'Last 7 days', href: since(now - 7 * DAY_MS) },
+    { label: 'Last 90 days', href: since(now - 90 * DAY_MS) },
   ];
 }
+
+const CSV_COLUMNS = [
+  ...['published', 'eventType', 'displayMessage', 'severity', 'result', 'reason', 'actorId', 'actor', 'targetIds', 'targets'],
+  ...['ipAddress', 'userAgent', 'requestId', 'uuid'],
+] as const;
+
+/** An event as a line of a CSV file: each cell a text. */
+const recordOf = (event: StoredEvent): Readonly<Record<(typeof CSV_COLUMNS)[number], string>> => ({
+  published: event.published.toISOString(),
+  eventType: event.eventType,
+  displayMessage: event.displayMessage,
+  severity: event.severity,
+  result: event.outcome.result,
+  reason: event.outcome.reason ?? '',
+  actorId: event.actor.id,
+  actor: event.actor.displayName,
+  targetIds: event.target.map(({ id }) => id).join(' '),
+  targets: event.target.map(({ displayName }) => displayName).join(', '),
+  ipAddress: event.client.ipAddress ?? '',
+  userAgent: event.client.userAgent ?? '',
+  requestId: event.transactionId ?? '',
+  uuid: event.uuid,
+});
 
 export const log: ConsolePage = {
   path: '/reports/log',
@@ -110,7 +147,7 @@ export const log: ConsolePage = {
     const { page, problems } = await find(visit, search);
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
-    const file = `${LOG}/download${kept.size === 0 ? '' : `?${kept}`}`;
+    const file = (format: 'csv' | 'ndjson'): string => `${LOG}/download?${new URLSearchParams([...kept, ['format', format]])}`;
     const nothing = phrase(isNarrowed ? 'Nothing fits.' : 'Nothing happened.');
     const span = lookedBackTo && phrase('Looked back to {since}; set “Since” to look further back.', { since: lookedBackTo });
     const none = span === undefined ? nothing : phrase('{nothing} {span}', { nothing, span });
@@ -120,7 +157,13 @@ export const log: ConsolePage = {
       lead: 'Who did what, when and from where, the newest first.',
       crumbs: [{ label: 'Reports' }],
       actions: [
-        ...(page.items.length === 0 ? [] : [{ label: 'Download as NDJSON', href: file }]),
+        { label: 'Newer', href: `${LOG}${kept.size === 0 ? '' : `?${kept}`}` },
+        ...(page.items.length === 0
+          ? []
+          : [
+              { label: 'Download as CSV', href: file('csv') },
+              { label: 'Download as NDJSON', href: file('ndjson') },
+            ]),
         ...(mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Retention', href: `${LOG}/retention` }] : []),
       ],
       parts: [
@@ -151,11 +194,21 @@ export const log: ConsolePage = {
     if (problems.length > 0) throw validation(problems);
     // The first batch is read before the answer begins, so that a refused search is told as one.
     const first = await readLogs(services, question, { limit: BATCH, after: undefined });
-    async function* lines() {
+    async function* events() {
       for (let page = first; ; page = await readLogs(services, question, { limit: BATCH, after: page.next })) {
-        yield page.items.map((event) => `${JSON.stringify(describeEvent(event))}\n`).join('');
+        yield* page.items;
         if (page.next === undefined) return;
       }
+    }
+    async function* records() {
+      for await (const event of events()) yield recordOf(event);
+    }
+    if (query.get('format') === 'csv') {
+      const csv = stringify({ header: true, bom: true, columns: [...CSV_COLUMNS], escape_formulas: true });
+      return { name: 'system-log.csv', type: 'text/csv; charset=utf-8', content: Readable.from(records()).pipe(csv) };
+    }
+    async function* lines() {
+      for await (const event of events()) yield `${JSON.stringify(describeEvent(event))}\n`;
     }
     return { name: 'system-log.ndjson', type: 'application/x-ndjson', content: Readable.from(lines()) };
   },

@@ -5,6 +5,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { keptScopes } from '../policies/decisions.policy.ts';
 import type { ScopeDecision } from './consent.policy.ts';
+import { consentTargets } from './consent-targets.service.ts';
 import type { ConsentKey } from './consents.resource.ts';
 import { forgetScopes, rememberScopes } from './consents.store.ts';
 
@@ -31,7 +32,7 @@ export async function rememberConsent(
       eventType: 'app.oauth2.as.consent.grant',
       displayMessage: 'User granted consent to an application',
       request,
-      targets: targetsOf(key),
+      targets: await consentTargets(trx, key),
       after: { allowed, refused },
       decision: { kind: 'consent', scopes: keptScopes(decisions) },
     });
@@ -49,13 +50,8 @@ export async function recordDenial(
     eventType: 'app.oauth2.as.consent.grant',
     displayMessage: 'User denied consent to an application',
     request,
-    targets: targetsOf(key),
+    targets: await consentTargets(database.knex, key),
     failure: 'DENIED_BY_USER',
     decision: { kind: 'consent', scopes: keptScopes(decisions) },
   });
 }
-
-const targetsOf = ({ applicationId, serverId }: ConsentKey) => [
-  { id: applicationId, type: 'AppInstance', displayName: applicationId },
-  { id: serverId, type: 'AuthorizationServer', displayName: serverId },
-];

@@ -11,6 +11,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endTokensOfConsent } from '../users/account-state.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
+import { consentTargets } from './consent-targets.service.ts';
 import type { Consent } from './consents.resource.ts';
 import { deleteConsents, findConsent, listConsents } from './consents.store.ts';
 
@@ -58,11 +59,7 @@ async function revoke(
         eventType: 'app.oauth2.as.consent.revoke',
         displayMessage: 'Revoke consent of user',
         request,
-        targets: [
-          userTarget(user),
-          { id: applicationId, type: 'AppInstance', displayName: applicationId },
-          { id: serverId, type: 'AuthorizationServer', displayName: serverId },
-        ],
+        targets: [userTarget(user), ...(await consentTargets(trx, { applicationId, serverId }))],
         before: { id, scope },
       });
     }

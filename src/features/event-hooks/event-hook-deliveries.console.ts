@@ -83,7 +83,7 @@ const one: ConsolePage = {
         },
         ...(body === undefined
           ? []
-          : [{ kind: 'text' as const, title: 'Request body', id: 'request-body', name: 'request body', text: indented(body) }]),
+          : [{ kind: 'text' as const, title: 'Request body', id: 'request-body', name: 'text of the request', text: indented(body) }]),
         ...(response === ''
           ? []
           : [
@@ -92,7 +92,7 @@ const one: ConsolePage = {
                 title: 'Response body',
                 lead: 'The first kilobyte.',
                 id: 'response-body',
-                name: 'response body',
+                name: 'text of the response',
                 text: response,
               },
             ]),

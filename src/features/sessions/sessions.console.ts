@@ -7,6 +7,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
 import { applicationNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { browserName } from './browser-name.policy.ts';
@@ -25,6 +26,8 @@ const METHODS: Readonly<Record<string, string>> = {
   kba: 'Recovery code',
 };
 
+const DAY_MS = 86_400_000;
+
 const list: ConsolePage = {
   path: '/users/:id/sessions',
   access: 'organizations',
@@ -37,17 +40,19 @@ const list: ConsolePage = {
       visit,
       items.flatMap(({ applications }) => applications),
     );
+    const { sessionLifetimeDays } = await currentSettings(services, 'sign-in');
     const part = {
       kind: 'table' as const,
       lead: 'A session is one browser in which the user is signed in.',
       name: 'Sessions',
-      columns: ['Browser', 'Last seen', 'Signed in', 'Ends at the latest', 'Applications'],
+      columns: ['Browser', 'Last seen', 'Signed in', 'Ends without use', 'Ends at the latest', 'Applications'],
       rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
         cells: [
           [{ text: browserName(userAgent ?? '') ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
           lastSeen === null ? { text: 'Not noted', soft: true } : { moment: momentOf(lastSeen) },
           [{ moment: momentOrNull(signedIn) }, { text: series(amr.map((method) => phrase(METHODS[method] ?? method))), soft: true }],
           { moment: momentOf(expires) },
+          signedIn === null ? '' : { moment: momentOf(new Date(signedIn.getTime() + sessionLifetimeDays * DAY_MS)) },
           applications.map((one) => labels.get(one) ?? one).join(', '),
         ],
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],

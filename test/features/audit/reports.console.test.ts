@@ -131,6 +131,28 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.equal(events.length, 52, 'beyond the page');
     const { body } = await service.api('GET', `/logs?filter=${encodeURIComponent(`uuid eq "${events[0].uuid}"`)}`);
     assert.deepEqual(events[0], body[0]);
+
+    const csv = await agent.send(linkTo(page, 'Download as CSV'));
+    assert.match(csv.headers.get('content-disposition') ?? '', /attachment; filename="system-log\.csv"/);
+    const [head = '', ...lines] = (await csv.text()).trimEnd().split('\n');
+    assert.match(head, /^\ufeff?published,eventType,displayMessage,.*,requestId,uuid$/);
+    assert.equal(lines.length, 52, 'beyond the page');
+    assert.ok(lines[0]?.startsWith(`${events[0].published},org.lifecycle.create,`) && lines[0].endsWith(events[0].uuid), lines[0]);
+  });
+
+  await t.test('a value is clicked to see its like; a failed password names the account', async () => {
+    const user = await service.createUser();
+    await service.api('POST', '/authn', { username: user.login, password: 'wrong' });
+    const page = await search({ q: user.login, type: 'user.authentication.failure' });
+    const [row = ''] = rowsOf(page);
+    assert.match(row, new RegExp(`${user.login} not proven`));
+    for (const label of ['user\\.authentication\\.failure', 'INVALID_CREDENTIALS'])
+      assert.ok(
+        rowsOf(await agent.visit(linkTo(page, label))).some((one) => one.includes(user.login)),
+        label,
+      );
+    assert.ok(rowsOf(await agent.visit(linkTo(page, 'Newer'))).length > 0);
+    assert.ok(rowsOf(await agent.visit(linkTo(page, 'Today'))).length > 0);
   });
 });
 
