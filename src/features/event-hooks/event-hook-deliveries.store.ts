@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Delivery } from './event-hook-deliveries.resource.ts';
 
 /** Of each hook. */
-export const DELIVERIES_KEPT = 50;
+const DELIVERIES_KEPT = 50;
 
 const DELIVERY: Columns<Delivery> = {
   hookId: 'hook_id',
