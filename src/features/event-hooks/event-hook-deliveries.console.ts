@@ -3,6 +3,7 @@ import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from '../audit/event-links.console.ts';
 import type { Delivery } from './event-hook-deliveries.resource.ts';
@@ -15,9 +16,9 @@ function answerOf({ status, error }: Delivery): Content {
   if (status === null)
     return [
       { text: 'No response', tone: 'bad' },
-      { text: error ?? '', soft: true },
+      { text: verbatim(error ?? ''), soft: true },
     ];
-  return { text: String(status), tone: status >= 200 && status <= 299 ? 'good' : 'bad' };
+  return { text: verbatim(String(status)), tone: status >= 200 && status <= 299 ? 'good' : 'bad' };
 }
 
 const list: ConsolePage = {
@@ -28,7 +29,7 @@ const list: ConsolePage = {
     const deliveries = await listHookDeliveries(visit.services, hook);
     const mayWrite = mayCall(visit.request.roles, 'service', 'write');
     return detailPage({
-      title: hook.name,
+      title: verbatim(hook.name),
       crumbs: eventHookCrumbs(hook).slice(0, -1),
       tabs: eventHookTabs(hook.id),
       actions: mayWrite ? [{ label: 'Send test event', href: `${eventHookPath(hook.id)}/test` }] : [],
@@ -42,10 +43,10 @@ const list: ConsolePage = {
           rows: deliveries.map((delivery) => ({
             cells: [
               { moment: exactMomentOf(delivery.lastAttempt), href: pathOf(hook.id, delivery.id) },
-              { text: delivery.eventType, href: pathOf(hook.id, delivery.id) },
+              { text: verbatim(delivery.eventType), href: pathOf(hook.id, delivery.id) },
               answerOf(delivery),
-              `${delivery.latency.toLocaleString('en')} ms`,
-              String(delivery.attempts),
+              phrase('{latency} ms', { latency: delivery.latency }),
+              phrase('{attempts}', { attempts: delivery.attempts }),
             ],
             actions: mayWrite ? [{ label: 'Send again', href: `${pathOf(hook.id, delivery.id)}/again` }] : [],
           })),
@@ -66,7 +67,7 @@ const one: ConsolePage = {
     const { delivery, body } = await getDelivery(visit.services, hook, visit.params.deliveryId ?? '');
     const { id, eventId, eventType, attempts, lastAttempt, latency, response } = delivery;
     return detailPage({
-      title: eventType,
+      title: verbatim(eventType),
       crumbs: [...eventHookCrumbs(hook), { label: 'Deliveries', href: `${eventHookPath(hook.id)}/deliveries` }],
       actions: mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Send again', href: `${pathOf(hook.id, id)}/again` }] : [],
       parts: [
@@ -75,10 +76,10 @@ const one: ConsolePage = {
           facts: [
             { label: 'Response', value: answerOf(delivery) },
             { label: 'Last attempt', value: { moment: exactMomentOf(lastAttempt) } },
-            { label: 'Latency', value: `${latency.toLocaleString('en')} ms` },
-            { label: 'Attempts', value: String(attempts) },
-            { label: 'Event', value: body === undefined ? 'No longer in the log' : { text: eventId, href: `${LOG}/${eventId}` } },
-            { label: 'Message ID', value: id, copy: true },
+            { label: 'Latency', value: phrase('{latency} ms', { latency }) },
+            { label: 'Attempts', value: phrase('{attempts}', { attempts }) },
+            { label: 'Event', value: body === undefined ? 'No longer in the log' : { text: verbatim(eventId), href: `${LOG}/${eventId}` } },
+            { label: 'Message ID', value: verbatim(id), copy: true },
           ],
         },
         ...(body === undefined
@@ -111,7 +112,7 @@ const again: ConsolePage = {
     const deliveries = { label: 'Deliveries', href: `${eventHookPath(hook.id)}/deliveries` };
     return formPage(
       {
-        title: `Send ${delivery.eventType} again?`,
+        title: phrase('Send {event} again?', { event: delivery.eventType }),
         crumbs: [...eventHookCrumbs(hook), deliveries],
         facts: ['The event is sent under the same message ID. A receiver that drops repeats ignores it if it has accepted it before.'],
         submit: 'Send again',

@@ -7,7 +7,7 @@ import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/con
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { counted, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
 import { EVENT_WORDS } from '../audit/event-words.console.ts';
@@ -196,7 +196,7 @@ const one: ConsolePage = {
             { label: 'Address', value: { text: channel.uri, code: true } },
             { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
             { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
-            { label: 'Events', value: eventTypes.map((type) => EVENT_WORDS[type as EventType] ?? type).join(', ') },
+            { label: 'Events', value: series(eventTypes.map((type) => phrase(EVENT_WORDS[type as EventType] ?? type))) },
             { label: 'Previous secret valid until', value: { moment: momentOrNull(previousSecretUntil) } },
             { label: 'Id', value: id, copy: true },
             { label: 'Created', value: { moment: momentOf(hook.created) } },
