@@ -21,8 +21,9 @@ const rowsOf = ({ text }: Page, name = 'System log'): string[] => {
 };
 
 const linkTo = ({ text, url }: Page, label: string): string =>
-  new RegExp(`<a[^>]*href="([^"]+)"[^>]*>(?:<bdi>)?${label}`).exec(text)?.[1]?.replaceAll('&amp;', '&') ??
-  assert.fail(`${url}: no link ${label}`);
+  new RegExp(`<a[^>]*href="([^"]+)"[^>]*>(?:<svg[^>]*>(?:(?!</a>)[\\s\\S])*?</svg>)?(?:<bdi>)?${label}`)
+    .exec(text)?.[1]
+    ?.replaceAll('&amp;', '&') ?? assert.fail(`${url}: no link ${label}`);
 
 async function entryOf(service: Service, type: string): Promise<string> {
   const { body } = await service.api('GET', `/logs?limit=1&sortOrder=DESCENDING&filter=${encodeURIComponent(`eventType eq "${type}"`)}`);
