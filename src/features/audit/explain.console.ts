@@ -8,11 +8,12 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import type { JudgedRequest } from '../policies/decisions.policy.ts';
 import type { SimulatedPrompt } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
-import { type ToldStep, tellDecision } from './decision-text.console.ts';
+import { tellDecision } from './decision-text.console.ts';
 import { LOG_CRUMBS, logTabs } from './entry.console.ts';
 import { partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { readLogEvent } from './logs.service.ts';
+import type { ToldStep } from './sign-in-text.console.ts';
 
 const PROMPTS: readonly SimulatedPrompt[] = ['none', 'login', 'consent'];
 

@@ -17,7 +17,7 @@ import {
   setProvider,
   storeSessionDevice,
 } from '../servers/session-device.ts';
-import { noteSessionDevice, renewSession, strengthenSession } from '../storage/protocol-state.store.ts';
+import { noteSessionDevice, renewSession, strengthenSession } from '../storage/session-changes.store.ts';
 import { isActive } from '../token/account.ts';
 import { longestSession, sessionLifetime } from '../token/lifetimes.ts';
 

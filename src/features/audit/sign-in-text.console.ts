@@ -1,0 +1,212 @@
+/** What decided a sign-in, in plain sentences: the password, its lock, the second factor, and the session that began. */
+
+import type { Piece, Tone } from '../../pages/console/detail-page.ts';
+import { type Phrase, phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
+import type { FactorTried, JudgedRequest, PasswordRefused, SessionBegun } from '../policies/decisions.policy.ts';
+import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
+
+/** One thing that was looked at. */
+export interface ToldStep {
+  readonly what: readonly Piece[];
+  readonly outcome: Phrase;
+}
+
+export interface ToldDecision {
+  readonly tone: Tone;
+  readonly sentences: readonly Text[];
+  /** What was looked at, in this order. */
+  readonly steps: readonly ToldStep[];
+  /** What can be done about it. */
+  readonly advice: readonly Text[];
+  /** The request, where it can be asked what it would come to today. */
+  readonly request?: JudgedRequest;
+}
+
+export const NOTHING = { steps: [], advice: [] } as const;
+
+const until = (lockedUntil: unknown): Value => (typeof lockedUntil === 'string' ? new Date(lockedUntil) : phrase('a while'));
+
+const STATUSES: Readonly<Record<string, string>> = {
+  SUSPENDED: 'it is suspended',
+  DEPROVISIONED: 'it is deactivated',
+  STAGED: 'it is not activated yet',
+  PROVISIONED: 'its user has not chosen a password yet',
+  LOCKED_OUT: 'it is locked',
+  RECOVERY: 'its password is being reset',
+};
+
+export function passwordText({ reason, status = '', failures = 0, lockedUntil, knownBrowser = false }: PasswordRefused): ToldDecision {
+  const bad = (sentences: Text[], ...advice: Text[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
+  const place = knownBrowser
+    ? 'It was in a browser in which the user had signed in before: those have a count of their own, so that guesses from elsewhere do not lock the user out there.'
+    : 'It was in no browser in which the user had signed in before.';
+  switch (reason) {
+    case 'UNKNOWN_USER':
+      return bad(
+        ['No account has the user name or the e-mail address that was typed, or several accounts share that address.'],
+        'What was typed is not kept: at times it is a password.',
+      );
+    case 'LOCKED':
+      return bad(
+        [
+          phrase(
+            'After too many wrong passwords the account was locked until {lockedUntil}. Until then a right password is refused, too.',
+            { lockedUntil: until(lockedUntil) },
+          ),
+          place,
+        ],
+        'The lock ends by itself. “Unlock” on the page of the user ends it at once.',
+      );
+    case 'WRONG_PASSWORD':
+      return bad(
+        [
+          'The account was found; the password was wrong.',
+          lockedUntil === undefined
+            ? phrase('Wrong passwords in a row: {failures}; {most} lock the account.', { failures, most: WRONG_PASSWORDS })
+            : phrase('It was one too many: the account was locked until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
+          place,
+        ],
+        'Did the user forget it? “Reset password” on the page of the user makes a link to choose another one.',
+      );
+    case 'EXPIRED':
+      return bad(
+        [
+          'The password was right, but it had expired: the user had to choose another one before the sign-in could go on.',
+          'Where nobody can be asked for another one, as in the password grant, an expired password is refused.',
+        ],
+        'How long a password lasts is set under Security → Passwords.',
+      );
+    case 'CHANGED_MEANWHILE':
+      return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
+    case 'NOT_ACTIVE':
+      return bad(
+        [
+          phrase('The password was right, but nobody can sign in with this account: {status}.', {
+            status: STATUSES[status] === undefined ? phrase('its status was {status}', { status }) : phrase(STATUSES[status]),
+          }),
+        ],
+        'What can be done is offered on the page of the user.',
+      );
+  }
+}
+
+export function lockText(after: unknown): ToldDecision {
+  const { lockedUntil, locks = 1 } = (after ?? {}) as { lockedUntil?: string; locks?: number };
+  return {
+    ...NOTHING,
+    tone: 'bad',
+    sentences: [
+      phrase('{failures} wrong attempts in a row locked the account until {lockedUntil}.', {
+        failures: WRONG_PASSWORDS,
+        lockedUntil: until(lockedUntil),
+      }),
+      locks > 1
+        ? phrase('Locks in a row: {locks}. Each lasts twice as long as the one before, an hour at most.', { locks })
+        : 'It was the first lock, which lasts one minute; each that follows lasts twice as long, an hour at most.',
+    ],
+    advice: ['The lock ends by itself. “Unlock” on the page of the user ends it at once.'],
+  };
+}
+
+const METHODS = {
+  code: {
+    right: 'The code of the app was right.',
+    wrong: 'The code of the app was wrong, or was used before: each is good for one sign-in.',
+  },
+  recovery: {
+    right: 'The recovery code was right.',
+    wrong: 'The recovery code was wrong, or was used before: each is good for one sign-in.',
+  },
+  passkey: { right: 'The passkey was right.', wrong: 'The passkey was wrong, or was used before: each is good for one sign-in.' },
+  other: { right: 'The second factor was right.', wrong: 'The second factor was wrong, or was used before: each is good for one sign-in.' },
+} as const;
+
+export function factorText({ reason, method, failures, lockedUntil }: FactorTried): ToldDecision {
+  const given = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : METHODS.other;
+  if (reason === 'RIGHT') return { ...NOTHING, tone: 'good', sentences: [given.right] };
+  if (reason === 'LOCKED') {
+    const sentences = [
+      phrase('After too many wrong codes no code was taken until {lockedUntil}, a right one neither.', { lockedUntil: until(lockedUntil) }),
+    ];
+    return { ...NOTHING, tone: 'bad', sentences, advice: ['It ends by itself.'] };
+  }
+  return {
+    tone: 'bad',
+    steps: [],
+    sentences: [
+      given.wrong,
+      lockedUntil === undefined
+        ? phrase('Wrong codes in a row: {failures}; {most} lock the codes of the user.', { failures, most: WRONG_PASSWORDS })
+        : phrase('It was one too many: no code is taken until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
+    ],
+    advice: [
+      'Codes depend on the time: is the clock of the user’s phone right?',
+      'Is the phone lost? “Reset” under Factors on the page of the user lets him enrol another one.',
+    ],
+  };
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  pwd: 'a password',
+  otp: 'a one-time code',
+  fed: 'an external identity provider',
+  hwk: 'a passkey in hardware',
+  swk: 'a passkey',
+};
+
+export const DEMANDS: Readonly<Record<DemandReason, string>> = {
+  APPLICATION: 'the application asks it of all its users',
+  EVERYONE: 'the sign-in policy asks it of everyone',
+  ADMINISTRATORS: 'the sign-in policy asks it of administrators, and the user is one',
+  REQUEST: 'the application’s request asked for it (acr_values)',
+};
+
+export function sessionText({ amr, secondFactor: { enrolled, demandedBy } }: SessionBegun): ToldDecision {
+  const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
+  const proved =
+    ways.length === 0
+      ? phrase('How the user proved who they are is not known any more.')
+      : phrase('The user proved who they are by {ways}.', { ways });
+  const because = demandedBy === undefined ? undefined : phrase(DEMANDS[demandedBy]);
+  if (amr.includes('mfa')) {
+    const used = enrolled
+      ? 'A second factor was used: the user has one, and is then always asked for it.'
+      : because === undefined
+        ? 'A second factor was used.'
+        : phrase('A second factor was used: {because}.', { because });
+    return { ...NOTHING, tone: 'good', sentences: [proved, used] };
+  }
+  if (enrolled) {
+    const sentences = [
+      proved,
+      'The second factor of the user was set up while this sign-in was under way: it is asked for from the next one on.',
+    ];
+    return { ...NOTHING, tone: 'good', sentences };
+  }
+  if (because !== undefined) {
+    const sentences = [
+      proved,
+      phrase(
+        'A second factor is demanded, for {because}; the user has none, and by the API, where this sign-in came from, none can be set up.',
+        { because },
+      ),
+    ];
+    return {
+      ...NOTHING,
+      tone: 'warning',
+      sentences,
+      advice: ['The authorize endpoint asks the user to set one up before an application gets anything.'],
+    };
+  }
+  const sentences = [
+    proved,
+    'No second factor was asked for: the user has none, and neither the sign-in policy nor the application nor the request demanded one.',
+  ];
+  return {
+    ...NOTHING,
+    tone: 'good',
+    sentences,
+    advice: ['Who needs a second factor is set under Security → Sign-in policy, and for one application on its page.'],
+  };
+}

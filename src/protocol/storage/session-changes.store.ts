@@ -1,0 +1,63 @@
+/** Changes of a browser session that stays: a second step, a fresh sign-in, and where it was last used. Each is one conditional update. */
+import type pg from 'pg';
+import { ALL_SERVERS, MODELS } from './protocol-state.store.ts';
+
+const STRENGTHEN = {
+  name: 'strengthen-session',
+  text: `UPDATE oidc_payload SET id = $2, payload = payload || jsonb_build_object('amr', $3::jsonb)
+    WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session}`,
+};
+
+/**
+ * Notes how else the user of a session has proved themselves, and gives it another id; all else of it stays.
+ * @param id the hashed id of the cookie's value, as it is @param change.id as it shall be @param change.amr RFC 8176
+ * @returns false when it was ended meanwhile, or has another id by now
+ */
+export async function strengthenSession(
+  pool: pg.Pool,
+  id: string,
+  change: { readonly id: string; readonly amr: readonly string[] },
+): Promise<boolean> {
+  return (await pool.query({ values: [id, change.id, JSON.stringify(change.amr)], ...STRENGTHEN })).rowCount === 1;
+}
+
+const RENEW = {
+  name: 'renew-session',
+  text: `WITH renewed AS (
+      UPDATE oidc_payload SET id = $2, payload = (payload - 'idp') || $3::jsonb, expires_at = to_timestamp($4::float8), exp_hour = $5
+      WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} RETURNING uid),
+    clients AS (UPDATE browser_session_clients SET exp_hour = $6 WHERE session_uid IN (SELECT uid FROM renewed))
+    SELECT uid FROM renewed`,
+};
+
+/** A sign-in made again; times in epoch seconds. */
+interface Renewal {
+  /** The hashed id, as it shall be. */
+  readonly id: string;
+  /** Of the session, in place of what it has: how, when and where its user has signed in. */
+  readonly members: object;
+  readonly expiresAt: number;
+  /** When it ends at the latest. */
+  readonly endsAt: number;
+}
+
+/**
+ * The user of a session has signed in again: it goes on with its applications, as a new one in all else.
+ * @param id the hashed id of the cookie's value, as it is
+ * @returns false when it was ended meanwhile, or has another id by now
+ */
+export async function renewSession(pool: pg.Pool, id: string, { id: newId, members, expiresAt, endsAt }: Renewal): Promise<boolean> {
+  const values = [id, newId, JSON.stringify(members), expiresAt, Math.ceil(expiresAt / 3600), Math.ceil(endsAt / 3600)];
+  return (await pool.query({ values, ...RENEW })).rowCount === 1;
+}
+
+const NOTE_DEVICE = {
+  name: 'note-session-device',
+  text: `UPDATE oidc_payload SET payload = payload || jsonb_build_object('device', $2::jsonb)
+    WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session}`,
+};
+
+/** Notes where a session was last seen; one that was ended meanwhile stays ended. @param id the hashed id of the cookie's value */
+export async function noteSessionDevice(pool: pg.Pool, id: string, device: object): Promise<void> {
+  await pool.query({ values: [id, JSON.stringify(device)], ...NOTE_DEVICE });
+}
