@@ -64,7 +64,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     .command('migrate')
     .description('Bring the schema of the database up to date, and end.')
     .action(() => {
-      run = async (to) => (await import('./start.ts')).migrate(to);
+      run = async (to) => (await import('./start.ts')).runMigrations(to);
     });
   program
     .command('doctor')

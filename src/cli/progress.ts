@@ -3,7 +3,7 @@ import { MultiBar } from 'cli-progress';
 import type { ImportCounts } from '../features/import/user-import.service.ts';
 import { type Output, print } from './command.ts';
 
-export interface Progress {
+export interface ProgressBar {
   /** @param bytes of the file that are done */
   update(counts: ImportCounts, bytes: number): void;
   /** Prints a line without disturbing the bar. */
@@ -14,10 +14,10 @@ export interface Progress {
 const EVERY = 5000;
 
 /** @param size of the file in bytes; 0 where it is not known, as of a pipe */
-export const showProgress = (output: Output, size: number): Progress =>
+export const showProgress = (output: Output, size: number): ProgressBar =>
   output.isTTY === true ? onTerminal(output as NodeJS.WriteStream, size) : inLines(output, size);
 
-function onTerminal(stream: NodeJS.WriteStream, size: number): Progress {
+function onTerminal(stream: NodeJS.WriteStream, size: number): ProgressBar {
   const bars = new MultiBar({
     stream,
     format: '{bar} {percentage} % | {imported} imported, {refused} refused | {duration_formatted}, {eta_formatted} to go',
@@ -36,7 +36,7 @@ function onTerminal(stream: NodeJS.WriteStream, size: number): Progress {
   };
 }
 
-function inLines(output: Output, size: number): Progress {
+function inLines(output: Output, size: number): ProgressBar {
   let latest = '';
   const say = (line: string) => print(output, line);
   const timer = setInterval(() => latest !== '' && say(latest), EVERY);

@@ -87,7 +87,7 @@ export const start = command(1, async ({ env }) => {
   return 0;
 });
 
-export const migrate = command(1, async ({ env }) => {
+export const runMigrations = command(1, async ({ env }) => {
   await migrateOnly(...configured(env));
   return 0;
 });

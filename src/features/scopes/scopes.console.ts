@@ -5,7 +5,7 @@ import { formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { settingFields, settingsIn } from '../../pages/console/settings-form.ts';
+import { formValues, settingFields } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -93,7 +93,7 @@ const fieldsFor = (subject: ServerSubject, now: Scope | undefined) => settingFie
 
 /** @throws {ApiError} validation */
 const settingsOf = (subject: ServerSubject, form: URLSearchParams, now: Scope | undefined): ScopeSettings =>
-  settingsIn(SCOPE_SETTINGS, namesOf(subject, now), form, now);
+  formValues(SCOPE_SETTINGS, namesOf(subject, now), form, now);
 
 const create: ConsolePage = {
   path: '/api/servers/:serverId/scopes/new',

@@ -1,7 +1,7 @@
 /** The console's form for the settings of a resource (platform/validation/resource.ts). */
 import { z } from 'zod';
 import { parse } from '../../platform/validation/parsing.ts';
-import type { Setting, Settings, ValuesOf } from '../../platform/validation/resource.ts';
+import type { Setting, SettingList, ValuesOf } from '../../platform/validation/resource.ts';
 import { type Field, typedValues } from './form.ts';
 
 function fieldOf(name: string, { apiName, initial, label, hint, input, options = [], checkedAs }: Setting, now: unknown): Field {
@@ -23,7 +23,7 @@ function fieldOf(name: string, { apiName, initial, label, hint, input, options =
  * @param names of the settings that the form asks for, in this order
  * @param now the values as they are; undefined: of a new resource
  */
-export const settingFields = <S extends Settings>(
+export const settingFields = <S extends SettingList>(
   settings: S,
   names: readonly (keyof S & string)[],
   now: Partial<ValuesOf<S>> | undefined,
@@ -37,7 +37,7 @@ export const settingFields = <S extends Settings>(
  * Reads the form. Settings that it does not ask for keep their values.
  * @throws {ApiError} validation
  */
-export function settingsIn<S extends Settings>(
+export function formValues<S extends SettingList>(
   settings: S,
   names: readonly (keyof S & string)[],
   form: URLSearchParams,

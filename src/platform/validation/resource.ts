@@ -27,18 +27,18 @@ export interface Setting<T extends z.ZodType = z.ZodType> {
   readonly checkedAs?: readonly [string, string];
 }
 
-export type Settings = Readonly<Record<string, Setting>>;
-export type ValuesOf<S extends Settings> = { readonly [Name in keyof S]: z.output<S[Name]['schema']> };
+export type SettingList = Readonly<Record<string, Setting>>;
+export type ValuesOf<S extends SettingList> = { readonly [Name in keyof S]: z.output<S[Name]['schema']> };
 
-const entriesOf = (settings: Settings) =>
+const entriesOf = (settings: SettingList) =>
   Object.entries(settings).map(([name, setting]) => ({ ...setting, name, apiName: setting.apiName ?? name }));
 
 /** @returns the columns, for `toRow` and for reading */
-export const columnsOf = <S extends Settings>(settings: S): Columns<ValuesOf<S>> =>
+export const columnsOf = <S extends SettingList>(settings: S): Columns<ValuesOf<S>> =>
   Object.fromEntries(entriesOf(settings).map(({ name, column }) => [name, column])) as Columns<ValuesOf<S>>;
 
 /** @returns the fields of an API body; null stands for an empty text */
-export const bodyShape = (settings: Settings): z.ZodRawShape =>
+export const bodyShape = (settings: SettingList): z.ZodRawShape =>
   Object.fromEntries(
     entriesOf(settings).map(({ apiName, schema, initial }) => [
       apiName,
@@ -47,11 +47,11 @@ export const bodyShape = (settings: Settings): z.ZodRawShape =>
   );
 
 /** @returns the settings that a checked body asks for */
-export const valuesIn = <S extends Settings>(settings: S, body: Readonly<Record<string, unknown>>): ValuesOf<S> =>
+export const valuesIn = <S extends SettingList>(settings: S, body: Readonly<Record<string, unknown>>): ValuesOf<S> =>
   Object.fromEntries(entriesOf(settings).map(({ name, apiName, initial }) => [name, body[apiName] ?? initial])) as ValuesOf<S>;
 
 /** @returns the fields of an API response; an empty description is left out, because Okta's SDKs refuse it */
-export const responseShape = (settings: Settings): z.ZodRawShape =>
+export const responseShape = (settings: SettingList): z.ZodRawShape =>
   Object.fromEntries(
     entriesOf(settings).map(({ apiName, input, schema }) => {
       const shown = schema instanceof z.ZodString ? z.string() : schema;
@@ -60,7 +60,7 @@ export const responseShape = (settings: Settings): z.ZodRawShape =>
   );
 
 /** @returns the settings as the API shows them */
-export const presentValues = (settings: Settings, values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+export const presentValues = (settings: SettingList, values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     entriesOf(settings).map(({ name, apiName, input }) => [
       apiName,

@@ -1,5 +1,5 @@
 /** Python with Authlib: a Flask application that signs people in, or a machine that gets a token for itself. */
-import { type Facts, isInsecure, isMachine, listensOnWeb, quoted, type Snippet, sendsSecret, signsIn } from './snippet.ts';
+import { type Facts, isInsecure, isMachine, listensOnWeb, type Snippet, sendsSecret, signsIn, stringLiteral } from './snippet.ts';
 
 const port = (uri: string): string => new URL(uri).port || '3000';
 
@@ -13,16 +13,16 @@ app = Flask(__name__)
 app.secret_key = os.environ.get("SESSION_KEY") or os.urandom(32)
 app.config.update(SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Lax"${facts.redirectUri.startsWith('https:') ? ', SESSION_COOKIE_SECURE=True' : ''})
 
-REDIRECT_URI = ${quoted(facts.redirectUri)}
+REDIRECT_URI = ${stringLiteral(facts.redirectUri)}
 provider = OAuth(app).register(
     "provider",
-    server_metadata_url=${quoted(`${facts.issuer}/.well-known/openid-configuration`)},
-    client_id=${quoted(facts.clientId)},
+    server_metadata_url=${stringLiteral(`${facts.issuer}/.well-known/openid-configuration`)},
+    client_id=${stringLiteral(facts.clientId)},
     client_secret=os.environ["CLIENT_SECRET"],
     client_kwargs={
-        "scope": ${quoted(facts.scope)},
+        "scope": ${stringLiteral(facts.scope)},
         "code_challenge_method": "S256",
-        "token_endpoint_auth_method": ${quoted(facts.authentication)},
+        "token_endpoint_auth_method": ${stringLiteral(facts.authentication)},
     },
 )
 
@@ -32,7 +32,7 @@ def sign_in():
     return provider.authorize_redirect(REDIRECT_URI)
 
 
-@app.get(${quoted(new URL(facts.redirectUri).pathname)})
+@app.get(${stringLiteral(new URL(facts.redirectUri).pathname)})
 def finish():
     # Checks state, nonce, the code and the ID token's signature
     tokens = provider.authorize_access_token()
@@ -54,10 +54,10 @@ const machine = (facts: Facts): string => `import os
 from authlib.integrations.requests_client import OAuth2Session
 
 # An access token for the application itself; session.get(…) sends it to your API
-session = OAuth2Session(${quoted(facts.clientId)}, os.environ["CLIENT_SECRET"], token_endpoint_auth_method=${quoted(facts.authentication)}${
-  facts.machineScope === '' ? '' : `, scope=${quoted(facts.machineScope)}`
+session = OAuth2Session(${stringLiteral(facts.clientId)}, os.environ["CLIENT_SECRET"], token_endpoint_auth_method=${stringLiteral(facts.authentication)}${
+  facts.machineScope === '' ? '' : `, scope=${stringLiteral(facts.machineScope)}`
 })
-token = session.fetch_token(${quoted(`${facts.issuer}/token`)}, grant_type="client_credentials")
+token = session.fetch_token(${stringLiteral(`${facts.issuer}/token`)}, grant_type="client_credentials")
 print(token["access_token"], token["expires_in"])
 `;
 

@@ -1,20 +1,20 @@
 /** A single-page application with oidc-client-ts: code with PKCE in the browser, and the sign-out. */
-import { type Facts, listensOnWeb, quoted, type Snippet, signsIn } from './snippet.ts';
+import { type Facts, listensOnWeb, type Snippet, signsIn, stringLiteral } from './snippet.ts';
 
 function app({ issuer, clientId, redirectUri, postLogoutRedirectUri, scope }: Facts & { readonly redirectUri: string }): string {
   return `import { UserManager } from 'oidc-client-ts';
 
-const redirectUri = ${quoted(redirectUri)};
+const redirectUri = ${stringLiteral(redirectUri)};
 const oidc = new UserManager({
-  authority: ${quoted(issuer)},
-  client_id: ${quoted(clientId)},
+  authority: ${stringLiteral(issuer)},
+  client_id: ${stringLiteral(clientId)},
   redirect_uri: redirectUri,${
     postLogoutRedirectUri === undefined
       ? ''
       : `
-  post_logout_redirect_uri: ${quoted(postLogoutRedirectUri)},`
+  post_logout_redirect_uri: ${stringLiteral(postLogoutRedirectUri)},`
   }
-  scope: ${quoted(scope)},
+  scope: ${stringLiteral(scope)},
 });
 
 // On the way back from the sign-in: the code becomes tokens, and leaves the address

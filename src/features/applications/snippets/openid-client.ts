@@ -1,5 +1,5 @@
 /** Node.js with openid-client: a server that signs people in by code, PKCE, state and nonce, or a machine that gets a token for itself. */
-import { type Facts, isInsecure, isMachine, listensOnWeb, quoted, type Snippet, signsIn } from './snippet.ts';
+import { type Facts, isInsecure, isMachine, listensOnWeb, type Snippet, signsIn, stringLiteral } from './snippet.ts';
 
 const fromEnvironment = (method: string): string => `oidc.${method}(process.env.CLIENT_SECRET)`;
 
@@ -31,8 +31,8 @@ const jwk = JSON.parse(await readFile('private-key.json', 'utf8'));
 `
     : ''
 }const provider = await oidc.discovery(
-  new URL(${quoted(facts.issuer)}),
-  ${quoted(facts.clientId)},
+  new URL(${stringLiteral(facts.issuer)}),
+  ${stringLiteral(facts.clientId)},
   undefined,
   ${AUTHENTICATION[facts.authentication]},${
     isInsecure(facts)
@@ -47,7 +47,7 @@ const jwk = JSON.parse(await readFile('private-key.json', 'utf8'));
 const signIn = (
   facts: Facts & { readonly redirectUri: string },
 ): string => `${opening(facts, [`import { createServer } from 'node:http';`])}
-const redirectUri = new URL(${quoted(facts.redirectUri)});
+const redirectUri = new URL(${stringLiteral(facts.redirectUri)});
 
 // What only this browser's sign-in knows waits in a cookie for its return
 const COOKIE = 'sign-in';
@@ -59,7 +59,7 @@ async function begin(response) {
   const verifier = oidc.randomPKCECodeVerifier();
   const address = oidc.buildAuthorizationUrl(provider, {
     redirect_uri: redirectUri.href,
-    scope: ${quoted(facts.scope)},
+    scope: ${stringLiteral(facts.scope)},
     state,
     nonce,
     code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
@@ -107,7 +107,7 @@ createServer((request, response) => {
 
 const machine = (facts: Facts): string => `${opening(facts, [])}
 // An access token for the application itself; send it to your API as "Authorization: Bearer …"
-const tokens = await oidc.clientCredentialsGrant(provider${facts.machineScope === '' ? '' : `, { scope: ${quoted(facts.machineScope)} }`});
+const tokens = await oidc.clientCredentialsGrant(provider${facts.machineScope === '' ? '' : `, { scope: ${stringLiteral(facts.machineScope)} }`});
 console.log(tokens.access_token, tokens.expires_in);
 `;
 

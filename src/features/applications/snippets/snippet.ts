@@ -84,4 +84,4 @@ export const sendsSecret = ({ authentication }: Facts): boolean =>
 export const isInsecure = ({ issuer }: Facts): boolean => issuer.startsWith('http:');
 
 /** A text of JavaScript, JSON, YAML and Python alike: the addresses in it are ASCII. */
-export const quoted = (text: string): string => JSON.stringify(text);
+export const stringLiteral = (text: string): string => JSON.stringify(text);

@@ -1,5 +1,5 @@
 /** Java with Spring Boot and Spring Security: a web application that signs people in. */
-import { type Facts, listensOnWeb, quoted, type Snippet, type SnippetFile, sendsSecret, signsIn } from './snippet.ts';
+import { type Facts, listensOnWeb, type Snippet, type SnippetFile, sendsSecret, signsIn, stringLiteral } from './snippet.ts';
 
 const BOOT = '3.5.7';
 
@@ -53,15 +53,15 @@ spring:
       client:
         registration:
           provider:
-            client-id: ${quoted(clientId)}
+            client-id: ${stringLiteral(clientId)}
             client-secret: \${CLIENT_SECRET}
             client-authentication-method: ${authentication}
             authorization-grant-type: authorization_code
-            redirect-uri: ${quoted(redirectUri)}
-            scope: ${quoted(scope.replaceAll(' ', ','))}
+            redirect-uri: ${stringLiteral(redirectUri)}
+            scope: ${stringLiteral(scope.replaceAll(' ', ','))}
         provider:
           provider:
-            issuer-uri: ${quoted(issuer)}
+            issuer-uri: ${stringLiteral(issuer)}
 `;
 
 const application = ({ redirectUri }: Facts & { readonly redirectUri: string }): string => `package com.example;
@@ -106,7 +106,7 @@ public class Application {
         .authorizeHttpRequests(all -> all.anyRequest().authenticated())
         .oauth2Login(login -> login
             .authorizationEndpoint(endpoint -> endpoint.authorizationRequestResolver(requests))
-            .redirectionEndpoint(endpoint -> endpoint.baseUri(${quoted(new URL(redirectUri).pathname)})))
+            .redirectionEndpoint(endpoint -> endpoint.baseUri(${stringLiteral(new URL(redirectUri).pathname)})))
         .logout(Customizer.withDefaults())
         .build();
   }
