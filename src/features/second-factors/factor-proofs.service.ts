@@ -28,7 +28,12 @@ type Parts = Pick<Services, 'keyring'> & { readonly trx: Executor };
  * @param user locked in the transaction, so that of several attempts at once each finds what the one before left behind
  * @returns the methods it stands for (RFC 8176), undefined when it is wrong
  */
-export async function checkProof(parts: Parts, user: User, proof: Proof, request: RequestContext): Promise<readonly string[] | undefined> {
+export async function checkFactorProof(
+  parts: Parts,
+  user: User,
+  proof: Proof,
+  request: RequestContext,
+): Promise<readonly string[] | undefined> {
   const { trx } = parts;
   if (proof.kind === 'passkey') return checkPasskey(trx, user, proof.proof, request);
   const now = present();

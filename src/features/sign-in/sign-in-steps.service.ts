@@ -9,7 +9,7 @@ import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { checkProof, type Proof } from '../second-factors/factor-proofs.service.ts';
+import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.service.ts';
 import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { isSecondFactorDemanded, type Purpose } from '../second-factors/second-factor-demand.service.ts';
@@ -190,7 +190,7 @@ export async function verifyFactor(
     { ...request, place: demand.place },
     'FACTOR',
     async (trx, state, user): Promise<SignInStep | undefined> => {
-      const amr = await checkProof({ ...services, trx }, user, proof, request);
+      const amr = await checkFactorProof({ ...services, trx }, user, proof, request);
       if (amr !== undefined) {
         const proved = withSecondFactor(state.amr, amr);
         if (await mustReplacePassword(trx, user, state)) {
