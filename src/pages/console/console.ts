@@ -146,7 +146,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
     const session = await own.current(ctx);
     if (ctx.method !== 'POST' || session === undefined || ctx.is('multipart')) return;
     const form = await readForm(ctx);
-    formTokens.verify(ctx, form);
+    formTokens.verify(ctx, form, session.userId);
     await kept.keep(ctx, session.userId, form);
   }
 
