@@ -43,10 +43,10 @@ export const applicationKindOf = (type: ApplicationType): Phrase =>
 export const applicationPath = (id: string): string => `${APPLICATIONS_PATH}/${encodeURIComponent(id)}`;
 
 /** May he change applications at all? */
-export const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
+export const mayWriteApplications = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 /** May he change this one? */
-export const mayChangeApplication = (visit: ConsoleRequest, { system }: Application): boolean => mayWrite(visit) && !system;
+export const mayChangeApplication = (visit: ConsoleRequest, { system }: Application): boolean => mayWriteApplications(visit) && !system;
 
 /** @throws {ApiError} not found */
 export const applicationIn = ({ services, params }: ConsoleRequest): Promise<Application> => getApplication(services, params.id ?? '');

@@ -3,7 +3,7 @@
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { applicationIn, headOf, warningsOf } from './application-page.console.ts';
-import { partsOf } from './settings.console.ts';
+import { settingParts } from './settings.console.ts';
 
 /** The logo as pages for people show it: over https only. */
 function logoPart(logo: string): Part {
@@ -25,7 +25,7 @@ export const brandingPage: ConsolePage = {
       images: logo !== undefined && new URL(logo).protocol === 'https:' ? [new URL(logo).origin] : [],
       parts: [
         ...warningsOf(application),
-        ...(await partsOf(visit, application, 'branding')),
+        ...(await settingParts(visit, application, 'branding')),
         ...(logo === undefined ? [] : [logoPart(logo)]),
       ],
     });

@@ -27,7 +27,7 @@ import {
 import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application, SecretFacts, SecretStatus } from './applications.resource.ts';
 import { secretTold } from './secret-page.console.ts';
-import { partsOf } from './settings.console.ts';
+import { settingParts } from './settings.console.ts';
 
 const MOST_SECRETS = 2;
 
@@ -82,7 +82,7 @@ const list: ConsolePage = {
       parts: [
         ...warningsOf(application),
         { kind: 'facts', facts: [{ label: 'Client id', value: application.id, copy: true }] },
-        ...(await partsOf(visit, application, 'credentials')),
+        ...(await settingParts(visit, application, 'credentials')),
         ...(clientUsesSecret(application.settings) ? [await secretsPart(visit, application)] : []),
       ],
     });

@@ -10,7 +10,7 @@ import {
   APPLICATIONS_PATH,
   applicationKindOf,
   applicationPath,
-  mayWrite,
+  mayWriteApplications,
   statusOf,
 } from './application-page.console.ts';
 import type { ApplicationOrder } from './applications.resource.ts';
@@ -63,7 +63,7 @@ export const applicationList: ConsolePage = {
     return listPage({
       title: 'Applications',
       lead: 'What people sign in to, and what calls your APIs: each is a client of OAuth with an id of its own.',
-      actions: mayWrite(visit) ? [create] : [],
+      actions: mayWriteApplications(visit) ? [create] : [],
       list: {
         name: 'applications',
         columns: sortableColumns(APPLICATIONS_PATH, query, COLUMNS, state),
@@ -83,7 +83,7 @@ export const applicationList: ConsolePage = {
           ],
         })),
         empty: isNarrowed ? 'No applications match. Try fewer or shorter words, or show all.' : 'There is no application yet.',
-        emptyAction: !isNarrowed && mayWrite(visit) ? create : undefined,
+        emptyAction: !isNarrowed && mayWriteApplications(visit) ? create : undefined,
         search: {
           label: 'Search',
           q,

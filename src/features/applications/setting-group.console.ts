@@ -6,7 +6,7 @@ import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platfo
 import type { Application } from './applications.resource.ts';
 
 /** What the settings of an application refer to. */
-export interface Surroundings {
+export interface GroupSurroundings {
   /** All external identity providers. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];
 }
@@ -19,8 +19,8 @@ export interface SettingGroup {
   readonly title: Text;
   readonly lead?: Text;
   readonly tab: Tab;
-  fields(application: Application, around: Surroundings): readonly Field[];
-  facts(application: Application, around: Surroundings): readonly Fact[];
+  fields(application: Application, around: GroupSurroundings): readonly Field[];
+  facts(application: Application, around: GroupSurroundings): readonly Fact[];
 }
 
 /** A field of a setting: the services complain of it under its place in the body of the API. */

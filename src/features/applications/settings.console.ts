@@ -20,19 +20,19 @@ import {
 import type { Application } from './applications.resource.ts';
 import { changeApplicationSettings } from './applications.service.ts';
 import { secretTold } from './secret-page.console.ts';
-import type { SettingGroup, Surroundings, Tab } from './setting-group.console.ts';
+import type { GroupSurroundings, SettingGroup, Tab } from './setting-group.console.ts';
 import { SETTING_GROUPS } from './setting-groups.console.ts';
 import { changesIn } from './setting-values.console.ts';
 
 /** So many identity providers are offered to choose from. */
 const MOST_PROVIDERS = 200;
 
-async function surroundings({ services }: ConsoleRequest): Promise<Surroundings> {
+async function surroundings({ services }: ConsoleRequest): Promise<GroupSurroundings> {
   return { providers: (await listIdentityProviders(services, {}, { limit: MOST_PROVIDERS, after: undefined })).items };
 }
 
 /** The groups of a tab, each with a way to edit it. */
-export async function partsOf(visit: ConsoleRequest, application: Application, tab: Tab): Promise<readonly FactsPart[]> {
+export async function settingParts(visit: ConsoleRequest, application: Application, tab: Tab): Promise<readonly FactsPart[]> {
   const around = await surroundings(visit);
   return SETTING_GROUPS.filter((group) => group.tab === tab).map(({ id, title, lead, facts }) => ({
     kind: 'facts',
@@ -57,7 +57,7 @@ const shown: ConsolePage = {
     const application = await applicationIn(visit);
     return detailPage({
       ...headOf(visit, application),
-      parts: [...warningsOf(application), ...(await partsOf(visit, application, 'settings'))],
+      parts: [...warningsOf(application), ...(await settingParts(visit, application, 'settings'))],
     });
   },
 };

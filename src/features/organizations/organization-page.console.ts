@@ -5,10 +5,10 @@ import { verbatim } from '../../platform/i18n/phrase.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
-export const HOME = '/admin/organizations';
-export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: HOME }];
+export const ORGANIZATIONS_PATH = '/admin/organizations';
+export const ORGANIZATIONS: readonly Crumb[] = [{ label: 'Organizations', href: ORGANIZATIONS_PATH }];
 
-export const organizationPath = (orgId: string): string => `${HOME}/${encodeURIComponent(orgId)}`;
+export const organizationPath = (orgId: string): string => `${ORGANIZATIONS_PATH}/${encodeURIComponent(orgId)}`;
 export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
 
 /** May this organization, its departments and its members be changed from here? */

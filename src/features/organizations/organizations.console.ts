@@ -16,9 +16,9 @@ import { userStatusPiece } from '../users/user-status.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
 import { departmentMembers, departmentTree } from './departments.service.ts';
 import {
-  HOME,
   mayChangeOrganization,
   ORGANIZATIONS,
+  ORGANIZATIONS_PATH,
   organizationCrumbs,
   organizationHead,
   organizationPath,
@@ -39,7 +39,7 @@ const list: ConsolePage = {
     const q = (query.get('q') ?? '').trim();
     const search = { page, limit: LIMIT, q: q === '' ? undefined : q };
     const { count, organizations } = isPrintable(q) ? await listOrganizations(services, search, request) : { count: 0, organizations: [] };
-    const create = { label: 'Create organization', href: `${HOME}/new`, main: true };
+    const create = { label: 'Create organization', href: `${ORGANIZATIONS_PATH}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
     const isNarrowed = q !== '';
     return listPage({
@@ -63,7 +63,7 @@ const list: ConsolePage = {
               : 'There is no organization yet.',
         emptyAction: mayCreate && count === 0 && !isNarrowed ? create : undefined,
         search: { label: 'Search', q, hint: 'Part of the name, or the external ID', isNarrowed },
-        pager: pagesOf(HOME, query, page, Math.ceil(count / LIMIT)),
+        pager: pagesOf(ORGANIZATIONS_PATH, query, page, Math.ceil(count / LIMIT)),
       },
     });
   },
@@ -79,7 +79,7 @@ const create: ConsolePage = {
   async show(_visit, typed) {
     const originId = { name: 'originId', label: 'External ID', hint: 'ID in another system' };
     const submit = 'Create organization';
-    return formPage({ title: submit, crumbs: ORGANIZATIONS, fields: [NAME, originId], submit, cancel: HOME }, typed);
+    return formPage({ title: submit, crumbs: ORGANIZATIONS, fields: [NAME, originId], submit, cancel: ORGANIZATIONS_PATH }, typed);
   },
   async receive({ services, request }, form) {
     const { id } = await createOrganization(services, readFields(z.object({ name, originId: text() }), form), request);
@@ -201,7 +201,7 @@ const remove: ConsolePage = {
   },
   async receive(visit) {
     await deleteOrganization(visit.services, orgIdIn(visit), visit.request);
-    return { goTo: HOME, notice: 'organization-deleted' };
+    return { goTo: ORGANIZATIONS_PATH, notice: 'organization-deleted' };
   },
 };
 

@@ -9,7 +9,7 @@ import { adoptLanguage } from '../users/own-language.hosted.ts';
 import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import type { FirstStep, PasswordCheck } from './sign-in.service.ts';
-import { demandOf, keepStateToken, pathOf, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
+import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
 import { afterFirstStep, byPassword, keepFirstStep, type SignInStep, StepGone } from './sign-in-steps.service.ts';
 
 /** Where a sign-in by itself leads: to a page of this service, never to an address out of the query (an open redirect, RFC 9700 section 4.11). */
@@ -45,8 +45,8 @@ export async function goOn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlac
   if (step.kind === 'done') return finishSignIn(deps, ctx, place, step);
   // It goes on in this browser alone.
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
-  keepStateToken(deps, ctx, pathOf(place), step.stateToken);
-  seeOther(ctx, carryOn(ctx, pathOf(place)));
+  keepStateToken(deps, ctx, pathOfPlace(place), step.stateToken);
+  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
 }
 
 async function finishSignIn(
@@ -58,7 +58,7 @@ async function finishSignIn(
   const { accountId, amr, authenticatedAt, idp, profile } = step;
   await adoptLanguage(deps, ctx, accountId, profile);
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
-  if (stateTokenOf(deps, ctx) !== '') keepStateToken(deps, ctx, pathOf(place), undefined);
+  if (stateTokenOf(deps, ctx) !== '') keepStateToken(deps, ctx, pathOfPlace(place), undefined);
   if (place === 'standalone') {
     await deps.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);
     return seeOther(ctx, await afterwards(deps, ctx, accountId));

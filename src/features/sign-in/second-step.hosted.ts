@@ -19,12 +19,12 @@ import { readPasswordPolicy, readSettings } from '../settings/settings.service.t
 import { goOn } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
-import { demandOf, keepStateToken, pathOf, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
+import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
 import { abandonStep, type PendingStep, readStep, StepGone, takeFirstStep, verifyFactor } from './sign-in-steps.service.ts';
 
 /** What the pages of the second step are made of. */
 const frameOf = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace) => {
-  const path = pathOf(place);
+  const path = pathOfPlace(place);
   const action = (step: string) => carryOn(ctx, `${path}/${step}`);
   const common = { action, hidden: deps.formTokens.field(ctx) };
   if (place === 'standalone') return common;
@@ -33,7 +33,7 @@ const frameOf = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace) => {
 };
 
 const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
-  readStep(deps.services, stateToken, pathOf(place), deviceOf(ctx, deps.config));
+  readStep(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
 
 /** Shows the page of the second step. @returns false when this browser waits for none here */
 export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
@@ -60,12 +60,12 @@ async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step
   const frame = frameOf(deps, ctx, place);
   if (step.next === 'PASSWORD') return showNewPassword(deps, ctx, place, step);
   if (step.next === 'FACTOR') {
-    const passkey = await factorForm(deps, ctx, { place: pathOf(place), action: frame.action('factor') }, step);
+    const passkey = await factorForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('factor') }, step);
     return showFactor(deps.pages, ctx, frame, { ...step, passkey }, wrong);
   }
   if (step.next === 'ENROLL') {
     const { name: issuer } = await readSettings(deps.services, 'branding');
-    const passkey = await creationForm(deps, ctx, { place: pathOf(place), action: frame.action('enroll-passkey') }, step.user);
+    const passkey = await creationForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('enroll-passkey') }, step.user);
     return showEnrolment(deps.pages, ctx, frame, { ...step, issuer, passkey }, wrong);
   }
   return showRecoveryCodes(deps.pages, ctx, frame, []);
@@ -107,7 +107,7 @@ const receiver =
       const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
       // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
       if (step !== undefined && step.next !== 'ENROLL') return show(deps, ctx, place, step);
-      keepStateToken(deps, ctx, pathOf(place), undefined);
+      keepStateToken(deps, ctx, pathOfPlace(place), undefined);
       await gone();
     }
   };
@@ -125,7 +125,7 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
 
 async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<Proof> {
   if (form.has(CREDENTIAL)) {
-    const answer = await readAnswer(deps, ctx, form, { kind: 'factor', place: pathOf(place) });
+    const answer = await readAnswer(deps, ctx, form, { kind: 'factor', place: pathOfPlace(place) });
     return { kind: 'passkey', proof: await provePasskey(deps.services, answer, { userVerified: false }) };
   }
   const recovery = form.get('recoveryCode') ?? '';
@@ -140,9 +140,15 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
   if (step === undefined) throw new StepGone();
   // Sent again by loading the page with the recovery codes again.
   if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
-  const codes = await confirmEnrolment(deps.services, stateToken, form.get('passCode') ?? '', pathOf(place), visitor(ctx, deps.config));
+  const codes = await confirmEnrolment(
+    deps.services,
+    stateToken,
+    form.get('passCode') ?? '',
+    pathOfPlace(place),
+    visitor(ctx, deps.config),
+  );
   if (codes === undefined) return show(deps, ctx, place, step, true);
-  keepStateToken(deps, ctx, pathOf(place), stateToken);
+  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
 });
 
@@ -152,10 +158,10 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
   if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
-  const registration = await readRegistration(deps, ctx, form, { place: pathOf(place), userId: step.user.id });
-  const codes = await enrolPasskey(deps.services, stateToken, registration, pathOf(place), visitor(ctx, deps.config));
+  const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
+  const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), visitor(ctx, deps.config));
   if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
-  keepStateToken(deps, ctx, pathOf(place), stateToken);
+  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
 });
 
@@ -183,6 +189,6 @@ export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =
 export const receiveRestart: StepReceiver = async (deps, ctx, place, again) => {
   deps.formTokens.verify(ctx, await readForm(ctx));
   await abandonStep(deps.services, stateTokenOf(deps, ctx));
-  keepStateToken(deps, ctx, pathOf(place), undefined);
+  keepStateToken(deps, ctx, pathOfPlace(place), undefined);
   await again();
 };

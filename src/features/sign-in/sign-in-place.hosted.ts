@@ -8,7 +8,8 @@ import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 /** The sign-in belongs to an authorization request, or stands by itself at `/signin`. */
 export type SignInPlace = InteractionDetails | 'standalone';
 
-export const pathOf = (place: SignInPlace): string => (place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`);
+export const pathOfPlace = (place: SignInPlace): string =>
+  place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`;
 
 /** What somebody signs in for there. */
 export const purposeOf = (place: SignInPlace): Purpose =>
@@ -20,7 +21,7 @@ export const purposeOf = (place: SignInPlace): Purpose =>
         acrValues: place.acrValues ?? [],
       };
 
-export const demandOf = (place: SignInPlace) => ({ place: pathOf(place), enrolls: true, ...purposeOf(place) });
+export const demandOf = (place: SignInPlace) => ({ place: pathOfPlace(place), enrolls: true, ...purposeOf(place) });
 
 const COOKIE = 'gatehouse-sign-in';
 

@@ -47,7 +47,7 @@ export const ACCESS: TabOfUser = {
   ],
 };
 
-export const SECURITY: TabOfUser = {
+export const SECURITY_TAB: TabOfUser = {
   label: 'Security',
   path: '/security',
   pages: [
@@ -60,7 +60,7 @@ export const SECURITY: TabOfUser = {
 const TABS: readonly TabOfUser[] = [
   { label: 'Overview', path: '', pages: [{ label: 'Overview', path: '', access: 'organizations' }] },
   ACCESS,
-  SECURITY,
+  SECURITY_TAB,
   { label: 'Activity', path: '/activity', pages: [{ label: 'Activity', path: '/activity', access: 'service' }] },
   { label: 'Data', path: '/data', pages: [{ label: 'Data', path: '/data', access: 'service' }] },
 ];

@@ -9,7 +9,7 @@ import { linkedAccounts } from '../identity-providers/linked-accounts.console.ts
 import { userOrganizations } from '../organizations/user-organizations.console.ts';
 import { userFactorPages } from '../second-factors/factors.console.ts';
 import { userSessions } from '../sessions/sessions.console.ts';
-import { ACCESS, SECURITY, userPage, userSubject, visiblePages } from './user-page.console.ts';
+import { ACCESS, SECURITY_TAB, userPage, userSubject, visiblePages } from './user-page.console.ts';
 
 /** The pages behind the tabs, with their forms. */
 export const pagesBelow: readonly ConsolePage[] = [
@@ -46,4 +46,4 @@ const tab = (group: typeof ACCESS): ConsolePage => ({
   },
 });
 
-export const userTabs: readonly ConsolePage[] = [tab(ACCESS), tab(SECURITY)];
+export const userTabs: readonly ConsolePage[] = [tab(ACCESS), tab(SECURITY_TAB)];

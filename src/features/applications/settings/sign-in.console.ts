@@ -3,7 +3,7 @@
 import type { Field, Option } from '../../../pages/console/form.ts';
 import { phrase, series, verbatim } from '../../../platform/i18n/phrase.ts';
 import type { ApplicationSettings } from '../application-settings.policy.ts';
-import { labelled, type SettingGroup, type Surroundings, setting } from '../setting-group.console.ts';
+import { type GroupSurroundings, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 
 const ASSIGNMENTS: readonly Option[] = [
   { value: 'EVERYONE', label: 'Everyone with an account' },
@@ -36,7 +36,7 @@ const PROVIDERS: readonly Option[] = [
 ];
 
 /** All providers, and those named that are not there any more. */
-function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: Surroundings): readonly Option[] {
+function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: GroupSurroundings): readonly Option[] {
   const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
   return [
     ...providers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
