@@ -2,6 +2,8 @@
 export const LIFETIMES = {
   /** Fixed: RFC 6749 section 4.1.2 recommends at most ten minutes, the service promises 300 seconds. */
   authorizationCode: 300,
+  /** Of the profile fapi2, which allows no more. */
+  authorizationCodeOfFapi2: 60,
   accessToken: 3600,
   idToken: 3600,
   /** A refresh token dies when it was not used for so long … */

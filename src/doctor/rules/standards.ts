@@ -4,7 +4,7 @@ import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtV
 import { CALLBACK } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
-import { basic, type RuleContext } from '../rule-context.ts';
+import { basic, challengeOf, type RuleContext } from '../rule-context.ts';
 
 export const standards: readonly Rule<RuleContext>[] = [
   {
@@ -113,6 +113,27 @@ export const standards: readonly Rule<RuleContext>[] = [
       const headers = { authorization: `DPoP ${token}`, dpop: await proof('userinfo', { htm: 'GET', ath }) };
       const { status } = await visit.wire.send(`${visit.issuer}/userinfo`, { headers });
       mustEqual(status, 200, 'status of userinfo with a proof');
+    },
+  },
+  {
+    id: 'standards.fapi2',
+    section: 'FAPI 2.0 Security Profile section 5.3.2',
+    sentence: 'An application of the profile fapi2 must push its requests, and may not authenticate by a secret.',
+    async run(visit) {
+      const { publicKey } = await generateKeyPair('ES256', { extractable: true });
+      const jwks = { keys: [await exportJWK(publicKey)] };
+      const bound = { profile: 'fapi2', dpop_bound_access_tokens: true };
+      const application = await visit.once('an application of the profile fapi2', () =>
+        visit.ward.makeApplication('fapi2', { ...bound, jwks }, 'private_key_jwt'),
+      );
+      const { fields } = await visit.authorize({
+        client_id: application.id,
+        code_challenge: challengeOf('a'.repeat(43)),
+        code_challenge_method: 'S256',
+      });
+      mustEqual(fields.error, 'invalid_request', 'error of a request that was not pushed');
+      const weak = await visit.ward.makeApplication('fapi2 with a secret', bound).catch(() => undefined);
+      must(weak === undefined, 'an application of the profile that has a secret must be refused');
     },
   },
   {

@@ -30,9 +30,9 @@ export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client
 
 /**
  * Whose rules count where the two differ: the service's specification (state required and of few characters, nonce with every token of the
- * authorize endpoint, userinfo for profile, email, address or phone), or OpenID Connect Core.
+ * authorize endpoint, userinfo for profile, email, address or phone), OpenID Connect Core, or FAPI 2.0 Security Profile (fapi2.policy.ts).
  */
-export type Profile = 'service' | 'openid';
+export type Profile = 'service' | 'openid' | 'fapi2';
 
 /** In the API's own names, as stored. */
 export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS_SUBJECTS)[number], string | undefined>>> {
@@ -71,6 +71,8 @@ export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS
   /** The ids of the external providers that its sign-in page offers; absent: all that are active. Ours: Okta has routing rules. */
   readonly identity_providers?: string[] | undefined;
   /** May it introspect other applications' tokens? */
+  /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
+  readonly require_signed_request_object?: boolean | undefined;
   readonly introspect_any: boolean;
   /** All its users must sign in with a second factor; absent: as the sign-in policy says. */
   readonly mfa_required?: boolean | undefined;

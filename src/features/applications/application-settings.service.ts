@@ -160,9 +160,9 @@ export const clientFields = {
   authorization_signed_response_alg: z.enum(['RS256', 'ES256']).optional().meta({
     description: 'What authorization responses are signed with that it asks for as JWTs (JARM, response_mode jwt)',
   }),
-  profile: z.enum(['service', 'openid']).nullable().optional().meta({
+  profile: z.enum(['service', 'openid', 'fapi2']).nullable().optional().meta({
     description:
-      "Whose rules count for this application's requests: service, or openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need; null: the authorization server's",
+      "Whose rules count for this application's requests: service, or openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need, or fapi2 (FAPI 2.0 Security Profile); null: the authorization server's",
   }),
   identity_providers: z
     .array(text({ least: 1 }))
@@ -189,6 +189,9 @@ export const clientFields = {
     .refine((value) => isIP(value) !== 0, 'must be an IP address')
     .optional(),
   tls_client_auth_san_email: text({ least: 3, most: 320 }).optional(),
+  require_signed_request_object: z.boolean().optional().meta({
+    description: 'Must its authorization requests be request objects that it has signed (RFC 9101)? Others are refused.',
+  }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   refresh_token: z

@@ -93,7 +93,8 @@ export const app = z.object({
       id_token_claims: z.array(z.string()).optional(),
       id_token_signed_response_alg: z.string().optional(),
       authorization_signed_response_alg: z.string().optional(),
-      profile: z.enum(['service', 'openid']).nullable(),
+      profile: z.enum(['service', 'openid', 'fapi2']).nullable(),
+      require_signed_request_object: z.boolean(),
       identity_providers: z.array(z.string()).optional(),
       require_pushed_authorization_requests: z.boolean(),
       dpop_bound_access_tokens: z.boolean(),
@@ -221,6 +222,7 @@ export function presentApp(
   const settings = {
     ...stored,
     require_pushed_authorization_requests: stored.require_pushed_authorization_requests ?? false,
+    require_signed_request_object: stored.require_signed_request_object ?? false,
     dpop_bound_access_tokens: stored.dpop_bound_access_tokens ?? false,
     tls_client_certificate_bound_access_tokens: stored.tls_client_certificate_bound_access_tokens ?? false,
     profile: stored.profile ?? null,

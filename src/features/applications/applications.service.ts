@@ -34,6 +34,7 @@ import {
   updateApplicationRow as updateRow,
   whoRegistered,
 } from './applications.store.ts';
+import { fapi2Problems } from './fapi2.policy.ts';
 
 export interface ApplicationInput {
   readonly label: string;
@@ -269,7 +270,7 @@ async function isSecretOf({ keyring }: Services, trx: Executor, id: string, secr
 /** @throws {ApiError} validation when they contradict each other */
 function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationSettings {
   const settings = completeSettings(given);
-  const problems = settingProblems(settings, secret !== undefined);
+  const problems = [...settingProblems(settings, secret !== undefined), ...(settings.profile === 'fapi2' ? fapi2Problems(settings) : [])];
   if (problems.length > 0) throw validation(problems.map(({ setting, message }) => ({ field: fieldOf(setting), message })));
   return settings;
 }

@@ -12,6 +12,7 @@ import { listServerScopes } from '../scopes/scopes.service.ts';
 import { applicationIn, applicationTabs, headOf, mayChangeApplication, warningsOf } from './application-page.console.ts';
 import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
+import { profileInForce } from './fapi2.policy.ts';
 import { type Facts, isMachine, type Snippet, signsIn, snippetFacts } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 
@@ -58,7 +59,7 @@ const identity = (application: Application, facts: Facts, { profile }: Authoriza
           { label: 'Scopes', value: facts.scope, copy: true },
           {
             label: 'The parameter state',
-            value: (application.settings.profile ?? profile) === 'openid' ? phrase('May be left out') : STATE,
+            value: profileInForce(application.settings.profile, profile) !== 'service' ? phrase('May be left out') : STATE,
           },
         ]
       : []),

@@ -26,7 +26,7 @@ export const serverFields = {
     .refine((all) => new Set(all).size === all.length, 'must not contain the same audience twice')
     // A request lists several with spaces between them. The first one is also what is issued to a request that names none.
     .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'only the first may contain spaces'),
-  profile: z.enum(['service', 'openid']),
+  profile: z.enum(['service', 'openid', 'fapi2']),
   accessTokenFormat: z.enum(['opaque', 'jwt']),
   accessTokenType: z.enum(['at+jwt', 'JWT']),
   accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),

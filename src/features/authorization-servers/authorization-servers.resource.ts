@@ -20,7 +20,7 @@ export interface AuthorizationServer {
   readonly audience: string;
   /** Others that a request can ask for by `resource` (RFC 8707). */
   readonly furtherAudiences: readonly string[];
-  readonly profile: 'service' | 'openid';
+  readonly profile: 'service' | 'openid' | 'fapi2';
   readonly accessTokenFormat: 'opaque' | 'jwt';
   /** The `typ` of its JWT access tokens. */
   readonly accessTokenType: AccessTokenType;

@@ -10,6 +10,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { deleteServerState } from '../../protocol/storage/server-state.store.ts';
+import { FAPI2_SIGNING_ALG } from '../applications/fapi2.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
@@ -84,6 +85,7 @@ export async function seedAuthorizationServer(
   const { id, scopes, system, ...given } = input;
   const now = present();
   const settings = { ...DEFAULTS, audience: `api://${id}`, ...FIRST, ...withoutUndefined(given) };
+  requireFittingAlg(settings);
   const keys = await createSigningKeys(services.keyring);
   const { database, notifications } = services;
 
@@ -137,10 +139,17 @@ export async function updateAuthorizationServer(
   return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
     const { audience, furtherAudiences, accessTokenType, rotationMode } = before;
     const wanted = { ...DEFAULTS, audience, furtherAudiences, accessTokenType, rotationMode, ...withoutUndefined(input) };
+    requireFittingAlg(wanted);
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
     await addMissingKeys(trx, id, services.keyring);
     return wanted;
   });
+}
+
+/** @throws {ApiError} validation: FAPI 2.0 Security Profile section 5.4.1 allows no RS256 */
+function requireFittingAlg({ profile, signingAlg }: Pick<AuthorizationServer, 'profile' | 'signingAlg'>): void {
+  if (profile === 'fapi2' && signingAlg !== FAPI2_SIGNING_ALG)
+    throw validation([{ field: 'signingAlg', message: `must be ${FAPI2_SIGNING_ALG} with profile fapi2` }]);
 }
 
 /** @throws {ApiError} not found, wrong state: the built-in server stays active */

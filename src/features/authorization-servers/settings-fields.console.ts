@@ -22,6 +22,11 @@ export const PROFILES: readonly Option[] = [
     label: 'OpenID Connect',
     hint: 'A state may be absent, or any printable ASCII; userinfo answers to any token with openid. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need it. An application can choose for itself.',
   },
+  {
+    value: 'fapi2',
+    label: 'FAPI 2.0',
+    hint: 'For banks and other high risks: pushed requests, PKCE, tokens bound to a key or certificate, and applications that authenticate by a key or certificate. Needs ES256. No application can choose less.',
+  },
 ];
 
 export const fieldOfProfile = (now: Now): Field => ({

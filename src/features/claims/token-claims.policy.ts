@@ -16,8 +16,8 @@ const undecided = (standard: Claims, { decided }: Decision): Claims =>
 export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
 /** Does userinfo answer to a token with these scopes? A server of the profile `openid` is content with that scope (OpenID Connect Core section 5.3). */
-export const opensUserinfo = (profile: 'service' | 'openid', scopes: ReadonlySet<string>): boolean =>
-  USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile === 'openid' && scopes.has('openid'));
+export const opensUserinfo = (profile: 'service' | 'openid' | 'fapi2', scopes: ReadonlySet<string>): boolean =>
+  USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile !== 'service' && scopes.has('openid'));
 
 /** @param standard all claims of the user */
 export const userinfoClaims = (standard: Claims, own: Decision): Claims => Object.assign({}, undecided(standard, own), own.claims);

@@ -3,7 +3,8 @@
  * that were read beforehand. It supposes a user who has proved himself and who allows what he is asked for. Second factors are not here.
  */
 
-import type { ApplicationSettings } from '../applications/application-settings.policy.ts';
+import type { ApplicationSettings, Profile } from '../applications/application-settings.policy.ts';
+import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
 import { audiencesOf, decideAudiences } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
 import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
@@ -40,7 +41,7 @@ export interface SimulatedUser extends ClaimSource {
 export interface SimulationFacts {
   readonly server: {
     readonly status: string;
-    readonly profile: 'service' | 'openid';
+    readonly profile: Profile;
     readonly issuer: string;
     readonly audience: string;
     readonly furtherAudiences: readonly string[];
@@ -155,6 +156,8 @@ function refusalOf(
   if (!settings.grant_types.includes(grantType) || (visits && responseType === undefined)) {
     return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
   }
+  const breach = profileInForce(settings.profile, server.profile) === 'fapi2' ? fapi2Refusal(settings) : undefined;
+  if (breach !== undefined) return { error: 'unauthorized_client', reason: `the application does not follow FAPI 2.0: ${breach}` };
   if (scopes.refused.length > 0) {
     return { error: 'invalid_scope', reason: `unknown, or not to be granted in this way: ${scopes.refused.join(' ')}` };
   }
@@ -188,7 +191,9 @@ function tokensOf(facts: SimulationFacts, responseType: string | undefined, gran
         ? undefined
         : idTokenOf(facts, facts.user, responseType, granted),
     userinfo:
-      facts.user === undefined || responseType === 'id_token' || !opensUserinfo(facts.server.profile, new Set(granted))
+      facts.user === undefined ||
+      responseType === 'id_token' ||
+      !opensUserinfo(profileInForce(facts.application.settings.profile, facts.server.profile), new Set(granted))
         ? undefined
         : userinfoOf(facts, facts.user, granted),
     refreshToken: granted.includes('offline_access'),

@@ -49,14 +49,15 @@ export function checkNonce(nonce: unknown, responseType: unknown, profile: Profi
 }
 
 /** @throws {errors.InvalidRequest} the application must push its requests (RFC 9126 section 6), and has not pushed this one */
-export function checkPushed({ oidc: { client, route, entities } }: KoaContextWithOIDC): void {
-  const mustPush = client !== undefined && clientSettings(client).pushRequired;
+export function checkPushed({ oidc: { client, route, entities } }: KoaContextWithOIDC, isFapi2: boolean): void {
+  const mustPush = isFapi2 || (client !== undefined && clientSettings(client).pushRequired);
   if (mustPush && route === 'authorization' && entities.PushedAuthorizationRequest === undefined)
     throw new errors.InvalidRequest('the application must push its requests to the endpoint par first, and come here with the request_uri');
 }
 
-/** What a profile accepts; `openid` takes what RFC 6749 appendix A.5 allows, and needs none. */
-const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: /^[\x20-\x7e]+$/ };
+/** What a profile accepts; all but `service` take what RFC 6749 appendix A.5 allows, and need none. */
+const PRINTABLE = /^[\x20-\x7e]+$/;
+const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: PRINTABLE, fapi2: PRINTABLE };
 
 /** May an error bring this state back? Also one that is refused: clients find their request by it (RFC 6749 section 4.1.2.1). */
 export const isReturnable = (state: string): boolean => ALLOWED.openid.test(state);
@@ -67,7 +68,7 @@ export const isReturnable = (state: string): boolean => ALLOWED.openid.test(stat
  */
 export function checkState(state: string | undefined, profile: Profile): void {
   if (state === undefined || state === '') {
-    if (profile === 'openid') return;
+    if (profile !== 'service') return;
     throw new errors.InvalidRequest(`missing required parameter state${NEEDS_OPENID}`);
   }
   if (!ALLOWED[profile].test(state))

@@ -19,6 +19,7 @@ import {
   jwtVerify,
 } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
@@ -28,13 +29,15 @@ import { MANY, PARAMETERS } from './parameters.ts';
 export type RequestParameters = Record<string, string | string[] | undefined>;
 
 const BY_SECRET = ['HS256', 'HS384', 'HS512'];
-const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256'];
+const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 export const REQUEST_OBJECT_ALGS: readonly string[] = [...BY_SECRET, ...BY_KEY];
 
 /** RFC 9101 section 10.8: a JWT made for another purpose says so in its type. */
 const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
 /** How far an application's clock may be ahead, in seconds. */
 const CLOCK_SKEW = 60;
+/** By how many seconds its beginning may be ahead (FAPI 2.0 Security Profile section 5.3.2.1). */
+const CLOCK_OFFSET = 10;
 /** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
 const LONGEST_LIFE = 86_400;
 
@@ -44,6 +47,8 @@ export interface RequestObjectRules {
   findClient(id: string): Promise<AdapterPayload | undefined>;
   /** Marks a `jti` as processed until then (epoch seconds), at once. @returns false when it was processed before */
   claim(clientId: string, jti: string, until: number): Promise<boolean>;
+  /** Is the application under FAPI 2.0? Then nothing counts beside the JWT (RFC 9101 section 6.3). */
+  isFapi2(client: AdapterPayload): boolean;
   readonly outbound: Outbound;
 }
 
@@ -57,6 +62,8 @@ export interface Merged {
   readonly parameters: RequestParameters;
   /** Why the request must be refused once it is known where to tell it. */
   readonly refusal: errors.OIDCProviderError | undefined;
+  /** Was there a request object that is right? */
+  readonly isSigned?: boolean;
   /** Marks the request object as processed. @throws {errors.InvalidRequestObject} it was before */
   use(): Promise<void>;
 }
@@ -89,6 +96,8 @@ export function requestObjects(rules: RequestObjectRules) {
     const { alg = '', typ } = headerOf(jwt);
     if (!REQUEST_OBJECT_ALGS.includes(alg)) throw refuse('the request object is not signed by an algorithm that is supported');
     if (!TYPES.includes(typ)) throw refuse('the request object is a JWT of another type');
+    if (rules.isFapi2(client) && !FAPI2_ALGS.includes(alg))
+      throw refuse(`the request object must be signed by ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
     const keys = keysOf(client, alg);
     const bySecret = BY_SECRET.includes(alg);
     if (bySecret) guard.before(client.client_id ?? '');
@@ -98,6 +107,8 @@ export function requestObjects(rules: RequestObjectRules) {
       audience: rules.issuer,
       requiredClaims: ['iss', 'aud', 'iat', 'exp'],
       currentDate: present(),
+      // Of `nbf`; an end is an end (read).
+      clockTolerance: CLOCK_OFFSET,
     };
     try {
       return (await verifyByAny(jwt, keys, options)).payload;
@@ -108,12 +119,18 @@ export function requestObjects(rules: RequestObjectRules) {
   }
 
   /** @throws {errors.InvalidRequestObject} */
-  async function read(jwt: string, query: RequestParameters, guard: SecretGuard): Promise<Pick<Merged, 'parameters' | 'use'>> {
+  async function read(
+    jwt: string,
+    query: RequestParameters,
+    guard: SecretGuard,
+  ): Promise<Pick<Merged, 'parameters' | 'use'> & { readonly isAlone: boolean }> {
     const client = typeof query.client_id === 'string' ? await rules.findClient(query.client_id) : undefined;
     if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
     const payload = await verify(jwt, client, guard);
+    if ((payload.exp ?? 0) <= epochSeconds()) throw refuse('the request object has expired or is invalid');
     if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long');
     if ((payload.iat ?? 0) > epochSeconds() + CLOCK_SKEW) throw refuse('the request object comes from the future');
+    if (rules.isFapi2(client)) checkFapi2Times(payload);
     const parameters = parametersOf(payload);
     requireSame('client_id', query.client_id, parameters.client_id);
     requireSame('response_type', query.response_type, parameters.response_type);
@@ -122,7 +139,7 @@ export function requestObjects(rules: RequestObjectRules) {
     const use = async (): Promise<void> => {
       if (!(await rules.claim(clientId, String(jti), exp))) throw refuse('the request object was used before');
     };
-    return { parameters, use: jti === undefined ? unused : use };
+    return { parameters, isAlone: rules.isFapi2(client), use: jti === undefined ? unused : use };
   }
 
   /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
@@ -131,14 +148,22 @@ export function requestObjects(rules: RequestObjectRules) {
     if (Array.isArray(request))
       return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice'), use: unused };
     try {
-      const { parameters, use } = await read(request, query, guard);
-      return { parameters: { ...query, ...parameters }, refusal: undefined, use };
+      const { parameters, use, isAlone } = await read(request, query, guard);
+      const beside = isAlone ? { client_id: query.client_id } : query;
+      return { parameters: { ...beside, ...parameters }, refusal: undefined, isSigned: true, use };
     } catch (error) {
       if (!(error instanceof errors.OIDCProviderError)) throw error;
       // Only where and how to tell the refusal is taken from what could not be trusted; the redirect URI must be registered all the same.
       return { parameters: { ...unverified(request), ...query }, refusal: error, use: unused };
     }
   };
+}
+
+/** FAPI 2.0 Message Signing section 5.3.1: `nbf` is there and not older than an hour, and `exp` not more than an hour after it. */
+function checkFapi2Times({ nbf, exp = 0 }: JWTPayload): void {
+  const HOUR = 3600;
+  if (nbf === undefined || nbf < epochSeconds() - HOUR || exp > nbf + HOUR)
+    throw refuse('the request object needs nbf, of the last hour, and exp, at most an hour after it (profile fapi2)');
 }
 
 /** An application may have several keys of a kind and name none of them in the JWT (RFC 7515 section 4.1.4). */

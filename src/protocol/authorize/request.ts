@@ -11,6 +11,7 @@ import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { readProtocolForm } from '../servers/form.ts';
 import { requestedAudiences } from '../token/audience.ts';
@@ -24,6 +25,7 @@ export interface AsRequested {
   readonly state: string | undefined;
   /** What is wrong with the request object, told by the first of our checks: by then the redirect URI is known to be good. */
   readonly refusal: errors.OIDCProviderError | undefined;
+  readonly isSigned: boolean;
   /** Marks the request object as processed. Called when nothing else is wrong. @throws {errors.InvalidRequestObject} it was before */
   use(): Promise<void>;
 }
@@ -32,7 +34,7 @@ const REQUESTED = 'gatehouseAsRequested';
 const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const unused = async (): Promise<void> => {};
-const NOTHING: AsRequested = { scope: undefined, nonce: undefined, state: undefined, refusal: undefined, use: unused };
+const NOTHING: AsRequested = { scope: undefined, nonce: undefined, state: undefined, refusal: undefined, isSigned: false, use: unused };
 
 /** What the request asked for before the library filtered it. A pushed one was judged when it was pushed, and asks for what was stored. */
 export function asRequested(ctx: Context): AsRequested {
@@ -200,7 +202,7 @@ function clientOf(request: string | undefined): string | undefined {
 /** @returns the parameters as the library shall see them; what else there is to know of the request is noted */
 async function prepare(ctx: Context, query: RequestParameters, scopes: readonly Scope[], merge: Merge): Promise<RequestParameters> {
   const unprintable = takeUnprintable(query);
-  const { parameters, refusal: refused, use } = await merge(query);
+  const { parameters, refusal: refused, isSigned = false, use } = await merge(query);
   // Each is asked, for each also takes out what the library must not see; the first is told.
   const refusals = [
     unprintable,
@@ -213,10 +215,25 @@ async function prepare(ctx: Context, query: RequestParameters, scopes: readonly 
   const refusal = refusals.find((found) => found !== undefined);
   const prepared = withDefaults(parameters, scopes);
   const { nonce, state } = parameters;
-  ctx.state[REQUESTED] = { scope: single(prepared.scope), nonce: single(nonce), state: single(state), refusal, use } satisfies AsRequested;
+  ctx.state[REQUESTED] = {
+    scope: single(prepared.scope),
+    nonce: single(nonce),
+    state: single(state),
+    refusal,
+    isSigned,
+    use,
+  } satisfies AsRequested;
   return Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined));
 }
 
 /** Why a push that is prepared cannot be stored, whatever else the library finds. */
 export const refusalOfPush = (ctx: Context): errors.OIDCProviderError | undefined =>
   (ctx.state[REQUESTED] as AsRequested | undefined)?.refusal;
+
+/** @throws {errors.InvalidRequest} the application must sign its requests (RFC 9101 section 10.5), and has not signed this one */
+export function checkSigned(ctx: KoaContextWithOIDC): void {
+  const { client, entities } = ctx.oidc;
+  const mustSign = client !== undefined && clientSettings(client).signedRequestRequired;
+  if (mustSign && entities.PushedAuthorizationRequest === undefined && !asRequested(ctx).isSigned)
+    throw new errors.InvalidRequest('the application must send its request as a signed request object, in the parameter request');
+}

@@ -6,6 +6,7 @@ import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { OAUTH_METADATA, OPENID_CONFIGURATION } from '../servers/endpoints.ts';
+import { FAPI2_METADATA } from '../servers/fapi2.ts';
 import { withoutMtls } from '../servers/mtls.ts';
 
 interface Metadata extends Readonly<Record<string, unknown>> {
@@ -26,7 +27,19 @@ export function completeDiscovery(ctx: KoaContextWithOIDC, server: Authorization
     scopes_supported: document.scopes_supported.filter((name) => !withheld.has(name)),
     ...(resources.length > 0 && { protected_resources: resources }),
   };
-  ctx.body = withoutMtls(completed, config);
+  const offered = withoutMtls(completed, config);
+  ctx.body = server.profile === 'fapi2' ? asFapi2(offered) : offered;
+}
+
+/** A server of the profile announces what it takes, and nothing else. */
+function asFapi2(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const without = (name: string, unfit: RegExp) => (document[name] as readonly string[]).filter((value) => !unfit.test(value));
+  return {
+    ...document,
+    ...FAPI2_METADATA,
+    token_endpoint_auth_methods_supported: without('token_endpoint_auth_methods_supported', /^(client_secret_|none$)/),
+    grant_types_supported: without('grant_types_supported', /^(implicit|password)$/),
+  };
 }
 
 /** RFC 9728 section 4: the audiences that are web addresses, so that a client can check that an API names a server that serves it. */

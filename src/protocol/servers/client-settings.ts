@@ -2,6 +2,8 @@
 
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
 
+import { profileInForce } from '../../features/applications/fapi2.policy.ts';
+
 /** The name of the property among the client's metadata. */
 export const CLIENT_SETTINGS = 'gatehouse';
 
@@ -20,6 +22,9 @@ export interface ClientSettings {
   readonly idTokenClaims: readonly string[] | undefined;
   /** undefined: the authorization server's. */
   readonly profile: Profile | undefined;
+  /** The first setting that FAPI 2.0 does not allow, with the rule. */
+  readonly breaksFapi2: string | undefined;
+  readonly signedRequestRequired: boolean;
   /** The external providers that its sign-in page offers; undefined: all. */
   readonly identityProviders: readonly string[] | undefined;
   /** Of its pages. */
@@ -43,4 +48,4 @@ export function clientSettings(client: object): ClientSettings {
 
 /** Whose rules count for a client's requests. @param client absent: not known yet */
 export const effectiveProfile = (client: object | undefined, server: { readonly profile: Profile }): Profile =>
-  (client && clientSettings(client).profile) ?? server.profile;
+  profileInForce(client && clientSettings(client).profile, server.profile);

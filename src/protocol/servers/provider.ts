@@ -21,7 +21,7 @@ import { answersBySession } from '../authorize/ended-session.ts';
 import { formPostMode } from '../authorize/form-post.ts';
 import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState } from '../authorize/parameters.ts';
 import { promptRules } from '../authorize/prompts.ts';
-import { asRequested } from '../authorize/request.ts';
+import { asRequested, checkSigned } from '../authorize/request.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
 import { checkScope } from '../authorize/scope.ts';
 import { signInBySessionToken } from '../authorize/session-token.ts';
@@ -53,6 +53,7 @@ import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './error-pages.ts';
+import { checkFapi2Assertion, checkFapi2Client, codeLifetime, isFapi2 } from './fapi2.ts';
 import { verificationKeys } from './keys.ts';
 import { aliasOf, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { noteRefusals, rememberError } from './refusals.ts';
@@ -111,7 +112,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const accounts = findAccount(directory.user, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const ttl = lifetimes(server, access, signIn);
-  const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES };
+  const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES, profile: server.profile };
 
   const configuration: Configuration = {
     adapter: (name) => {
@@ -140,6 +141,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     allowOmittingSingleRegisteredRedirectUri: false,
     ttl: {
       ...ttl,
+      AuthorizationCode(_ctx, _code, client) {
+        return codeLifetime(client, server);
+      },
       Interaction(ctx, { session }) {
         if (session?.accountId !== undefined) return LIFETIMES.interaction;
         deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
@@ -210,7 +214,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       // The last: what is wrong with a request uses nothing up.
       sessionToken: (ctx) =>
         onRequest(ctx, async () => {
-          checkPushed(ctx);
+          checkFapi2Client(ctx.oidc.client, server);
+          checkPushed(ctx, isFapi2(ctx.oidc.client, server));
+          checkSigned(ctx);
           await asRequested(ctx).use();
           if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, deps.endSession);
           // Anybody can push requests of a public client.
@@ -218,12 +224,15 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
         }),
     },
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
-    rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server.key, access),
+    rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server, access),
     // A token outlives the session it was issued in; logout ends no token.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
-    assertJwtClientAuthClaimsAndHeader: async (ctx, claims, { typ }) => checkAssertion(assertionAudiences(ctx), claims, typ),
-    pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired },
+    assertJwtClientAuthClaimsAndHeader: async (ctx, claims, header, client) => {
+      if (isFapi2(client, server)) checkFapi2Assertion(claims, header, issuer);
+      checkAssertion(assertionAudiences(ctx), claims, header.typ);
+    },
+    pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired || isFapi2(client, server) },
     // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
     clientBasedCORS: () => true,
     renderError: (ctx, out, cause) =>
@@ -238,6 +247,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     aliasOf: (req, url) => aliasOf(config, req, url),
     claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
     async judge(token) {
+      checkFapi2Client(Provider.ctx?.oidc.client, server);
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
       audiences.grant(token);
       if (token.kind === 'AuthorizationCode') return;

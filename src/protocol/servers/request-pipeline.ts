@@ -30,6 +30,7 @@ import { deviceCookie } from './device.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 import { showError } from './error-pages.ts';
 import { TemporarilyUnavailable } from './errors.ts';
+import { isFapi2 } from './fapi2.ts';
 import { isPlainForm, readProtocolForm, refuseRepeated } from './form.ts';
 import { withholdUnpublished } from './keys.ts';
 import { noteError } from './refusals.ts';
@@ -66,10 +67,11 @@ const told = (failure: unknown): unknown => (isUnavailable(failure) ? new Tempor
 /** Puts a signed request's parameters over those beside it. */
 type Merge = (ctx: Context, query: RequestParameters) => Promise<Merged>;
 
-function requestMerger({ state, outbound, clients, wrongSecrets }: PipelineParts): Merge {
+function requestMerger({ server, state, outbound, clients, wrongSecrets }: PipelineParts): Merge {
   const merge = requestObjects({
     issuer: state.issuer,
     outbound,
+    isFapi2: (client) => isFapi2(client, server),
     findClient: (id) => state.read(() => clients.find(id)),
     claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
   });

@@ -4,15 +4,16 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { TLS_SUBJECTS } from '../../features/applications/application-settings.policy.ts';
+import { type Profile, TLS_SUBJECTS } from '../../features/applications/application-settings.policy.ts';
 import { applicationSecretContext } from '../../features/applications/applications.service.ts';
 import { findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
+import { FAPI2_SIGNING_ALG, fapi2Refusal, profileInForce } from '../../features/applications/fapi2.policy.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { AdapterPayload, ResponseType } from '../library/oidc-provider.ts';
-import { CLIENT_SETTINGS, type ClientSettings } from '../servers/client-settings.ts';
+import { CLIENT_SETTINGS, type ClientSettings, clientSettings } from '../servers/client-settings.ts';
 import { NoAdapter } from './no-adapter.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -74,6 +75,8 @@ export class ClientDirectory {
       allowedOrigins: settings.allowed_origins,
       idTokenClaims: settings.id_token_claims,
       profile: settings.profile ?? undefined,
+      breaksFapi2: fapi2Refusal(settings),
+      signedRequestRequired: settings.require_signed_request_object ?? false,
       identityProviders: settings.identity_providers,
       brandColor: settings.brand_color,
       introspectAny: settings.introspect_any,
@@ -126,6 +129,7 @@ const SIGNED_RESPONSES = ['id_token_signed_response_alg', 'authorization_signed_
 export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
   readonly grantTypes: ReadonlySet<string>;
+  readonly profile: Profile;
 }
 
 /**
@@ -154,6 +158,8 @@ export class ClientAdapter extends NoAdapter {
 
   #present(metadata: AdapterPayload): AdapterPayload {
     const { grant_types: grantTypes = [], ...rest } = metadata;
+    const isFapi2 = profileInForce(clientSettings(metadata).profile, this.offer.profile) === 'fapi2';
+    if (isFapi2) for (const name of SIGNED_RESPONSES) rest[name] = FAPI2_SIGNING_ALG;
     for (const name of SIGNED_RESPONSES) if (!this.offer.signingAlgs.has(String(rest[name]))) delete rest[name];
     return {
       ...rest,

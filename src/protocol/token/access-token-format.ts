@@ -3,6 +3,7 @@
  * like an opaque one. The JWT is signed by oidc-provider; its row stands under `jwt:<jti>`, which no one outside can present.
  */
 import { type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { FAPI2_SIGNING_ALG } from '../../features/applications/fapi2.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   KoaContextWithOIDC,
   Provider,
 } from '../library/oidc-provider.ts';
+import { isFapi2 } from '../servers/fapi2.ts';
 import { JWT_HANDLE } from '../storage/row-keys.ts';
 import type { ClaimedToken } from './server-claims.ts';
 
@@ -71,7 +73,7 @@ export function accessTokenFormat(
           // The library demands a single one here. The claim is written below.
           audience: server.audience,
           accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: server.signingAlg } },
+          jwt: { sign: { alg: isFapi2(token.client, server) ? FAPI2_SIGNING_ALG : server.signingAlg } },
         });
       }
       return seconds(token);

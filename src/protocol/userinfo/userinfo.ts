@@ -33,7 +33,7 @@ export const userinfoRule =
     const shown = { scope: scopes.includes('openid') ? scopes.join(' ') : ['openid', ...scopes].join(' ') };
     const client = await findClient(String(payload.clientId));
     if (client === undefined || mayReadUserinfo({ model, payload }, client, server)) return shown;
-    const helpful = effectiveProfile(client, server) === 'openid' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
+    const helpful = effectiveProfile(client, server) !== 'service' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
     const names = `${helpful.slice(0, -1).join(', ')} or ${helpful.at(-1)}`;
     const description =
       model === 'AccessToken'

@@ -50,6 +50,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       introspect_any: true,
       require_pushed_authorization_requests: false,
       dpop_bound_access_tokens: false,
+      require_signed_request_object: false,
       tls_client_certificate_bound_access_tokens: false,
       profile: null,
       refresh_token: { rotation_type: 'ROTATE', leeway: 10 },

@@ -171,12 +171,14 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           response_types: ['code', 'code id_token'],
           pkce_required: [],
           require_pushed_authorization_requests: 'true',
+          require_signed_request_object: 'true',
         },
         {
           grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'implicit'],
           response_types: ['code', 'code id_token'],
           pkce_required: false,
           require_pushed_authorization_requests: true,
+          require_signed_request_object: true,
         },
       ],
       'sign-in': [

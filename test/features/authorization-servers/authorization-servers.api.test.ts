@@ -97,7 +97,7 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
         'accessTokenFormat: must be opaque or jwt',
         'accessTokenLifetimeMinutes: must be a whole number',
         'description: must be of type string',
-        'profile: must be service or openid',
+        'profile: must be service or openid or fapi2',
         'signingAlg: must be RS256 or ES256',
       ],
     ],

@@ -22,7 +22,9 @@ test('signed requests at the authorize endpoint', async (t) => {
   const publicRsa = { kty: 'RSA', n: rsa.n, e: rsa.e };
   const publicEc = { kty: 'EC', crv: ec.crv, x: ec.x, y: ec.y };
   const bySecret = await createClient(service, EVERYTHING, { client_secret: SECRET });
-  const jwks = { keys: [publicRsa, otherEc, publicEc] };
+  const ed = await exportJWK((await generateKeyPair('EdDSA', { extractable: true })).privateKey);
+  const publicEd = { kty: 'OKP', crv: ed.crv, x: ed.x };
+  const jwks = { keys: [publicEd, publicRsa, otherEc, publicEc] };
   const byKey = await createClient(service, { ...EVERYTHING, jwks }, { token_endpoint_auth_method: 'private_key_jwt' });
 
   interface Making {
@@ -60,8 +62,10 @@ test('signed requests at the authorize endpoint', async (t) => {
       () => ({ alg, key: rsa, client: byKey }),
       () => byKey,
     ]),
+    ['EdDSA with a registered key', () => ({ alg: 'EdDSA', key: ed, client: byKey }), () => byKey],
     ['ES256, whose key is one of two of its kind', () => ({ alg: 'ES256', key: ec, client: byKey }), () => byKey],
     ['the type of RFC 9101', () => ({ header: { typ: 'oauth-authz-req+jwt' } })],
+    ['an nbf a few seconds ahead', () => ({ claims: { nbf: now() + 8 } })],
     ['its application as the subject', () => ({ claims: { sub: bySecret.clientId } })],
     ['claims that are no parameters, of any type', () => ({ claims: { foo: { a: [1] }, bar: ['x'], cnf: { jkt: 'x' }, amr: [] } })],
   ];
@@ -244,6 +248,8 @@ test('signed requests at the authorize endpoint', async (t) => {
       'RS512',
       'PS256',
       'ES256',
+      'EdDSA',
+      'Ed25519',
     ]);
     assert.equal(metadata.request_uri_parameter_supported, false);
   });

@@ -73,6 +73,13 @@ export const flow: SettingGroup = {
     }),
     setting({
       kind: 'check',
+      name: 'require_signed_request_object',
+      label: 'Signed requests are required',
+      checked: settings.require_signed_request_object === true,
+      hint: 'The application signs each request (request object, JAR). Its keys or its secret must be known here.',
+    }),
+    setting({
+      kind: 'check',
       name: 'require_pushed_authorization_requests',
       label: 'Pushed requests are required',
       checked: settings.require_pushed_authorization_requests === true,
@@ -83,6 +90,7 @@ export const flow: SettingGroup = {
     { label: 'Grant types', value: series(settings.grant_types.map((grant) => labelled(GRANTS, grant))) },
     { label: 'Response types', value: codes(settings.response_types) },
     { label: 'PKCE is required', value: yes(settings.pkce_required) },
+    { label: 'Signed requests are required', value: yes(settings.require_signed_request_object) },
     { label: 'Pushed requests are required', value: yes(settings.require_pushed_authorization_requests) },
   ],
 };

@@ -29,6 +29,7 @@ const PROFILES: readonly Option[] = [
   { value: '', label: 'As the authorization server says' },
   { value: 'service', label: 'Service: state is required, of letters, digits and , . _ -' },
   { value: 'openid', label: 'OpenID Connect: state may be absent, or any printable ASCII' },
+  { value: 'fapi2', label: 'FAPI 2.0: pushed requests, bound tokens, keys or certificates in the place of secrets' },
 ];
 const PROVIDERS: readonly Option[] = [
   { value: 'all', label: 'All that are active' },

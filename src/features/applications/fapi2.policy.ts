@@ -1,0 +1,54 @@
+/**
+ * What FAPI 2.0 Security Profile (Final) asks of an application's settings (section 5.3.2). Asked when an application of the profile is saved, when an
+ * application comes to a server of the profile, and by the simulator.
+ */
+import type { ApplicationSettings, Profile, SettingProblem } from './application-settings.policy.ts';
+
+/** Section 5.4.1: of client assertions and request objects. */
+export const FAPI2_ALGS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
+
+/** Of these the service has keys for one. */
+export const FAPI2_SIGNING_ALG = 'ES256';
+
+const METHODS: readonly string[] = ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth'];
+
+/** The profile that counts where both have one: a server of the profile makes no exceptions. @param own of the application */
+export const profileInForce = (own: Profile | null | undefined, ofServer: Profile): Profile =>
+  ofServer === 'fapi2' ? 'fapi2' : (own ?? ofServer);
+
+/** @returns every setting that contradicts the profile, with the rule */
+export function fapi2Problems(settings: ApplicationSettings): SettingProblem[] {
+  const problems: SettingProblem[] = [];
+  const unless = (right: boolean, setting: SettingProblem['setting'], message: string) => {
+    if (!right) problems.push({ setting, message: `${message} (profile fapi2)` });
+  };
+  unless(
+    METHODS.includes(settings.token_endpoint_auth_method),
+    'token_endpoint_auth_method',
+    'must be private_key_jwt, tls_client_auth or self_signed_tls_client_auth',
+  );
+  unless(
+    settings.dpop_bound_access_tokens === true || settings.tls_client_certificate_bound_access_tokens === true,
+    'dpop_bound_access_tokens',
+    'dpop_bound_access_tokens or tls_client_certificate_bound_access_tokens must be true',
+  );
+  unless(
+    settings.response_types.every((type) => type === 'code'),
+    'response_types',
+    'must contain nothing but code',
+  );
+  unless(!settings.grant_types.includes('password'), 'grant_types', 'must not contain password');
+  unless(!settings.grant_types.includes('implicit'), 'grant_types', 'must not contain implicit');
+  unless(
+    settings.application_type === 'native' || settings.redirect_uris.every((uri) => uri.startsWith('https:')),
+    'redirect_uris',
+    'must be https, unless the application is native',
+  );
+  return problems;
+}
+
+/** The first of them in one line; undefined: the application may be used under the profile. */
+export function fapi2Refusal(settings: ApplicationSettings): string | undefined {
+  const [first] = fapi2Problems(settings);
+  return first && `${first.setting} ${first.message}`;
+}
