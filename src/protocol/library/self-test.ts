@@ -58,7 +58,7 @@ export async function selfTest(): Promise<void> {
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
     // Not for its own sake: it is what lets an implicit client register.
     responseTypes: ['code', 'id_token'],
-    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    clientDefaults: { id_token_signed_response_alg: 'ES256', authorization_signed_response_alg: 'ES256' },
     features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true }, jwtResponseModes: { enabled: true } },
   });
   assert.ok(instance(provider).responseModes.has('form_post'), 'oidc-provider: the form_post response mode is not where it was');
