@@ -13,6 +13,8 @@ export const LIFETIMES = {
   sessionIdle: 12 * 3600,
   session: 30 * 86_400,
   sessionToken: 300,
+  /** How long a device waits for its user (RFC 8628 section 3.2). */
+  deviceCode: 600,
   /** How long a sign-in waits for its second step. */
   signInStep: 600,
   /** How long a page may wait for a passkey: it stands on the sign-in page, which waits for its user. */

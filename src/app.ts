@@ -15,6 +15,7 @@ import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.p
 import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
 import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
 import { fullName } from './features/claims/claims.policy.ts';
+import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
 import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.service.ts';
 import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
 import { MAIL } from './features/mail/mail.service.ts';
@@ -26,7 +27,7 @@ import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
 import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
 import { errorPage } from './features/sign-in/error-page.hosted.ts';
-import { countWrongSecret, networkOf } from './features/sign-in/failure-limits.service.ts';
+import { countWrongSecret, countWrongUserCode, networkOf, userCodesBarred } from './features/sign-in/failure-limits.service.ts';
 import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
 import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
 import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
@@ -46,7 +47,7 @@ import { createOutbound } from './platform/http/outbound.ts';
 import { clientAddress, logRefusal, observeRequests, requestId } from './platform/http/requests.ts';
 import { securityHeaders } from './platform/http/security-headers.ts';
 import { generatedStylesheets, publicFiles } from './platform/http/static.ts';
-import { createPages } from './platform/http/views.ts';
+import { createPages, type Pages } from './platform/http/views.ts';
 import { useChangedTexts } from './platform/i18n/page-language.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/session.ts';
@@ -54,6 +55,7 @@ import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts'
 import { createInteractions } from './protocol/authorize/interactions.ts';
 import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
 import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
+import { findDeviceRequest } from './protocol/device/device-flow.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
 import { findWayBack } from './protocol/logout/client-link.ts';
 import { AuthorizationServers, destinationOf } from './protocol/servers/authorization-servers.ts';
@@ -97,6 +99,13 @@ export function createApp(services: Services): App {
   const prepareTexts = async (req: IncomingMessage): Promise<void> => useChangedTexts(req, await currentTexts(services));
   const refusedRequests = new RefusedRequests(services);
   const uses = new ApplicationUses();
+  /** A page of the protocol, in the operator's texts. */
+  const withTexts =
+    <Facts>(draw: (of: Pages, ctx: Koa.Context, facts: Facts) => Promise<void>) =>
+    async (ctx: Koa.Context, facts: Facts): Promise<void> => {
+      await prepareTexts(ctx.req);
+      await draw(pages, ctx, facts);
+    };
   const servers = new AuthorizationServers({
     config,
     keyring,
@@ -130,19 +139,20 @@ export function createApp(services: Services): App {
     uses,
     certificates: clientCertificates(config, log),
     unanswered: new UnansweredRequests(config),
+    userCodes: {
+      barred: (req) => userCodesBarred(services, describe(req).ipAddress),
+      count: (req) => countWrongUserCode(services, describe(req).ipAddress),
+    },
     wrongSecrets: new WrongSecrets({
       addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
       count: (clientId, address) => countWrongSecret(services, clientId, address),
     }),
     pages: {
-      async error(ctx, facts) {
-        await prepareTexts(ctx.req);
-        await errorPage(pages, ctx, facts);
-      },
-      async formPost(ctx, facts) {
-        await prepareTexts(ctx.req);
-        await formPostPage(pages, ctx, facts);
-      },
+      error: withTexts(errorPage),
+      formPost: withTexts(formPostPage),
+      activate: withTexts(drawActivate),
+      confirmDevice: withTexts(confirmDevicePage),
+      deviceConnected: withTexts(deviceConnectedPage),
       async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
         await prepareTexts(ctx.req);
         const user = await findUser(database, accountId);
@@ -227,7 +237,7 @@ export function createApp(services: Services): App {
     }),
   );
   const deps = createHostedDeps({ services, sessions, pages, config, outbound: outbound as unknown as UpstreamCall });
-  koa.use(hostedPages({ ...deps, interactions }));
+  koa.use(hostedPages({ ...deps, interactions, findDeviceRequest: (userCode) => findDeviceRequest(database, userCode) }));
   koa.use(
     accountPages({
       ...deps,

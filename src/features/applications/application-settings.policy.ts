@@ -4,6 +4,8 @@
  * itself is not checked here.
  */
 
+import { DEVICE_GRANT } from '../policies/access-policy.policy.ts';
+
 /** The service's own applications, by id; no other one may be called so. */
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
 export type SystemApplicationId = (typeof SYSTEM_APPLICATIONS)[number];
@@ -26,7 +28,9 @@ export const TLS_SUBJECTS = [
   'tls_client_auth_san_email',
 ] as const;
 
-export type GrantType = 'authorization_code' | 'implicit' | 'password' | 'client_credentials' | 'refresh_token';
+/** Those that an application may have, and every server offers. */
+export const APPLICATION_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials', 'refresh_token', DEVICE_GRANT] as const;
+export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
 /**
  * Whose rules count where the two differ: the service's specification (state required and of few characters, nonce with every token of the

@@ -10,6 +10,7 @@ import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { brandColour } from '../settings/settings-fields.service.ts';
 import { isUserId } from '../users/user-profile.service.ts';
+import { APPLICATION_GRANT_TYPES } from './application-settings.policy.ts';
 
 const MOST_URIS = 100;
 
@@ -136,7 +137,7 @@ export const clientFields = {
   post_logout_redirect_uris: redirectUris.optional(),
   response_types: z.array(responseType).max(20).optional(),
   grant_types: z
-    .array(z.enum(['authorization_code', 'implicit', 'password', 'client_credentials', 'refresh_token']))
+    .array(z.enum(APPLICATION_GRANT_TYPES))
     .max(20)
     .optional(),
   consent_method: z.enum(['TRUSTED', 'REQUIRED']).optional(),

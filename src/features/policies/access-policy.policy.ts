@@ -3,8 +3,11 @@
  * is for the client decides, by its first rule that fits; where none does, access is denied. Only active ones are handed in, in the order of their priority.
  */
 
+/** RFC 8628 section 3.4. */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
 /** The grant types that a rule may name. A refresh is judged as the grant that it continues. */
-export const ACCESS_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials'] as const;
+export const ACCESS_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials', DEVICE_GRANT] as const;
 export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 
 /** In a policy's list of clients: whichever it is. */

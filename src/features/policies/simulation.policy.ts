@@ -25,7 +25,7 @@ import {
   passwordScopes,
   type ScopeGrant,
 } from '../scopes/granted-scopes.policy.ts';
-import { type AccessDecision, type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from './access-policy.policy.ts';
+import { type AccessDecision, type AccessGrantType, type AccessPolicy, DEVICE_GRANT, decideAccess, type TokenLifetimes } from './access-policy.policy.ts';
 
 export type SimulatedPrompt = 'none' | 'login' | 'consent';
 
@@ -106,7 +106,7 @@ export function simulate(facts: SimulationFacts): Simulation {
   const responseType = responseTypeOf(facts);
   const scopes = scopesOf(facts);
   const access = decideAccess(server.policies, { clientId: application.id, user, grantType, scopes: scopes.granted }, server.lifetimes);
-  const consent = atAuthorize(grantType) ? consentFor(facts, scopes.granted) : undefined;
+  const consent = asksUser(grantType) ? consentFor(facts, scopes.granted) : undefined;
   const asks = consent?.some(({ ask }) => ask) === true;
   const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
   const outcome = refusal !== undefined ? 'REFUSED' : asks ? 'CONSENT' : 'TOKENS';
@@ -116,12 +116,15 @@ export function simulate(facts: SimulationFacts): Simulation {
 
 const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user would have to be asked, and the prompt forbids it' };
 
+/** Is the user asked for consent? */
+const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT;
+
 const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
 
 /** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
 function responseTypeOf({ grantType, application, asked }: SimulationFacts): string | undefined {
   const wanted = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
-  const fitting = { authorization_code: ['code'], implicit: wanted, password: [], client_credentials: [] }[grantType];
+  const fitting = { authorization_code: ['code'], implicit: wanted, password: [], client_credentials: [], [DEVICE_GRANT]: [] }[grantType];
   return fitting.find((type) => application.settings.response_types.includes(type));
 }
 
@@ -130,7 +133,7 @@ function scopesOf({ server, application: { settings }, grantType, asked }: Simul
   if (grantType === 'client_credentials') return clientCredentialsScopes(asked, server.scopes);
   if (grantType === 'password')
     return passwordScopes(asked, server.scopes, { consentMethod: settings.consent_method, refreshable: mayRefresh });
-  return authorizationScopes(asked, server.scopes, { refreshable: mayRefresh && grantType === 'authorization_code' });
+  return authorizationScopes(asked, server.scopes, { refreshable: mayRefresh && grantType !== 'implicit' });
 }
 
 const consentFor = ({ server, application, prompts, remembered }: SimulationFacts, granted: readonly string[]): readonly ScopeDecision[] =>
@@ -150,10 +153,10 @@ function refusalOf(
 ): Refusal | undefined {
   const { server, application, user, grantType } = facts;
   const { settings } = application;
-  const visits = atAuthorize(grantType);
+  const visits = asksUser(grantType);
   if (server.status !== 'ACTIVE') return { error: 'invalid_request', reason: 'the authorization server is not active' };
   if (application.status !== 'ACTIVE') return { error: 'invalid_client', reason: 'the application is not active' };
-  if (!settings.grant_types.includes(grantType) || (visits && responseType === undefined)) {
+  if (!settings.grant_types.includes(grantType) || (atAuthorize(grantType) && responseType === undefined)) {
     return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
   }
   const breach = profileInForce(settings.profile, server.profile) === 'fapi2' ? fapi2Refusal(settings) : undefined;

@@ -12,6 +12,9 @@ const QUARTER_HOUR = 900;
 const SIGN_INS: FailureLimit = { prefix: 'sign-in', most: 100, seconds: QUARTER_HOUR };
 const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, seconds: QUARTER_HOUR };
 
+/** RFC 8628 section 5.1: user codes are short. */
+const USER_CODES: FailureLimit = { prefix: 'user-code', most: 20, seconds: QUARTER_HOUR };
+
 const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
 /** To one user: nobody's mailbox is to be flooded. */
 const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
@@ -95,6 +98,22 @@ export async function mayMailAgain({ config, database }: Parts, userId: string):
 export async function mayMailReset({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
+}
+
+/** @returns seconds for which no user code of a device is looked at from this address; undefined: it is */
+export async function userCodesBarred({ config, database }: Parts, address: string | undefined): Promise<number | undefined> {
+  return config.rateLimits && address !== undefined ? secondsBarred(database.pool, USER_CODES, networkOf(address)) : undefined;
+}
+
+/** @throws {TooManyFailures} */
+export async function refuseBarredFromCodes(parts: Parts, address: string | undefined): Promise<void> {
+  const barred = await userCodesBarred(parts, address);
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Counts a user code that no device waits with. Not within a transaction. */
+export async function countWrongUserCode({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (config.rateLimits && address !== undefined) await countFailure(database.pool, USER_CODES, networkOf(address));
 }
 
 /** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */

@@ -102,4 +102,6 @@ export class InteractionGone extends Error {
 /** What each page is given. */
 export interface SignInDeps extends SharedHouse {
   readonly interactions: Interactions;
+  /** @returns the address that confirms the request of a device; undefined: none waits under this user code */
+  findDeviceRequest(userCode: string): Promise<string | undefined>;
 }

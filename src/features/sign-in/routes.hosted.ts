@@ -6,6 +6,7 @@ import { refuseCrossSite } from '../../platform/http/csrf.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
 import { askForConsent, receiveConsent } from '../consents/consent.hosted.ts';
+import { activatePage } from '../device-requests/activate.hosted.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
@@ -63,6 +64,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .use(callbacks.routes())
     .use(refuseCrossSite(config))
     .get('/', (ctx) => homePage(deps, ctx))
+    .get('/activate', (ctx) => activatePage(deps, ctx))
     .get('/signin', (ctx) => signInPage(deps, ctx))
     .post('/signin', (ctx) => receiveStandaloneSignIn(deps, ctx))
     .post('/signin/password', (ctx) => standaloneStep(deps, ctx, receiveNewPassword, 'sign-in.begin-again'))

@@ -13,7 +13,14 @@ export function answersBySession(ctx: KoaContextWithOIDC): void {
 
 /** Takes the answer back and sends the browser to the same request, its parameters merged with those of a request object, which counts once. */
 export function askAgain(ctx: KoaContextWithOIDC): void {
-  const { params, provider } = ctx.oidc;
+  const { params, provider, entities } = ctx.oidc;
+  if (entities.DeviceCode !== undefined) {
+    // The user types the code again: it was not answered.
+    ctx.set('Cache-Control', 'no-store');
+    ctx.redirect('/activate');
+    ctx.status = 303;
+    return;
+  }
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params ?? {})) {
     if (typeof value === 'string') query.set(name, value);

@@ -116,7 +116,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
             },
           }
         : {}),
-      redirectOrigins: applicationOrigins(client, String(params.redirect_uri)),
+      redirectOrigins: applicationOrigins(client, text(params.redirect_uri)),
     };
   }
 
@@ -189,7 +189,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     const interaction = await provider?.Interaction.find(uid);
     const client = interaction?.prompt.name === 'login' ? await provider?.Client.find(String(interaction.params.client_id)) : undefined;
     if (interaction === undefined || client === undefined) return undefined;
-    return { applicationId: client.clientId, redirectOrigins: applicationOrigins(client, String(interaction.params.redirect_uri)) };
+    return { applicationId: client.clientId, redirectOrigins: applicationOrigins(client, text(interaction.params.redirect_uri)) };
   }
 
   return { waiting, details, finish };

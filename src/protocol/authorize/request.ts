@@ -44,7 +44,7 @@ export function asRequested(ctx: Context): AsRequested {
   return { ...NOTHING, scope: single(scope), nonce: single(nonce), state: single(state) };
 }
 
-const isPush = ({ path }: Context): boolean => path === ROUTES.pushed_authorization_request;
+export const isPush = ({ path }: Context): boolean => path === ROUTES.pushed_authorization_request || path === ROUTES.device_authorization;
 
 /** The parameters with the service's defaults in place. */
 function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): RequestParameters {
@@ -178,7 +178,7 @@ function byPush({ client_id, request_uri, request, ui_locales }: RequestParamete
 /** What proves the client is no parameter of the request. */
 const AUTHENTICATION = new Set(['client_secret', 'client_assertion', 'client_assertion_type']);
 
-/** Prepares a request that is pushed (RFC 9126 section 2.1). What is wrong with it is told once its client has proved itself. */
+/** Prepares a request that its client sends by itself: pushed (RFC 9126 section 2.1), or a device's (RFC 8628 section 3.1). What is wrong with it is told once its client has proved itself. */
 export async function preparePush(ctx: Context, scopes: readonly Scope[], merge: Merge): Promise<void> {
   if (!ctx.is('application/x-www-form-urlencoded')) return;
   const form = Object.entries(parse(await readProtocolForm(ctx)));

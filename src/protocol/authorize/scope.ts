@@ -19,9 +19,10 @@ const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}
  * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
  */
 export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, scopes: readonly Scope[]): void {
-  const { params, client } = ctx.oidc;
+  const { params, client, route } = ctx.oidc;
   if (params === undefined || client === undefined) return;
-  const refreshable = spaceSeparated(params.response_type).includes('code') && client.grantTypeAllowed('refresh_token');
+  const yieldsCode = route === 'device_authorization' || spaceSeparated(params.response_type).includes('code');
+  const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
   const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable });
   if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
   const [unknown] = refused;

@@ -9,10 +9,10 @@ export function originOf(uri: string): string {
 }
 
 /**
- * The origin of the validated redirect URI, then the application's others. Chromium holds `form-action` against every hop of the redirects
+ * The origin of the validated redirect URI, which the request of a device does not have, then the application's others. Chromium holds `form-action` against every hop of the redirects
  * after a form, those of the application's own callback included: one that sends its users on to another host of its own must not be cut off.
  */
-export function applicationOrigins(client: Client, redirectUri: string): string[] {
+export function applicationOrigins(client: Client, redirectUri: string | undefined): string[] {
   const { redirectUris = [], postLogoutRedirectUris = [], clientUri, initiateLoginUri } = client;
   const addresses = [redirectUri, ...redirectUris, ...postLogoutRedirectUris, clientUri, initiateLoginUri];
   const origins = addresses.flatMap((address) => (address === undefined ? [] : [originOf(address)]));

@@ -11,6 +11,7 @@ import type { ClientCertificates } from '../../platform/http/client-certificate.
 import type { Outbound } from '../../platform/http/outbound.ts';
 import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
+import type { UserCodeFailures } from '../device/device-flow.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';
 
@@ -30,6 +31,7 @@ export interface ProviderParts {
   readonly wrongSecrets: WrongSecrets;
   readonly uses: ApplicationUses;
   readonly unanswered: UnansweredRequests;
+  readonly userCodes: UserCodeFailures;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: PasswordCredentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Notes the sign-in of a user who was let in by what `authenticate` has found. */

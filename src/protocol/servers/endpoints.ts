@@ -1,4 +1,6 @@
 /** The paths below an authorization server's base and the methods each takes. Exact: oidc-provider's own router forgives case and slashes. */
+import { APPLICATION_GRANT_TYPES } from '../../features/applications/application-settings.policy.ts';
+
 export const ROUTES = {
   authorization: '/authorize',
   token: '/token',
@@ -8,6 +10,8 @@ export const ROUTES = {
   end_session: '/logout',
   jwks: '/keys',
   pushed_authorization_request: '/par',
+  device_authorization: '/device_authorization',
+  code_verification: '/device',
 } as const;
 
 export const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
@@ -23,11 +27,13 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   [ROUTES.userinfo]: ['GET', 'POST', 'OPTIONS'],
   [ROUTES.end_session]: ['GET', 'POST'],
   [ROUTES.pushed_authorization_request]: ['POST', 'OPTIONS'],
+  [ROUTES.device_authorization]: ['POST', 'OPTIONS'],
+  [ROUTES.code_verification]: ['GET', 'POST'],
   [ROUTES.jwks]: DOCUMENT,
   [OPENID_CONFIGURATION]: DOCUMENT,
   [OAUTH_METADATA]: DOCUMENT,
 };
-const RESUME = /^\/authorize\/[A-Za-z0-9_-]+$/;
+const RESUME = /^\/(?:authorize|device)\/[A-Za-z0-9_-]+$/;
 
 /** @returns the methods of an endpoint, undefined when there is none at this path */
 export function methodsOf(path: string): readonly string[] | undefined {
@@ -54,16 +60,13 @@ const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([
   ROUTES.revocation,
   ROUTES.userinfo,
   ROUTES.pushed_authorization_request,
+  ROUTES.device_authorization,
 ]);
 
 /** Endpoints that a person's browser visits: what fails there is a page. */
-export const isVisited = (path: string): boolean => path === ROUTES.authorization || RESUME.test(path) || path === ROUTES.end_session;
+export const isVisited = (path: string): boolean => VISITED.has(path) || RESUME.test(path);
+
+const VISITED: ReadonlySet<string> = new Set([ROUTES.authorization, ROUTES.end_session, ROUTES.code_verification]);
 
 /** The grant types that a server offers; a client's others are left out. */
-export const GRANT_TYPES: ReadonlySet<string> = new Set([
-  'authorization_code',
-  'implicit',
-  'password',
-  'client_credentials',
-  'refresh_token',
-]);
+export const GRANT_TYPES: ReadonlySet<string> = new Set(APPLICATION_GRANT_TYPES);

@@ -9,8 +9,30 @@ export interface ProtocolPages {
   error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
   /** Asks before signing out. */
   logout(ctx: KoaContextWithOIDC, page: LogoutPage): Promise<void>;
+  /** Asks for the code that a device shows, after one that could not be used. */
+  activate(ctx: KoaContextWithOIDC, page: { readonly problem: DeviceProblem; readonly uiLocales: string | undefined }): Promise<void>;
+  /** Asks whether the request of a device is the user's own. */
+  confirmDevice(ctx: KoaContextWithOIDC, page: DevicePage): Promise<void>;
+  /** Sends the user back to the device. */
+  deviceConnected(ctx: KoaContextWithOIDC, page: Pick<DevicePage, 'application' | 'uiLocales'>): Promise<void>;
   /** Carries an authorization response to the application by POST. */
   formPost(ctx: KoaContextWithOIDC, page: FormPostPage): Promise<void>;
+}
+
+/** Why the page for codes is shown again. */
+export type DeviceProblem = 'unknown' | 'expired' | 'used' | 'denied';
+
+export interface DevicePage {
+  readonly application: string;
+  /** As the device shows it. */
+  readonly userCode: string;
+  readonly device: { readonly ipAddress: string; readonly userAgent: string };
+  /** Epoch seconds. */
+  readonly requestedAt: number;
+  /** Where the form is posted to, with these fields. */
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly uiLocales: string | undefined;
 }
 
 interface FormPostPage {

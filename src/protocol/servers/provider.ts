@@ -29,11 +29,13 @@ import { namesSubject } from '../client-authentication/certificate-subject.ts';
 import { checkAssertion } from '../client-authentication/client-authentication.ts';
 import { mayIntrospect } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
+import { deviceFlow } from '../device/device-flow.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from '../library/oidc-provider.ts';
 import { applyPatches } from '../library/patches.ts';
 import { sharePrototypes } from '../library/request-prototypes.ts';
 import { ClientAdapter } from '../storage/client-adapter.ts';
 import { createDirectory } from '../storage/directory.ts';
+import { DeviceCodeAdapter } from '../storage/device-code-adapter.ts';
 import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.ts';
 import { PushedRequestAdapter } from '../storage/pushed-request-adapter.ts';
 import { ServerState } from '../storage/server-state.ts';
@@ -117,6 +119,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const configuration: Configuration = {
     adapter: (name) => {
       if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
+      if (name === 'DeviceCode') return new DeviceCodeAdapter(state);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);
       if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
@@ -194,6 +197,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       },
       // The same in all processes. After a rotation of SECRET_KEY clients are given a new nonce.
       dPoP: { enabled: true, nonceSecret: keyring.keysOf('dpop nonces')[0], requireNonce: () => false },
+      deviceFlow: deviceFlow({ ...deps, server }),
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
@@ -207,13 +211,13 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       state: (ctx) => onRequest(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
       nonce: (ctx) =>
         onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
-      scope: (ctx) => onRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
-      audience: (ctx) => onRequest(ctx, () => audiences.check(ctx)),
-      idp: (ctx) => onRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
-      idp_scope: (ctx) => onRequest(ctx, () => checkIdpScope(ctx)),
+      scope: (ctx) => onUserRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
+      audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
+      idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
+      idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
       // The last: what is wrong with a request uses nothing up.
       sessionToken: (ctx) =>
-        onRequest(ctx, async () => {
+        onUserRequest(ctx, async () => {
           checkFapi2Client(ctx.oidc.client, server);
           checkPushed(ctx, isFapi2(ctx.oidc.client, server));
           checkSigned(ctx);
@@ -250,7 +254,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       checkFapi2Client(Provider.ctx?.oidc.client, server);
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
       audiences.grant(token);
-      if (token.kind === 'AuthorizationCode') return;
+      if (token.kind === 'AuthorizationCode' || token.kind === 'DeviceCode') return;
       // A scope that was deleted since is granted no more.
       if (token.kind === 'AccessToken')
         token.scope =
@@ -275,6 +279,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   provider.on('authorization.error', rememberError);
+  provider.on('code_verification.error', rememberError);
+  provider.on('device_resume.error', rememberError);
   provider.on('grant.error', (ctx, error) => {
     explainGrantError(ctx, error);
     Object.assign(ctx.body as object, { error_description: error.error_description });
@@ -313,7 +319,12 @@ const REQUEST_ROUTES: readonly unknown[] = ['authorization', 'pushed_authorizati
 
 /** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on authorization requests only. */
 function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
-  if (!REQUEST_ROUTES.includes(ctx.oidc.route)) return undefined;
+  return REQUEST_ROUTES.includes(ctx.oidc.route) ? onUserRequest(ctx, check) : undefined;
+}
+
+/** As `onRequest`, and on the requests of devices, which have no redirect URI, no state and no nonce (RFC 8628 section 3.1). */
+function onUserRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
+  if (!REQUEST_ROUTES.includes(ctx.oidc.route) && ctx.oidc.route !== 'device_authorization') return undefined;
   const { refusal } = asRequested(ctx);
   if (refusal !== undefined) throw refusal;
   return check();

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
+import { type AccessGrantType, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
@@ -41,9 +41,10 @@ export interface Refusals {
   readonly refused: NoteRefusal;
 }
 
-/** What comes with the code is one grant, what comes from the authorize endpoint itself another. */
-export function grantTypesOf(responseType: unknown): AccessGrantType[] {
-  const types = spaceSeparated(responseType);
+/** What comes with the code is one grant, what comes from the authorize endpoint itself another; a device waits for a third. */
+export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOIDC): AccessGrantType[] {
+  if (entities.DeviceCode !== undefined) return [DEVICE_GRANT];
+  const types = spaceSeparated(params?.response_type);
   return [
     ...(types.includes('code') ? ['authorization_code' as const] : []),
     ...(types.some((type) => type !== 'code') ? ['implicit' as const] : []),
@@ -74,7 +75,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       const { client, params, session, account } = ctx.oidc;
       if (client === undefined) return;
       const userId = session?.accountId ?? account?.accountId;
-      const grantType = grantTypesOf(params?.response_type)[0] ?? 'authorization_code';
+      const grantType = requestedGrants(ctx)[0] ?? 'authorization_code';
       await note(ctx, { clientId: client.clientId, userId, grantType, scopes: spaceSeparated(params?.scope) }, why);
     },
   };
@@ -87,8 +88,18 @@ const ROUTINE = new Set([
   'consent_required',
   'access_denied',
   'use_dpop_nonce',
+  'authorization_pending',
+  'expired_token',
   'temporarily_unavailable',
   'server_error',
+]);
+
+/** Endpoints that take what is asked of a user. */
+const REQUESTS: ReadonlySet<string> = new Set([
+  ROUTES.authorization,
+  ROUTES.pushed_authorization_request,
+  ROUTES.device_authorization,
+  ROUTES.code_verification,
 ]);
 
 const noted = new WeakSet<IncomingMessage>();
@@ -117,7 +128,7 @@ export async function noteError(
   // Absent where the request was refused before the library's own route was entered.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const clientId = oidc?.client?.clientId;
-  const isRequest = ctx.path === ROUTES.authorization || ctx.path === ROUTES.pushed_authorization_request;
+  const isRequest = REQUESTS.has(ctx.path);
   const endpoint = isRequest ? 'authorize' : 'token';
   // Of the other endpoints only that the application did not prove itself.
   const isTold = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');

@@ -7,9 +7,10 @@ import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import { noteApplicationSignIn } from '../authorize/application-sign-in.ts';
 import { askAgain } from '../authorize/ended-session.ts';
-import { prepareAuthorization, preparePush, refusalOfPush } from '../authorize/request.ts';
+import { isPush, prepareAuthorization, preparePush, refusalOfPush } from '../authorize/request.ts';
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
+import { prepareConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
 import { completeIntrospection } from '../introspection/introspection.ts';
 import { errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
@@ -84,7 +85,7 @@ function requestMerger({ server, state, outbound, clients, wrongSecrets }: Pipel
 
 /** token, introspect, revoke, userinfo and par: called by programs, answered in JSON. */
 function programEndpoint(parts: PipelineParts, merge: Merge) {
-  const { provider, server, scopes, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets, uses } = parts;
+  const { config, provider, server, scopes, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets, uses } = parts;
   const bearerRule = userinfoRule(server, (id) => provider.Client.find(id));
 
   /** @returns the presented token when it may be an ID token */
@@ -99,7 +100,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
     }
     // oidc-provider would read it piece by piece, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));
-    else if (ctx.path === ROUTES.pushed_authorization_request) await preparePush(ctx, scopes, (query) => merge(ctx, query));
+    else if (isPush(ctx)) await preparePush(ctx, scopes, (query) => merge(ctx, query));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
       return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
     }
@@ -114,8 +115,9 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
       if (wrong !== undefined) await state.read(() => wrong);
       // Told to who has proved itself, before what the library makes of the rest of the request.
-      const refusal = ctx.path === ROUTES.pushed_authorization_request && [201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
+      const refusal = isPush(ctx) && [200, 201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
       if (refusal !== undefined) throw refusal;
+      if (ctx.path === ROUTES.device_authorization && ctx.status === 200) tellWhereToConfirm(ctx, config.baseUrl);
       if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
         await completeIntrospection(ctx, presented, { format, findUser: directory.user, claimsOf: claims.ofAccessToken });
       }
@@ -143,6 +145,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
     try {
       const giveDevice = deviceCookie(ctx, config);
       if (ctx.path === ROUTES.authorization) await prepareAuthorization(ctx, scopes, (query) => merge(ctx, query));
+      if (ctx.path === ROUTES.code_verification && !(await prepareConfirmation(ctx, parts))) return;
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
       giveDevice();

@@ -18,6 +18,7 @@ export const MODELS = {
   ReplayDetection: 7,
   SessionToken: 8,
   PushedAuthorizationRequest: 9,
+  DeviceCode: 20,
 } as const;
 export type ModelName = keyof typeof MODELS;
 
@@ -236,6 +237,32 @@ export const endingSessions = (condition: string, now: string): string => `WITH
       JOIN authorization_servers v ON v.key = c.server_key
       JOIN applications a ON a.id = c.client_id COLLATE "default"
     WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
+
+const FIND_DEVICE_CODE = {
+  name: 'find-device-code',
+  text: `SELECT p.id AS key, s.id AS server_id, p.payload, extract(epoch FROM p.expires_at)::float8 AS expires
+    FROM authorization_servers s JOIN oidc_payload p ON p.server_key = s.key
+    WHERE p.uid = $1 AND p.model = ${MODELS.DeviceCode} AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
+};
+
+export interface FoundDeviceCode {
+  /** The hashed id of its row. */
+  readonly key: string;
+  readonly serverId: string;
+  readonly payload: Record<string, unknown>;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+/** Finds the request of a device by the digest of its user code. @param serverKey absent: at any server, each by one probe of the index */
+export async function findDeviceCode(pool: pg.Pool, uid: string, now: number, serverKey?: number): Promise<FoundDeviceCode | undefined> {
+  const { rows } = await pool.query<{ key: string; server_id: string; payload: Record<string, unknown>; expires: number }>({
+    values: [uid, now, serverKey ?? null],
+    ...FIND_DEVICE_CODE,
+  });
+  const [row] = rows;
+  return row && { key: row.key, serverId: row.server_id, payload: row.payload, expiresAt: row.expires };
+}
 
 const ANSWER = {
   name: 'answer-interaction',

@@ -13,6 +13,12 @@ export interface Extension extends StoredKey {
   readonly expiresAt: number;
 }
 
+/** What the user of a device says to its request: the first answer counts. */
+export interface Answer extends StoredModel {
+  /** The event of it (`eventRow`). */
+  event?: string;
+}
+
 /** A session that was found and is saved again, perhaps under a new id. */
 export interface SessionSave extends StoredModel {
   /** The hashed id that it was found under. */
@@ -38,13 +44,14 @@ export interface WriteSet {
   readonly sessions: readonly SessionSave[];
   readonly uses: readonly SingleUse[];
   readonly extensions: readonly Extension[];
+  readonly answers: readonly Answer[];
   readonly deletes: readonly StoredKey[];
   readonly sessionClients: readonly SessionClient[];
   /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
   readonly bySession: boolean;
 }
 
-/** A code or refresh token was used before, has expired or is gone: nothing was written. */
+/** A code or refresh token was used before, has expired or is gone, or a device's request was answered before: nothing was written. */
 export class AlreadyUsed extends Error {
   override readonly name = 'AlreadyUsed';
 }
@@ -57,7 +64,7 @@ export class SessionEnded extends Error {
 /**
  * Carries out everything a request writes as one statement, one round trip and one commit. The statement's shape depends on how many
  * of each there are, and so does its prepared name.
- * @throws {AlreadyUsed} when a use or an extension found nothing to use; then nothing was written
+ * @throws {AlreadyUsed} when a use, an extension or an answer found nothing to use; then nothing was written
  * @throws {SessionEnded} when the session was ended that the request answers for; then nothing was written
  */
 export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
@@ -96,12 +103,14 @@ async function writeAlone(connection: Pick<pg.Pool, 'query'>, set: WriteSet, now
   if (statement === undefined) return;
   const { rows } = await connection.query<{ conditions: number; held: number }>(statement);
   if (set.bySession && rows[0]?.held !== set.sessions.length) throw new SessionEnded();
-  if (rows[0]?.conditions !== set.uses.length + set.extensions.length) throw new AlreadyUsed();
+  if (rows[0]?.conditions !== set.uses.length + set.extensions.length + set.answers.length) throw new AlreadyUsed();
 }
 
 /** New rows, at most one use, and nothing else: that may share its statement and its commit with what other requests write. */
-const isShareable = ({ inserts, sessions, uses, extensions, deletes, sessionClients }: WriteSet): boolean =>
-  inserts.length + uses.length > 0 && uses.length < 2 && [sessions, extensions, deletes, sessionClients].every((list) => list.length === 0);
+const isShareable = ({ inserts, sessions, uses, extensions, answers, deletes, sessionClients }: WriteSet): boolean =>
+  inserts.length + uses.length > 0 &&
+  uses.length < 2 &&
+  [sessions, extensions, answers, deletes, sessionClients].every((list) => list.length === 0);
 
 function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const values: unknown[] = [];
@@ -151,7 +160,16 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   set.deletes.forEach((key, index) => {
     parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileAnswering].join(' AND ')})`);
   });
+  set.answers.forEach((answer, index) => {
+    const unanswered = [where(answer), `to_timestamp((payload->>'until')::float8) > ${time(now)}`, "NOT payload ?| ARRAY['accountId', 'error']", ...whileAnswering];
+    parts.push(
+      `answered${index} AS (UPDATE oidc_payload SET payload = ${put(JSON.stringify(answer.payload), 'jsonb')},
+        account_id = ${put(answer.accountId ?? null, 'text')}, grant_id = ${put(answer.grantId ?? null, 'text')}
+        WHERE ${unanswered.join(' AND ')} RETURNING 1)`,
+    );
+  });
   const joining = set.sessionClients.find(({ event }) => event !== undefined);
+  const told: string[] = [];
   set.sessionClients.forEach((client, index) => {
     parts.push(
       `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
@@ -162,15 +180,20 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     );
     // Of two first authorizations at once, one is the first.
     if (client.event !== undefined && client === joining) {
-      parts.push(`joined AS (SELECT FROM client${index} WHERE is_new)`, writingEvent(put(client.event, 'text'), 'joined'));
+      told.push(`SELECT ${put(client.event, 'text')} AS event FROM client${index} WHERE is_new`);
     }
   });
+  set.answers.forEach(({ event }, index) => {
+    if (event !== undefined) told.push(`SELECT ${put(event, 'text')} AS event FROM answered${index}`);
+  });
+  if (told.length > 0) parts.push(`told AS (${told.join(' UNION ALL ')})`, writingEvent('told.event', 'told'));
   if (parts.length === 0) return undefined;
-  const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.deletes, set.sessionClients].map(
+  const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.answers, set.deletes, set.sessionClients].map(
     (list) => list.length,
   );
-  const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
-  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}`;
+  const answered = countOf('answered', set.answers.length);
+  const text = `WITH ${parts.join(',\n')} SELECT (${met} + ${answered})::integer AS conditions, (${held})::integer AS held`;
+  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}`;
   return { name: `write-${counts.join('-')}${variant}`, text, values };
 }
 

@@ -7,7 +7,7 @@ import type Koa from 'koa';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import { Provider } from '../library/oidc-provider.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';
-import type { Extension, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
+import type { Answer, Extension, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
 import type { SingleUse } from './shared-writes.store.ts';
 
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
@@ -18,6 +18,7 @@ class PendingWrites implements WriteSet {
   sessions: SessionSave[] = [];
   uses: SingleUse[] = [];
   extensions: Extension[] = [];
+  answers: Answer[] = [];
   deletes: StoredKey[] = [];
   sessionClients: SessionClient[] = [];
   bySession = false;
@@ -25,6 +26,11 @@ class PendingWrites implements WriteSet {
   insert(row: StoredModel): void {
     this.#forget(row);
     this.inserts.push(row);
+  }
+
+  /** The last answer of the request to what waits for one. */
+  answer(row: StoredModel): void {
+    this.answers = [...this.answers.filter((other) => !same(other, row)), row];
   }
 
   /** Saves a session that was found, perhaps under a new id: the row is re-keyed, so the old id needs no deletion. */

@@ -23,14 +23,17 @@ export const withMinute = (random: string): string =>
 /** @param id a bearer value, or what a JWT is stored under; of an id without a minute, as of a session, the digest is all */
 export const rowKey = (id: string): string => (WITH_MINUTE.exec(id)?.[1] ?? '') + digest(id);
 
-/** What stands in an interaction for the pushed request that it began with: the key of its row, by which nobody outside can name it. */
-const PUSHED_HANDLE = 'pushed:';
+/** What an interaction holds in place of the bearer value that it began with, a `request_uri` or a device code: the key of its row. */
+const ROW_HANDLE = 'row:';
 
-/** @param id of a pushed authorization request, or its handle */
-export const pushedHandle = (id: string): string => (id.startsWith(PUSHED_HANDLE) ? id : PUSHED_HANDLE + rowKey(id));
+/** @param key of a row, as `rowKey` makes it */
+export const handleOfKey = (key: string): string => ROW_HANDLE + key;
+
+/** @param id a bearer value, or its handle */
+export const rowHandle = (id: string): string => (id.startsWith(ROW_HANDLE) ? id : handleOfKey(rowKey(id)));
 
 /** @returns the key that a handle stands for; undefined for an id */
-export const keyOfHandle = (id: string): string | undefined => (id.startsWith(PUSHED_HANDLE) ? id.slice(PUSHED_HANDLE.length) : undefined);
+export const keyOfHandle = (id: string): string | undefined => (id.startsWith(ROW_HANDLE) ? id.slice(ROW_HANDLE.length) : undefined);
 
 /** @returns the second at which the minute of its issue began; undefined for what has no minute. Anyone who made it up decides what it says. */
 export function minuteOf(id: string): number | undefined {

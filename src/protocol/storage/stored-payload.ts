@@ -1,9 +1,9 @@
 /**
  * What of a payload may be written down. The database must hold nothing that opens a door: neither the value itself (`jti`), nor the
- * session cookie that an interaction carries, the `request_uri` it began with, nor a token that came in as a hint (RFC 6819 section 5.1.4.1.3).
+ * session cookie that an interaction carries, the `request_uri` or device code it began with, nor a token that came in as a hint (RFC 6819 section 5.1.4.1.3).
  */
 import type { AdapterPayload } from '../library/oidc-provider.ts';
-import { pushedHandle } from './row-keys.ts';
+import { rowHandle } from './row-keys.ts';
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -17,16 +17,19 @@ function without(value: unknown, ...names: readonly string[]): unknown {
 const STORED_IN_PARAMS = ['id_token_hint', 'login_hint'];
 
 export function withoutUsableValues(payload: AdapterPayload): Json {
-  const { jti: _, returnTo: __, ...stored } = payload as Json;
+  const { jti: _, returnTo: __, userCode: ___, ...stored } = payload as Json;
+  const params = without(stored.params, 'id_token_hint', 'sessionToken', 'request');
+  if (payload.kind === 'DeviceCode') return { ...stored, params };
   if (payload.kind !== 'Interaction') return stored;
   const prompt = isObject(stored.prompt)
     ? { ...stored.prompt, details: without(stored.prompt.details, ...STORED_IN_PARAMS) }
     : stored.prompt;
   return {
     ...stored,
-    ...(typeof stored.parJti === 'string' && { parJti: pushedHandle(stored.parJti) }),
+    ...(typeof stored.parJti === 'string' && { parJti: rowHandle(stored.parJti) }),
+    ...(typeof stored.deviceCode === 'string' && { deviceCode: rowHandle(stored.deviceCode) }),
     prompt,
     session: without(stored.session, 'cookie'),
-    params: without(stored.params, 'id_token_hint', 'sessionToken', 'request'),
+    params,
   };
 }

@@ -7,6 +7,7 @@ import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import {
   type AccessGrantType,
   type AccessPolicy,
+  DEVICE_GRANT,
   decideAccess,
   dependsOnGroups,
   type TokenLifetimes,
@@ -18,7 +19,7 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
-import { grantTypesOf, type NoteDenial } from '../servers/refusals.ts';
+import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
 import { currentRequest } from '../storage/request-state.ts';
 
 /** What is known of a token that is about to be issued. */
@@ -42,8 +43,11 @@ export interface AccessRules {
   lifetimesOf(token: object): TokenLifetimes;
 }
 
-const grantTypeOf = ({ kind, gty }: IssuedToken): AccessGrantType =>
-  kind === 'ClientCredentials' ? 'client_credentials' : (spaceSeparated(gty)[0] as AccessGrantType);
+function grantTypeOf({ kind, gty }: IssuedToken): AccessGrantType {
+  if (kind === 'ClientCredentials') return 'client_credentials';
+  const [first] = spaceSeparated(gty);
+  return first === 'device_code' ? DEVICE_GRANT : (first as AccessGrantType);
+}
 
 /** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
 const judgedScopes = (token: IssuedToken): string[] => [
@@ -110,7 +114,7 @@ export function accessRules(
       const { client, account, params } = ctx.oidc;
       if (client === undefined || account === undefined) return;
       const scopes = [...new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)])];
-      for (const type of grantTypesOf(params?.response_type)) await decide(client.clientId, account.accountId, type, scopes);
+      for (const type of requestedGrants(ctx)) await decide(client.clientId, account.accountId, type, scopes);
     },
 
     lifetimesOf: (token) => lifetimes.get(token) ?? server,

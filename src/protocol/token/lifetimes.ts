@@ -15,6 +15,7 @@ const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds))
 export function lifetimes(server: AuthorizationServer, access: AccessRules, signIn: SignInSettings): NonNullable<Configuration['ttl']> {
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
+    DeviceCode: LIFETIMES.deviceCode,
     IdToken: LIFETIMES.idToken,
     // Never stored: a grant is derived from its token.
     Grant: server.refreshTokenSeconds,

@@ -153,7 +153,7 @@ export async function openHouse(): Promise<House> {
   const tokens = createFormTokens(config, keyring);
   const app = new Koa();
   app.use(securityHeaders(config)).use(publicFiles).use(explainFailures({ pages, log, wayBack }));
-  app.use(hostedPages({ ...deps, interactions }));
+  app.use(hostedPages({ ...deps, interactions, findDeviceRequest: async () => undefined }));
   app.use(accountPages({ ...deps, playgroundPresent: () => true, wayBack: (id) => wayBack('default', id) }));
   app.use(async (ctx, next) => {
     const application = { label: 'Fern & Sons', clientUri: 'https://fern.example/' };

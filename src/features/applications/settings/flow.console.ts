@@ -2,6 +2,7 @@
 
 import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';
+import { DEVICE_GRANT } from '../../policies/access-policy.policy.ts';
 import { codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 const GRANTS: readonly Option[] = [
@@ -19,6 +20,11 @@ const GRANTS: readonly Option[] = [
     value: 'client_credentials',
     label: 'Client credentials',
     hint: 'The application authenticates as itself, without a user. It needs a secret or a key.',
+  },
+  {
+    value: DEVICE_GRANT,
+    label: 'Device code',
+    hint: 'For devices without a browser or keyboard, and command lines. The user confirms a code in a browser elsewhere.',
   },
   {
     value: 'implicit',

@@ -1,0 +1,90 @@
+/** `/activate`: where users type the code that a device shows (RFC 8628 section 3.3), and the pages that follow. */
+import type Koa from 'koa';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { seeOther } from '../../platform/http/forms.ts';
+import type { Pages } from '../../platform/http/views.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { browserName } from '../sessions/browser-name.policy.ts';
+import { countWrongUserCode, refuseBarredFromCodes } from '../sign-in/failure-limits.service.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
+
+/** Characters that are shown again. */
+const LONGEST = 20;
+
+/** GET /activate, with or without a code. @throws {TooManyFailures} */
+export async function activatePage(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
+  const { user_code: given } = ctx.query;
+  const typed = typeof given === 'string' ? given.trim().slice(0, LONGEST) : '';
+  if (typed === '') return drawActivate(deps.pages, ctx, {});
+  const { ipAddress } = visitor(ctx, deps.config);
+  await refuseBarredFromCodes(deps.services, ipAddress);
+  const confirmation = await deps.findDeviceRequest(typed);
+  if (confirmation !== undefined) return seeOther(ctx, confirmation);
+  await countWrongUserCode(deps.services, ipAddress);
+  await drawActivate(deps.pages, ctx, { problem: 'unknown', typed });
+}
+
+interface ActivateFacts {
+  readonly problem?: 'unknown' | 'expired' | 'used' | 'denied';
+  readonly typed?: string;
+  /** `ui_locales` of the request. */
+  readonly uiLocales?: string | undefined;
+}
+
+/** The form for the code, with what became of the code before. */
+export async function drawActivate(pages: Pages, ctx: Koa.Context, { problem, typed = '', uiLocales }: ActivateFacts): Promise<void> {
+  const language = pageLanguage(ctx, uiLocales);
+  const title = language.text('activate.title');
+  const isWrong = problem !== undefined && problem !== 'denied';
+  const locals = {
+    ...language,
+    title: isWrong ? language.text('error.title-prefix', { title }) : title,
+    heading: title,
+    notice: problem === 'denied' ? language.text('activate.denied') : undefined,
+    problem: isWrong ? language.text(`activate.${problem}`) : undefined,
+    typed,
+  };
+  await pages.render(ctx, 'activate', locals, { status: isWrong ? 400 : 200 });
+}
+
+export interface ConfirmDeviceFacts {
+  readonly application: string;
+  readonly userCode: string;
+  readonly device: { readonly ipAddress: string; readonly userAgent: string };
+  /** Epoch seconds. */
+  readonly requestedAt: number;
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly uiLocales: string | undefined;
+}
+
+/** Asks whether the code is the one on the user's own device. Shown whatever way the code came (RFC 8628 sections 3.3.1 and 5.4). */
+export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: ConfirmDeviceFacts): Promise<void> {
+  const language = pageLanguage(ctx, facts.uiLocales);
+  const { text, lang } = language;
+  const title = text('device.title', { application: facts.application });
+  const at = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  await pages.render(ctx, 'confirm-device', {
+    ...language,
+    title,
+    heading: title,
+    userCode: facts.userCode,
+    device: browserName(facts.device.userAgent) ?? facts.device.userAgent.slice(0, 60),
+    address: facts.device.ipAddress,
+    requested: `${at.format(facts.requestedAt * 1000)} UTC`,
+    action: facts.action,
+    fields: facts.fields,
+  });
+}
+
+/** The end of it: the user goes back to the device. */
+export async function deviceConnectedPage(
+  pages: Pages,
+  ctx: Koa.Context,
+  { application, uiLocales }: Pick<ConfirmDeviceFacts, 'application' | 'uiLocales'>,
+): Promise<void> {
+  const language = pageLanguage(ctx, uiLocales);
+  const title = language.text('device.done-title');
+  const locals = { ...language, title, heading: title, explanation: language.text('device.done', { application }), links: [] };
+  await pages.render(ctx, 'told', locals);
+}

@@ -1,0 +1,158 @@
+/**
+ * The device grant (RFC 8628). A device asks at device_authorization and polls the token endpoint. Its user types the user code at /activate, which
+ * leads to the server's own page; that page always asks before it goes on to the sign-in and consent pages of any other request.
+ */
+import type { IncomingMessage } from 'node:http';
+import { deviceAnswer } from '../../features/audit/device-answers.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Client, Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+import { type DevicePage, type DeviceProblem, requestedLocales, showProtocolError } from '../servers/error-pages.ts';
+import { TooManyFailuresHere } from '../servers/errors.ts';
+import { userCodeDigest } from '../storage/device-code-adapter.ts';
+import { findDeviceCode } from '../storage/protocol-state.store.ts';
+import { requestStateOf } from '../storage/request-state.ts';
+
+type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
+
+/** Eight of 20 consonants: 25 billion codes, without vowels that make words (RFC 8628 section 6.1). */
+const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
+const MASK = '****-****';
+const MASKED = /^(.{4})(.{4})$/;
+
+/** The name of the parameter by which /activate leads to the server's page. */
+const PARAMETER = 'code';
+
+/** @returns the code as it is stored; undefined: it cannot be one */
+export function normalizedUserCode(typed: string): string | undefined {
+  const code = typed.toUpperCase().replace(/[\s-]/g, '');
+  return CODE.test(code) ? code : undefined;
+}
+
+/** The errors by which the library shows its page again; it exports no classes for them. */
+const PROBLEMS: Readonly<Record<string, DeviceProblem>> = {
+  NoCodeError: 'unknown',
+  NotFoundError: 'unknown',
+  ExpiredError: 'expired',
+  AlreadyUsedError: 'used',
+  AbortedError: 'denied',
+};
+
+interface DeviceParts extends ProviderParts {
+  readonly server: AuthorizationServer;
+}
+
+/** The library's feature, with the service's pages. */
+export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
+  const { pages } = parts;
+
+  async function confirm(ctx: KoaContextWithOIDC, code: string): Promise<void> {
+    const { DeviceCode, Client } = ctx.oidc.provider;
+    const found = await DeviceCode.findByUserCode(code, { ignoreExpiration: true });
+    const client = found?.clientId === undefined ? undefined : await Client.find(found.clientId);
+    if (found === undefined || client === undefined) return again(ctx, 'unknown');
+    if (found.isExpired) return again(ctx, 'expired');
+    if (found.accountId !== undefined || found.error !== undefined) return again(ctx, 'used');
+    const { secret = '' } = (ctx.oidc.session?.state ?? {}) as { readonly secret?: string };
+    const { ipAddress = '', userAgent = '' } = (found.deviceInfo ?? {}) as Partial<DevicePage['device']>;
+    await pages.confirmDevice(ctx, {
+      application: labelOf(client),
+      userCode: shown(code),
+      device: { ipAddress, userAgent },
+      requestedAt: found.iat,
+      action: new URL(ctx.oidc.urlFor('code_verification')).pathname,
+      fields: { xsrf: secret, user_code: code },
+      uiLocales: requestedLocales(ctx),
+    });
+  }
+
+  async function again(ctx: KoaContextWithOIDC, problem: DeviceProblem): Promise<void> {
+    if (problem === 'unknown') await parts.userCodes.count(ctx.req);
+    if (problem === 'denied') noteAnswer(ctx, server, parts, false);
+    await pages.activate(ctx, { problem, uiLocales: requestedLocales(ctx) });
+  }
+
+  return {
+    enabled: true,
+    charset: 'base-20',
+    mask: MASK,
+    deviceInfo: ({ req }) => ({ ...parts.describe(req) }),
+    /** Also called where something went wrong. */
+    async userCodeInputSource(ctx, _form, out, error) {
+      if (error === undefined) return confirm(ctx, normalizedUserCode(single(ctx.query[PARAMETER])) ?? '');
+      const problem = PROBLEMS[error.name];
+      if (problem !== undefined) return again(ctx, problem);
+      const { error: code = 'server_error', error_description: description = '' } = out ?? {};
+      await showProtocolError(pages, ctx, { status: ctx.status, code, description, cause: error });
+    },
+    /** A code that was posted without an answer: the same page. */
+    userCodeConfirmSource: (ctx, _form, _client, _info, userCode) => confirm(ctx, normalizedUserCode(userCode) ?? ''),
+    async successSource(ctx) {
+      noteAnswer(ctx, server, parts, true);
+      await pages.deviceConnected(ctx, { application: ctx.oidc.client === undefined ? '' : labelOf(ctx.oidc.client), uiLocales: requestedLocales(ctx) });
+    },
+  };
+}
+
+const single = (value: unknown): string => (typeof value === 'string' ? value : '');
+const shown = (code: string): string => code.replace(MASKED, '$1-$2');
+const labelOf = (client: Client): string => clientSettings(client).label;
+
+/** Adds the event to the answer that the request writes. */
+function noteAnswer(ctx: KoaContextWithOIDC, server: AuthorizationServer, { describe, requestId }: ProviderParts, isAllowed: boolean): void {
+  const state = requestStateOf(ctx);
+  const [answer] = state?.writes.answers ?? [];
+  if (state === undefined || answer?.clientId === undefined) return;
+  const { client, session } = ctx.oidc;
+  const userId = session?.accountId;
+  answer.event = deviceAnswer(
+    {
+      user: userId === undefined ? undefined : { id: userId, name: state.accounts.get(userId)?.login ?? userId },
+      application: { id: answer.clientId, name: client?.clientName ?? answer.clientId },
+      server,
+      isAllowed,
+    },
+    { ...describe(ctx.req), requestId: requestId(ctx.req) },
+  );
+}
+
+/** The page where users type codes is one for all servers (RFC 8628 section 3.2). */
+export function tellWhereToConfirm(ctx: KoaContextWithOIDC, baseUrl: string): void {
+  const body = ctx.body as { user_code: string; verification_uri: string; verification_uri_complete: string };
+  body.verification_uri = `${baseUrl}/activate`;
+  body.verification_uri_complete = `${baseUrl}/activate?user_code=${body.user_code}`;
+}
+
+/**
+ * Before the server's page for a code: a code in the library's own parameter goes the way of all codes, so that each is counted and confirmed.
+ * @returns false when the request is answered
+ * @throws {TooManyFailuresHere} when too many wrong codes came from this address
+ */
+export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<boolean> {
+  const barred = await userCodes.barred(ctx.req);
+  if (barred !== undefined) throw new TooManyFailuresHere(barred);
+  if (ctx.method !== 'GET' || single(ctx.query[PARAMETER]) !== '') return true;
+  const code = single(ctx.query.user_code);
+  ctx.redirect(code === '' ? '/activate' : `/activate?user_code=${encodeURIComponent(code)}`);
+  ctx.status = 303;
+  return false;
+}
+
+/** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
+export interface UserCodeFailures {
+  /** @returns seconds until codes from there are looked at again; undefined: now */
+  barred(req: IncomingMessage): Promise<number | undefined>;
+  count(req: IncomingMessage): Promise<void>;
+}
+
+/** @returns the path of the server's page that confirms the request; undefined: no request waits under this code */
+export async function findDeviceRequest({ pool }: Pick<Database, 'pool'>, typed: string): Promise<string | undefined> {
+  const code = normalizedUserCode(typed);
+  const found = code === undefined ? undefined : await findDeviceCode(pool, userCodeDigest(code), epochSeconds());
+  return found && `${new URL(issuerOf('http://localhost', found.serverId)).pathname}/device?${PARAMETER}=${code}`;
+}
+

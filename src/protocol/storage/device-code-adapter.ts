@@ -1,0 +1,68 @@
+/**
+ * Device codes (RFC 8628). The device holds the code, its user types the user code; both are stored as digests. The user's answer is one conditional
+ * update, so of two answers one counts. The row outlives its code, so that the device learns that it has expired (section 3.5).
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import { type AdapterPayload, Provider } from '../library/oidc-provider.ts';
+import { ModelAdapter } from './model-adapter.ts';
+import { type FoundModel, findDeviceCode } from './protocol-state.store.ts';
+import { handleOfKey, keyOfHandle, rowKey } from './row-keys.ts';
+import type { ServerState } from './server-state.ts';
+import { withoutUsableValues } from './stored-payload.ts';
+
+/** Seconds that a row outlives its code: as long as a sign-in that it began may take. */
+const KEPT = LIFETIMES.interaction;
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** @param userCode in capital letters, without hyphens */
+export const userCodeDigest = (userCode: string): string => digest(`user code ${userCode}`);
+
+export class DeviceCodeAdapter extends ModelAdapter {
+  constructor(server: ServerState) {
+    super('DeviceCode', server);
+  }
+
+  override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
+    const { userCode, inFlight, exp, ...rest } = payload;
+    const isAnswered = rest.accountId !== undefined || rest.error !== undefined;
+    // The library locks a code whose user begins to answer. A page that is left must not lock it: the first answer counts.
+    if (inFlight && !isAnswered) return;
+    const until = exp ?? epochSeconds() + expiresIn;
+    const row = {
+      model: this.model,
+      id: this.keyOf(id),
+      serverKey: this.server.key,
+      payload: { ...withoutUsableValues(rest as AdapterPayload), until },
+      accountId: text(rest.accountId),
+      clientId: text(rest.clientId),
+      grantId: text(rest.grantId),
+      uid: userCode === undefined ? undefined : userCodeDigest(userCode),
+      expiresAt: until + KEPT,
+    };
+    await this.server.write(({ writes }) => (isAnswered ? writes.answer(row) : writes.insert(row)));
+  }
+
+  /** A handle stands in interactions. At the token endpoint it is nobody's code. */
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    return keyOfHandle(id) !== undefined && Provider.ctx?.oidc.route === 'token' ? undefined : super.find(id);
+  }
+
+  override async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    const found = await this.server.read((pool) => findDeviceCode(pool, userCodeDigest(userCode), epochSeconds(), this.server.key));
+    if (found === undefined) return undefined;
+    const model = { model: this.model, payload: found.payload, consumedAt: undefined, expiresAt: found.expiresAt, account: undefined };
+    return { ...this.present(handleOfKey(found.key), model, false), userCode };
+  }
+
+  protected override keyOf(id: string): string {
+    return keyOfHandle(id) ?? rowKey(id);
+  }
+
+  protected override present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
+    const { until, ...payload } = super.present(id, found, isConsumed) as AdapterPayload & { readonly until: number };
+    return { ...payload, exp: until };
+  }
+}

@@ -1,0 +1,169 @@
+/** The device grant (RFC 8628): by openid-client from request to refresh, refused, guessed at, and answered once. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import * as client from 'openid-client';
+import { moveClock, stopClock } from '../../support/clock.ts';
+import { onServer } from '../../support/database.ts';
+import { setScope } from '../../support/scopes.ts';
+import { type Service, startService, startTwo } from '../../support/service.ts';
+import { type Page, UserAgent } from '../../support/user-agent.ts';
+import { eventsOf } from '../../features/users/user-holdings.ts';
+import { createClient, post, type TestClient } from '../servers/relying-party.ts';
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const SETTINGS = { application_type: 'native', grant_types: [GRANT, 'refresh_token'], response_types: [], redirect_uris: [] };
+
+const deviceClient = (service: Service, more: object = {}): Promise<TestClient> => createClient(service, { ...SETTINGS, ...more });
+
+const ask = async (service: Service, by: TestClient, more: Record<string, string> = {}, serverId = 'built-in') => {
+  const asked = await post(service, serverId, 'device_authorization', by, { client_id: by.clientId, scope: 'openid profile', ...more });
+  assert.equal(asked.status, 200, JSON.stringify(asked.body));
+  return asked.body as { device_code: string; user_code: string; verification_uri: string; verification_uri_complete: string };
+};
+
+const poll = (service: Service, by: TestClient, code: string, serverId = 'built-in') =>
+  post(service, serverId, 'token', by, { client_id: by.clientId, grant_type: GRANT, device_code: code });
+
+/** Types the code and says that it is the device's. @returns the page that follows */
+async function confirm(browser: UserAgent, code: string): Promise<Page> {
+  const page = await browser.visit(`/activate?user_code=${encodeURIComponent(code)}`);
+  assert.match(page.text, /id="device-form"/, page.text);
+  return browser.submit(page, 'device-form', { confirm: 'yes' });
+}
+
+async function begun(t: TestContext, more: object = {}) {
+  const service = await startService(t);
+  const [user, one] = [await service.createUser({ firstName: 'Ada' }), await deviceClient(service, more)];
+  return { service, user, one, browser: new UserAgent(service.baseUrl) };
+}
+
+for (const serverId of ['built-in', 'default']) {
+  test(`openid-client: a code typed by its user becomes tokens that can be refreshed: ${serverId} server`, async (t) => {
+    const { service, user, one, browser } = await begun(t);
+    const execute = [client.allowInsecureRequests];
+    const config = await client.discovery(new URL(service.issuer(serverId)), one.clientId, undefined, client.None(), { execute });
+    const asked = await client.initiateDeviceAuthorization(config, { scope: 'openid profile offline_access' });
+    assert.equal(asked.verification_uri, `${service.baseUrl}/activate`);
+    assert.equal(asked.verification_uri_complete, `${service.baseUrl}/activate?user_code=${asked.user_code}`);
+    assert.match(asked.user_code, /^[B-Z]{4}-[B-Z]{4}$/);
+    const polling = client.pollDeviceAuthorizationGrant(config, { ...asked, interval: 1 });
+    const done = await browser.signIn(await confirm(browser, asked.user_code.toLowerCase().replace('-', ' ')), user);
+    assert.match(done.text, /Device connected/);
+    const tokens = await polling;
+    assert.equal(tokens.claims()?.sub, user.id);
+    const userinfo = await client.fetchUserInfo(config, tokens.access_token, user.id);
+    assert.equal(userinfo.given_name, 'Ada');
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    assert.ok(refreshed.access_token);
+    const [event] = await eventsOf(service, 'app.oauth2.as.device.authorize', one.clientId);
+    assert.deepEqual([event?.outcome.result, event?.actor.id], ['SUCCESS', user.id]);
+    assert.equal((await eventsOf(service, 'user.authentication.sso', one.clientId)).length, 1);
+  });
+}
+
+test('a link with the code shows application, device and time, and asks; consent is asked for as in a browser', async (t) => {
+  const { service, user, one, browser } = await begun(t, { consent_method: 'REQUIRED' });
+  await setScope(service, 'films', { consent: 'REQUIRED' });
+  const { device_code: code, verification_uri_complete: link } = await ask(service, one, { scope: 'openid films' }, 'default');
+  const page = await browser.visit(link);
+  assert.match(page.text, /Test application/);
+  assert.match(page.text, /127\.0\.0\.1/);
+  assert.match(page.text, /If somebody sent you the code/);
+  assert.deepEqual([(await poll(service, one, code, 'default')).status, (await poll(service, one, code, 'default')).body.error], [400, 'authorization_pending']);
+  const consent = await browser.signIn(await browser.submit(page, 'device-form', { confirm: 'yes' }), user);
+  assert.match(consent.text, /id="consent"/);
+  assert.equal((await poll(service, one, code, 'default')).body.error, 'authorization_pending');
+  assert.match((await browser.submit(consent, 'consent', { decision: 'allow' })).text, /Device connected/);
+  assert.equal((await poll(service, one, code, 'default')).status, 200);
+});
+
+test('who refuses, before or after the sign-in, gives the device access_denied, with an event', async (t) => {
+  const { service, user, one, browser } = await begun(t, { consent_method: 'REQUIRED' });
+  await setScope(service, 'films', { consent: 'REQUIRED' });
+  const first = await ask(service, one);
+  const page = await browser.visit(first.verification_uri_complete);
+  assert.match((await browser.submit(page, 'device-form', { abort: 'yes' })).text, /The device was refused/);
+  assert.equal((await poll(service, one, first.device_code)).body.error, 'access_denied');
+  const second = await ask(service, one, { scope: 'openid films' }, 'default');
+  const consent = await browser.signIn(await confirm(browser, second.user_code), user);
+  assert.match((await browser.submit(consent, 'consent', { decision: 'deny' })).text, /The device was refused/);
+  assert.equal((await poll(service, one, second.device_code, 'default')).body.error, 'access_denied');
+  const events = await eventsOf(service, 'app.oauth2.as.device.authorize', one.clientId);
+  assert.deepEqual(new Set(events.map(({ outcome }) => outcome.result)), new Set(['FAILURE']));
+});
+
+test('a code is exchanged once, answered once, and is nobody else’s', async (t) => {
+  const [one, other] = await startTwo(t);
+  const user = await one.createUser();
+  const [device, stranger] = [await deviceClient(one), await deviceClient(one)];
+  const { device_code: code, user_code: userCode } = await ask(one, device);
+  // Two browsers are at it at once: the first answer counts.
+  const [first, second] = [new UserAgent(one.baseUrl), new UserAgent(one.baseUrl)];
+  const pages = [await confirm(first, userCode), await confirm(second, userCode)] as const;
+  assert.match((await first.signIn(pages[0], user)).text, /Device connected/);
+  assert.match((await second.signIn(pages[1], user)).text, /already used/);
+  assert.equal((await poll(one, stranger, code)).body.error, 'invalid_grant');
+  const answers = await Promise.all([one, other, one, other].map((service) => poll(service, device, code)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400]);
+});
+
+test('the database holds neither code, and its key is no code', async (t) => {
+  const { service, one, browser, user } = await begun(t);
+  const { device_code: code, user_code: userCode } = await ask(service, one);
+  const signIn = await confirm(browser, userCode);
+  const rows = await onServer(service.database.url, async (db) => (await db.query('SELECT row_to_json(p)::text AS row FROM oidc_payload p')).rows);
+  const stored = rows.map(({ row }) => row).join('\n');
+  for (const secret of [code, userCode, userCode.replace('-', '')]) assert.ok(!stored.includes(secret), secret);
+  await browser.signIn(signIn, user);
+  const keys = await onServer(service.database.url, async (db) => (await db.query('SELECT id FROM oidc_payload WHERE model = 20')).rows);
+  for (const { id } of keys) assert.equal((await poll(service, one, `row:${id}`)).body.error, 'invalid_grant');
+});
+
+test('a code expires after ten minutes, for its user and for the device', async (t) => {
+  stopClock(t);
+  const { service, one, browser } = await begun(t);
+  const { device_code: code, user_code: userCode } = await ask(service, one);
+  moveClock(t, 601);
+  const page = await browser.visit(`/activate?user_code=${userCode}`);
+  assert.match(page.text, /This code has expired/);
+  assert.equal((await poll(service, one, code)).body.error, 'expired_token');
+});
+
+test('guessing at codes is stopped by address (RFC 8628 section 5.1)', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'true' } });
+  const one = await deviceClient(service);
+  const { user_code: userCode } = await ask(service, one);
+  const browser = new UserAgent(service.baseUrl);
+  for (let n = 0; n < 20; n += 1) {
+    const wrong = await browser.visit(`/activate?user_code=BBBB-BBB${'BCDFGHJKLMNPQRSTVWXZ'[n]}`);
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.text, /No device is waiting with this code/);
+  }
+  assert.equal((await browser.visit(`/activate?user_code=${userCode}`)).status, 429);
+  assert.equal((await browser.visit(`${service.issuer('built-in')}/device?code=${userCode}`)).status, 429);
+});
+
+test('applications without the grant, scopes and audiences that are not there, and closed applications are refused', async (t) => {
+  const { service, user, one, browser } = await begun(t, { assignment: 'ASSIGNED' });
+  const without = await createClient(service);
+  const refused = await post(service, 'built-in', 'device_authorization', without, { client_id: without.clientId, scope: 'openid' });
+  assert.deepEqual([refused.status, refused.body.error], [400, 'unauthorized_client']);
+  const unknown = { client_id: one.clientId, scope: 'openid', resource: 'https://unknown.example' };
+  assert.equal((await post(service, 'built-in', 'device_authorization', one, unknown)).body.error, 'invalid_target');
+  const scope = { client_id: one.clientId, scope: 'openid nothing.like.this' };
+  assert.equal((await post(service, 'built-in', 'device_authorization', one, scope)).body.error, 'invalid_scope');
+  const { user_code: userCode, device_code: code } = await ask(service, one);
+  assert.match((await browser.signIn(await confirm(browser, userCode), user)).text, /You have no access to/);
+  assert.equal((await poll(service, one, code)).body.error, 'authorization_pending');
+});
+
+test('a page of another site cannot answer for the user', async (t) => {
+  const { service, one, browser } = await begun(t);
+  const { user_code: userCode, device_code: code } = await ask(service, one);
+  const page = await browser.visit(`${service.issuer('built-in')}/device?code=${userCode}`);
+  assert.match(page.text, /id="device-form"/);
+  const body = new URLSearchParams({ user_code: userCode, confirm: 'yes', xsrf: 'guessed' });
+  const forged = await browser.visit(`${service.issuer('built-in')}/device`, { method: 'POST', body });
+  assert.equal(forged.status, 400);
+  assert.equal((await poll(service, one, code)).body.error, 'authorization_pending');
+});
