@@ -1,7 +1,7 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
-import { CALLBACK } from '../fixtures.ts';
+import { CALLBACK, DEVICE_CODE_GRANT } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, challengeOf, type RuleContext } from '../rule-context.ts';
@@ -134,6 +134,20 @@ export const standards: readonly Rule<RuleContext>[] = [
       mustEqual(fields.error, 'invalid_request', 'error of a request that was not pushed');
       const weak = await visit.ward.makeApplication('fapi2 with a secret', bound).catch(() => undefined);
       must(weak === undefined, 'an application of the profile that has a secret must be refused');
+    },
+  },
+  {
+    id: 'standards.device',
+    section: 'RFC 8628 sections 3.2 and 3.5',
+    sentence: 'A device gets a code and a user code, and is told authorization_pending until its user has answered.',
+    async run(visit) {
+      const { id } = await visit.everything();
+      const asked = await visit.post('device_authorization', { client_id: id, scope: 'openid' });
+      mustEqual(asked.status, 200, 'status of device_authorization');
+      const { device_code: code, user_code: userCode, verification_uri: uri } = jsonOf(asked);
+      must(typeof userCode === 'string' && String(uri).endsWith('/activate'), 'a user code and the page for it must be given');
+      const polled = await visit.post('token', { grant_type: DEVICE_CODE_GRANT, device_code: String(code) });
+      mustEqual(jsonOf(polled).error, 'authorization_pending', 'error before the user has answered');
     },
   },
   {

@@ -29,7 +29,14 @@ export const TLS_SUBJECTS = [
 ] as const;
 
 /** Those that an application may have, and every server offers. */
-export const APPLICATION_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials', 'refresh_token', DEVICE_GRANT] as const;
+export const APPLICATION_GRANT_TYPES = [
+  'authorization_code',
+  'implicit',
+  'password',
+  'client_credentials',
+  'refresh_token',
+  DEVICE_GRANT,
+] as const;
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
 /**

@@ -136,10 +136,7 @@ export const clientFields = {
   redirect_uris: redirectUris.optional(),
   post_logout_redirect_uris: redirectUris.optional(),
   response_types: z.array(responseType).max(20).optional(),
-  grant_types: z
-    .array(z.enum(APPLICATION_GRANT_TYPES))
-    .max(20)
-    .optional(),
+  grant_types: z.array(z.enum(APPLICATION_GRANT_TYPES)).max(20).optional(),
   consent_method: z.enum(['TRUSTED', 'REQUIRED']).optional(),
   assignment: z.enum(['EVERYONE', 'ASSIGNED']).optional(),
   client_uri: webUri,

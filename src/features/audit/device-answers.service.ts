@@ -17,7 +17,10 @@ interface DeviceAnswer {
 }
 
 /** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
-export function deviceAnswer({ user, application, server, isAllowed }: DeviceAnswer, request: Omit<RequestContext, 'actor' | 'roles'>): string {
+export function deviceAnswer(
+  { user, application, server, isAllowed }: DeviceAnswer,
+  request: Omit<RequestContext, 'actor' | 'roles'>,
+): string {
   const actor = user === undefined ? NOBODY : ({ id: user.id, type: 'User', displayName: user.name } as const);
   return eventRow(
     auditEvent({

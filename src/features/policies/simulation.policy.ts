@@ -25,7 +25,14 @@ import {
   passwordScopes,
   type ScopeGrant,
 } from '../scopes/granted-scopes.policy.ts';
-import { type AccessDecision, type AccessGrantType, type AccessPolicy, DEVICE_GRANT, decideAccess, type TokenLifetimes } from './access-policy.policy.ts';
+import {
+  type AccessDecision,
+  type AccessGrantType,
+  type AccessPolicy,
+  DEVICE_GRANT,
+  decideAccess,
+  type TokenLifetimes,
+} from './access-policy.policy.ts';
 
 export type SimulatedPrompt = 'none' | 'login' | 'consent';
 

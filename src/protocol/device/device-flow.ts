@@ -93,7 +93,10 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
     userCodeConfirmSource: (ctx, _form, _client, _info, userCode) => confirm(ctx, normalizedUserCode(userCode) ?? ''),
     async successSource(ctx) {
       noteAnswer(ctx, server, parts, true);
-      await pages.deviceConnected(ctx, { application: ctx.oidc.client === undefined ? '' : labelOf(ctx.oidc.client), uiLocales: requestedLocales(ctx) });
+      await pages.deviceConnected(ctx, {
+        application: ctx.oidc.client === undefined ? '' : labelOf(ctx.oidc.client),
+        uiLocales: requestedLocales(ctx),
+      });
     },
   };
 }
@@ -103,7 +106,12 @@ const shown = (code: string): string => code.replace(MASKED, '$1-$2');
 const labelOf = (client: Client): string => clientSettings(client).label;
 
 /** Adds the event to the answer that the request writes. */
-function noteAnswer(ctx: KoaContextWithOIDC, server: AuthorizationServer, { describe, requestId }: ProviderParts, isAllowed: boolean): void {
+function noteAnswer(
+  ctx: KoaContextWithOIDC,
+  server: AuthorizationServer,
+  { describe, requestId }: ProviderParts,
+  isAllowed: boolean,
+): void {
   const state = requestStateOf(ctx);
   const [answer] = state?.writes.answers ?? [];
   if (state === undefined || answer?.clientId === undefined) return;
@@ -155,4 +163,3 @@ export async function findDeviceRequest({ pool }: Pick<Database, 'pool'>, typed:
   const found = code === undefined ? undefined : await findDeviceCode(pool, userCodeDigest(code), epochSeconds());
   return found && `${new URL(issuerOf('http://localhost', found.serverId)).pathname}/device?${PARAMETER}=${code}`;
 }
-

@@ -121,7 +121,8 @@ export class ModelAdapter extends NoAdapter {
   /** The payload as oidc-provider reads it. */
   protected present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
-    if (this.model === 'Interaction') payload.returnTo = `${this.server.issuer}/${payload.deviceCode === undefined ? 'authorize' : 'device'}/${id}`;
+    if (this.model === 'Interaction')
+      payload.returnTo = `${this.server.issuer}/${payload.deviceCode === undefined ? 'authorize' : 'device'}/${id}`;
     if (found.consumedAt !== undefined && isConsumed) payload.consumed = Math.floor(found.consumedAt);
     return payload;
   }

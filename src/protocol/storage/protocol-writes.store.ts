@@ -161,7 +161,12 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileAnswering].join(' AND ')})`);
   });
   set.answers.forEach((answer, index) => {
-    const unanswered = [where(answer), `to_timestamp((payload->>'until')::float8) > ${time(now)}`, "NOT payload ?| ARRAY['accountId', 'error']", ...whileAnswering];
+    const unanswered = [
+      where(answer),
+      `to_timestamp((payload->>'until')::float8) > ${time(now)}`,
+      "NOT payload ?| ARRAY['accountId', 'error']",
+      ...whileAnswering,
+    ];
     parts.push(
       `answered${index} AS (UPDATE oidc_payload SET payload = ${put(JSON.stringify(answer.payload), 'jsonb')},
         account_id = ${put(answer.accountId ?? null, 'text')}, grant_id = ${put(answer.grantId ?? null, 'text')}

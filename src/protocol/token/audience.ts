@@ -74,6 +74,8 @@ const askedBy = (ctx: KoaContextWithOIDC): string[] => requestedAudiences((isTok
 function grantedBefore(ctx: KoaContextWithOIDC | undefined): readonly string[] | undefined {
   if (ctx === undefined || !isTokenRequest(ctx)) return undefined;
   const { AuthorizationCode: code, DeviceCode: deviceCode, RefreshToken: refreshToken } = ctx.oidc.entities;
-  const source = (code ?? deviceCode ?? (ctx.oidc.params?.grant_type === 'refresh_token' ? refreshToken : undefined)) as Granting | undefined;
+  const source = (code ?? deviceCode ?? (ctx.oidc.params?.grant_type === 'refresh_token' ? refreshToken : undefined)) as
+    | Granting
+    | undefined;
   return source === undefined ? undefined : [source.resource ?? []].flat();
 }

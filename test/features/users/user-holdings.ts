@@ -39,7 +39,11 @@ export async function eventsOf(service: ServiceCalls, eventType: string, targetI
   const filter = `eventType eq "${eventType}" and target.id eq "${targetId}"`;
   const { status, body } = await service.api('GET', `/logs?filter=${encodeURIComponent(filter)}`);
   assert.equal(status, 200, JSON.stringify(body));
-  return body as { actor: { id: string; displayName: string }; outcome: { result: string }; debugContext: { before?: unknown; after?: unknown } }[];
+  return body as {
+    actor: { id: string; displayName: string };
+    outcome: { result: string };
+    debugContext: { before?: unknown; after?: unknown };
+  }[];
 }
 
 /** A password that the policy has nothing against. */

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import * as client from 'openid-client';
+import { eventsOf } from '../../features/users/user-holdings.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { setScope } from '../../support/scopes.ts';
 import { type Service, startService, startTwo } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
-import { eventsOf } from '../../features/users/user-holdings.ts';
 import { createClient, post, type TestClient } from '../servers/relying-party.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -69,7 +69,10 @@ test('a link with the code shows application, device and time, and asks; consent
   assert.match(page.text, /Test application/);
   assert.match(page.text, /127\.0\.0\.1/);
   assert.match(page.text, /If somebody sent you the code/);
-  assert.deepEqual([(await poll(service, one, code, 'default')).status, (await poll(service, one, code, 'default')).body.error], [400, 'authorization_pending']);
+  assert.deepEqual(
+    [(await poll(service, one, code, 'default')).status, (await poll(service, one, code, 'default')).body.error],
+    [400, 'authorization_pending'],
+  );
   const consent = await browser.signIn(await browser.submit(page, 'device-form', { confirm: 'yes' }), user);
   assert.match(consent.text, /id="consent"/);
   assert.equal((await poll(service, one, code, 'default')).body.error, 'authorization_pending');
@@ -111,7 +114,10 @@ test('the database holds neither code, and its key is no code', async (t) => {
   const { service, one, browser, user } = await begun(t);
   const { device_code: code, user_code: userCode } = await ask(service, one);
   const signIn = await confirm(browser, userCode);
-  const rows = await onServer(service.database.url, async (db) => (await db.query('SELECT row_to_json(p)::text AS row FROM oidc_payload p')).rows);
+  const rows = await onServer(
+    service.database.url,
+    async (db) => (await db.query('SELECT row_to_json(p)::text AS row FROM oidc_payload p')).rows,
+  );
   const stored = rows.map(({ row }) => row).join('\n');
   for (const secret of [code, userCode, userCode.replace('-', '')]) assert.ok(!stored.includes(secret), secret);
   await browser.signIn(signIn, user);

@@ -13,7 +13,16 @@ import { testDatabase } from '../../support/database.ts';
 import { withProductionTimings } from '../../support/short-waits.ts';
 
 const NOW = 2_000_000_000;
-const NOTHING: WriteSet = { inserts: [], sessions: [], uses: [], extensions: [], answers: [], deletes: [], sessionClients: [], bySession: false };
+const NOTHING: WriteSet = {
+  inserts: [],
+  sessions: [],
+  uses: [],
+  extensions: [],
+  answers: [],
+  deletes: [],
+  sessionClients: [],
+  bySession: false,
+};
 
 const row = (id: string, accountId?: string, payload: StoredModel['payload'] = {}): StoredModel => ({
   model: 'RefreshToken',
