@@ -67,6 +67,9 @@ test('a link with the code shows application, device and time, and asks; consent
   const { device_code: code, verification_uri_complete: link } = await ask(service, one, { scope: 'openid films' }, 'default');
   const page = await browser.visit(link);
   assert.match(page.text, /Test application/);
+  const question = { client_id: one.clientId, user: user.login, grant_type: GRANT, scopes: ['openid', 'films'] };
+  const { body: simulated } = await service.api('POST', '/authorizationServers/default/simulate', question);
+  assert.equal(simulated.outcome, 'CONSENT', JSON.stringify(simulated));
   assert.match(page.text, /127\.0\.0\.1/);
   assert.match(page.text, /If somebody sent you the code/);
   assert.deepEqual(
