@@ -164,12 +164,7 @@ export function createApp(services: Services): App {
   });
   notifications.subscribe((change) => servers.changed(change));
 
-  const interactions = createInteractions({
-    servers,
-    services,
-    gone: (reason) => new InteractionGone(reason),
-    describe,
-  });
+  const interactions = createInteractions({ servers, services, gone: (reason) => new InteractionGone(reason), describe });
   const sessions = createBrowserSessions({ servers, database, config, keyring });
 
   const koa = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy });

@@ -50,6 +50,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'app.oauth2.as.authorize': 'A request of a known application was refused',
   'app.oauth2.as.consent.grant': 'A user allowed access',
   'app.oauth2.as.consent.revoke': 'Access that a user allowed was removed',
+  'app.oauth2.as.device.authorize': 'A device was allowed or refused',
   'app.oauth2.as.token.grant': 'A token request of a known application was refused',
   'app.oauth2.backchannel_logout': 'A back-channel logout was delivered or given up',
   'application.lifecycle.activate': 'Application activated',
