@@ -2,7 +2,6 @@
  * The device grant (RFC 8628). A device asks at device_authorization and polls the token endpoint. Its user types the user code at /activate, which
  * leads to the server's own page; that page always asks before it goes on to the sign-in and consent pages of any other request.
  */
-import type { IncomingMessage } from 'node:http';
 import { deviceAnswer } from '../../features/audit/device-answers.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
@@ -148,13 +147,6 @@ export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }
   ctx.redirect(code === '' ? '/activate' : `/activate?user_code=${encodeURIComponent(code)}`);
   ctx.status = 303;
   return false;
-}
-
-/** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
-export interface UserCodeFailures {
-  /** @returns seconds until codes from there are looked at again; undefined: now */
-  barred(req: IncomingMessage): Promise<number | undefined>;
-  count(req: IncomingMessage): Promise<void>;
 }
 
 /** @returns the path of the server's page that confirms the request; undefined: no request waits under this code */

@@ -11,12 +11,18 @@ import type { ClientCertificates } from '../../platform/http/client-certificate.
 import type { Outbound } from '../../platform/http/outbound.ts';
 import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
-import type { UserCodeFailures } from '../device/device-flow.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';
 
 /** Whose request was rejected, and where. */
 type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
+
+/** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
+interface UserCodeFailures {
+  /** @returns seconds until codes from there are looked at again; undefined: now */
+  barred(req: IncomingMessage): Promise<number | undefined>;
+  count(req: IncomingMessage): Promise<void>;
+}
 
 export interface ProviderParts {
   readonly config: Config;
