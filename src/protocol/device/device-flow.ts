@@ -27,7 +27,7 @@ const MASKED = /^(.{4})(.{4})$/;
 const PARAMETER = 'code';
 
 /** @returns the code as it is stored; undefined: it cannot be one */
-export function normalizedUserCode(typed: string): string | undefined {
+function normalizedUserCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[\s-]/g, '');
   return CODE.test(code) ? code : undefined;
 }
