@@ -23,6 +23,9 @@ const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
 const MASK = '****-****';
 const MASKED = /^(.{4})(.{4})$/;
 
+/** Characters of a device's `User-Agent` that are stored with its request. */
+const LONGEST_USER_AGENT = 256;
+
 /** The name of the parameter by which /activate leads to the server's page. */
 const PARAMETER = 'code';
 
@@ -71,7 +74,7 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
 
   async function again(ctx: KoaContextWithOIDC, problem: DeviceProblem): Promise<void> {
     if (problem === 'unknown') await parts.userCodes.count(ctx.req);
-    if (problem === 'denied') noteAnswer(ctx, server, parts, false);
+    if (problem === 'denied' && isUsersRefusal(ctx)) noteAnswer(ctx, server, parts, false);
     await pages.activate(ctx, { problem, uiLocales: requestedLocales(ctx) });
   }
 
@@ -79,10 +82,14 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
     enabled: true,
     charset: 'base-20',
     mask: MASK,
-    deviceInfo: ({ req }) => ({ ...parts.describe(req) }),
+    deviceInfo({ req }) {
+      const { ipAddress, userAgent } = parts.describe(req);
+      return { ipAddress, userAgent: userAgent.slice(0, LONGEST_USER_AGENT) };
+    },
     /** Also called where something went wrong. */
     async userCodeInputSource(ctx, _form, out, error) {
       if (error === undefined) return confirm(ctx, normalizedUserCode(single(ctx.query[PARAMETER])) ?? '');
+      keepUnsaved(ctx);
       const problem = PROBLEMS[error.name];
       if (problem !== undefined) return again(ctx, problem);
       const { error: code = 'server_error', error_description: description = '' } = out ?? {};
@@ -98,6 +105,17 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
       });
     },
   };
+}
+
+/** Did the user refuse, on the page of the code or of consent? A rule that does not allow it has an event of its own. */
+function isUsersRefusal({ oidc: { params, entities } }: KoaContextWithOIDC): boolean {
+  const { prompt, result } = entities.Interaction ?? {};
+  return typeof params?.abort === 'string' || (result?.error === 'access_denied' && prompt?.name !== 'assignment');
+}
+
+/** The library puts a secret for its own form into the session after an error, also into one that was not stored, which then ends as an internal error. */
+function keepUnsaved({ oidc: { session } }: KoaContextWithOIDC): void {
+  if (session !== undefined && session.exp === undefined) Object.assign(session, { touched: false });
 }
 
 const single = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -142,8 +160,13 @@ export function tellWhereToConfirm(ctx: KoaContextWithOIDC, baseUrl: string): vo
 export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<boolean> {
   const barred = await userCodes.barred(ctx.req);
   if (barred !== undefined) throw new TooManyFailuresHere(barred);
-  if (ctx.method !== 'GET' || single(ctx.query[PARAMETER]) !== '') return true;
-  const code = single(ctx.query.user_code);
+  if (ctx.method !== 'GET') return true;
+  const { user_code: typed, ...query } = ctx.query;
+  if (single(query[PARAMETER]) !== '') {
+    ctx.query = query;
+    return true;
+  }
+  const code = single(typed);
   ctx.redirect(code === '' ? '/activate' : `/activate?user_code=${encodeURIComponent(code)}`);
   ctx.status = 303;
   return false;

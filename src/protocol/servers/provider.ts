@@ -113,7 +113,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const announced = announcedClaims(parts.claims);
   const accounts = findAccount(directory.user, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
-  const ttl = lifetimes(server, access, signIn);
+  const countUnanswered = (ctx: KoaContextWithOIDC) => deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
+  const ttl = lifetimes(server, access, signIn, countUnanswered);
   const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES, profile: server.profile };
 
   const configuration: Configuration = {
@@ -149,7 +150,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       },
       Interaction(ctx, { session }) {
         if (session?.accountId !== undefined) return LIFETIMES.interaction;
-        deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
+        countUnanswered(ctx);
         return LIFETIMES.unansweredInteraction;
       },
       AccessToken: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
@@ -224,7 +225,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
           await asRequested(ctx).use();
           if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, deps.endSession);
           // Anybody can push requests of a public client.
-          if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
+          if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
         }),
     },
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),

@@ -15,6 +15,8 @@ import { withoutUsableValues } from './stored-payload.ts';
 /** Seconds that a row outlives its code: as long as a sign-in that it began may take. */
 const KEPT = LIFETIMES.interaction;
 
+const FAILURES: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
+
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** @param userCode in capital letters, without hyphens */
@@ -30,6 +32,8 @@ export class DeviceCodeAdapter extends ModelAdapter {
     const isAnswered = rest.accountId !== undefined || rest.error !== undefined;
     // The library locks a code whose user begins to answer. A page that is left must not lock it: the first answer counts.
     if (inFlight && !isAnswered) return;
+    // The service failed, and the user did not answer: they can try again.
+    if (FAILURES.has(rest.error)) return;
     const until = exp ?? epochSeconds() + expiresIn;
     const row = {
       model: this.model,

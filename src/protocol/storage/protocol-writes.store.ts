@@ -140,11 +140,27 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
       `held${index} AS MATERIALIZED (SELECT 1 FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid = ${put(uid ?? null, 'text')} FOR UPDATE)`,
     );
   });
-  const met = countOf('condition', conditions.length, 1);
   const held = countOf('held', set.sessions.length);
   const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
-  const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
   const whileAnswering = set.bySession ? whileHeld : [];
+  const told: string[] = [];
+  for (const answer of set.answers) {
+    const name = `condition${conditions.push('answer')}`;
+    const unanswered = [
+      where(answer),
+      `to_timestamp((payload->>'until')::float8) > ${time(now)}`,
+      "NOT payload ?| ARRAY['accountId', 'error']",
+      ...whileAnswering,
+    ];
+    parts.push(
+      `${name} AS (UPDATE oidc_payload SET payload = ${put(JSON.stringify(answer.payload), 'jsonb')},
+        account_id = ${put(answer.accountId ?? null, 'text')}, grant_id = ${put(answer.grantId ?? null, 'text')}
+        WHERE ${unanswered.join(' AND ')} RETURNING 1)`,
+    );
+    if (answer.event !== undefined) told.push(`SELECT ${put(answer.event, 'text')} AS event FROM ${name}`);
+  }
+  const met = countOf('condition', conditions.length, 1);
+  const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
 
   if (set.inserts.length > 0) {
     const rows = put(JSON.stringify(set.inserts.map((row) => valueList(row))), 'text');
@@ -154,32 +170,18 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     parts.push(
       `session${index} AS (UPDATE oidc_payload SET id = ${put(row.id, 'text')}, payload = ${put(JSON.stringify(row.payload), 'jsonb')},
         account_id = ${put(row.accountId ?? null, 'text')}, expires_at = ${time(row.expiresAt)}, exp_hour = ${put(hour(row.expiresAt), 'integer')}
-        WHERE server_key = ${ALL_SERVERS} AND uid = ${put(row.uid ?? null, 'text')} AND (id = ${put(row.foundId, 'text')} OR ${put(row.id !== row.foundId, 'boolean')}))`,
+        WHERE server_key = ${ALL_SERVERS} AND uid = ${put(row.uid ?? null, 'text')} AND (id = ${put(row.foundId, 'text')} OR ${put(row.id !== row.foundId, 'boolean')})${and(whileMet)})`,
     );
   });
   set.deletes.forEach((key, index) => {
-    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileAnswering].join(' AND ')})`);
-  });
-  set.answers.forEach((answer, index) => {
-    const unanswered = [
-      where(answer),
-      `to_timestamp((payload->>'until')::float8) > ${time(now)}`,
-      "NOT payload ?| ARRAY['accountId', 'error']",
-      ...whileAnswering,
-    ];
-    parts.push(
-      `answered${index} AS (UPDATE oidc_payload SET payload = ${put(JSON.stringify(answer.payload), 'jsonb')},
-        account_id = ${put(answer.accountId ?? null, 'text')}, grant_id = ${put(answer.grantId ?? null, 'text')}
-        WHERE ${unanswered.join(' AND ')} RETURNING 1)`,
-    );
+    parts.push(`deleted${index} AS (DELETE FROM oidc_payload WHERE ${[where(key), ...whileMet, ...whileAnswering].join(' AND ')})`);
   });
   const joining = set.sessionClients.find(({ event }) => event !== undefined);
-  const told: string[] = [];
   set.sessionClients.forEach((client, index) => {
     parts.push(
       `client${index} AS (INSERT INTO browser_session_clients (session_uid, server_key, client_id, authorization_state, exp_hour)
         SELECT ${put(client.sessionUid, 'text')}, ${put(client.serverKey, 'integer')}, ${put(client.clientId, 'text')},
-          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')}${onlyIf(whileHeld)}
+          ${put(JSON.stringify(client.state), 'jsonb')}, ${put(hour(client.expiresAt), 'integer')}${onlyIf([...whileMet, ...whileHeld])}
         ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour
         RETURNING (xmax = 0) AS is_new)`,
     );
@@ -188,16 +190,12 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
       told.push(`SELECT ${put(client.event, 'text')} AS event FROM client${index} WHERE is_new`);
     }
   });
-  set.answers.forEach(({ event }, index) => {
-    if (event !== undefined) told.push(`SELECT ${put(event, 'text')} AS event FROM answered${index}`);
-  });
   if (told.length > 0) parts.push(`told AS (${told.join(' UNION ALL ')})`, writingEvent('told.event', 'told'));
   if (parts.length === 0) return undefined;
   const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.answers, set.deletes, set.sessionClients].map(
     (list) => list.length,
   );
-  const answered = countOf('answered', set.answers.length);
-  const text = `WITH ${parts.join(',\n')} SELECT (${met} + ${answered})::integer AS conditions, (${held})::integer AS held`;
+  const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
   const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}`;
   return { name: `write-${counts.join('-')}${variant}`, text, values };
 }
@@ -205,6 +203,8 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
 /** How many rows the parts of this name have found, in SQL. @param first the number of the first of them */
 const countOf = (name: string, parts: number, first = 0): string =>
   parts === 0 ? '0' : Array.from({ length: parts }, (_, index) => `(SELECT count(*) FROM ${name}${index + first})`).join(' + ');
+
+const and = (conditions: readonly string[]): string => conditions.map((condition) => ` AND ${condition}`).join('');
 
 const onlyIf = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 

@@ -5,14 +5,19 @@ import type { AuthorizationServer } from '../../features/authorization-servers/a
 import type { TokenLifetimes } from '../../features/policies/access-policy.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import type { Configuration } from '../library/oidc-provider.ts';
+import type { Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { AccessRules } from './access.ts';
 
 /** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
 const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
 
-/** Those of access tokens come with their format (access-token-format.ts). */
-export function lifetimes(server: AuthorizationServer, access: AccessRules, signIn: SignInSettings): NonNullable<Configuration['ttl']> {
+/** Those of access tokens come with their format (access-token-format.ts). @param countUnanswered limits what anybody can have stored */
+export function lifetimes(
+  server: AuthorizationServer,
+  access: AccessRules,
+  signIn: SignInSettings,
+  countUnanswered: (ctx: KoaContextWithOIDC) => void,
+): NonNullable<Configuration['ttl']> {
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
     DeviceCode: LIFETIMES.deviceCode,
@@ -20,8 +25,12 @@ export function lifetimes(server: AuthorizationServer, access: AccessRules, sign
     // Never stored: a grant is derived from its token.
     Grant: server.refreshTokenSeconds,
     RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
-    /** Ends when idle, and at the latest so long after the sign-in. */
-    Session: (_ctx, session) => sessionLifetime(signIn, session.loginTs),
+    Session(ctx, session) {
+      if (session.accountId !== undefined) return sessionLifetime(signIn, session.loginTs);
+      // Before the sign-in only the page for the code of a device stores one. The library's types leave `new` out.
+      if ((session as { readonly new?: boolean }).new === true) countUnanswered(ctx);
+      return LIFETIMES.interaction;
+    },
   };
 }
 
@@ -34,7 +43,7 @@ export function refreshTokenLifetime(lifetimes: TokenLifetimes, firstIssuedAt: n
   return atLeastOne(Math.min(lifetimes.refreshTokenWindowSeconds, absoluteEnd - epochSeconds()));
 }
 
-/** @param signedInAt epoch seconds of the sign-in, undefined before it */
+/** Ends when idle, and at the latest so long after the sign-in. @param signedInAt epoch seconds */
 export function sessionLifetime(signIn: SignInSettings, signedInAt: number | undefined): number {
   const absoluteEnd = (signedInAt ?? epochSeconds()) + longestSession(signIn);
   return atLeastOne(Math.min(signIn.sessionIdleMinutes * 60, absoluteEnd - epochSeconds()));

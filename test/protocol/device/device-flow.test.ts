@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import * as client from 'openid-client';
 import { eventsOf } from '../../features/users/user-holdings.ts';
+import { setPolicies } from '../../support/access-policies.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { setScope } from '../../support/scopes.ts';
@@ -164,6 +165,50 @@ test('applications without the grant, scopes and audiences that are not there, a
   const { user_code: userCode, device_code: code } = await ask(service, one);
   assert.match((await browser.signIn(await confirm(browser, userCode), user)).text, /You have no access to/);
   assert.equal((await poll(service, one, code)).body.error, 'authorization_pending');
+});
+
+test('what an access policy does not allow is no refusal by the user in the system log', async (t) => {
+  const { service, user, one, browser } = await begun(t);
+  await setPolicies(service, 'default', [{ rules: [{ conditions: { grantTypes: { include: ['authorization_code'] } } }] }]);
+  const { user_code: userCode, device_code: code } = await ask(service, one, {}, 'default');
+  await browser.signIn(await confirm(browser, userCode), user);
+  assert.equal((await poll(service, one, code, 'default')).body.error, 'access_denied');
+  assert.deepEqual(await eventsOf(service, 'app.oauth2.as.device.authorize', one.clientId), []);
+  assert.equal((await eventsOf(service, 'app.oauth2.as.authorize', one.clientId)).length, 1);
+});
+
+test('what anybody can have stored by the page for a code is kept for an hour (CWE-770)', async (t) => {
+  const { service, one } = await begun(t);
+  const { user_code: userCode } = await ask(service, one);
+  for (const more of ['', `&user_code=${userCode}`]) {
+    const page = await fetch(`${service.issuer('built-in')}/device?code=${userCode}${more}`);
+    assert.match(await page.text(), /id="device-form"/);
+  }
+  const sessions = await onServer(
+    service.database.url,
+    async (db) => (await db.query("SELECT expires_at < now() + interval '61 minutes' AS short FROM oidc_payload WHERE model = 1")).rows,
+  );
+  assert.deepEqual(
+    sessions.map(({ short }) => short),
+    [true, true],
+  );
+});
+
+test('the last step of a sign-in that is over is no internal error', async (t) => {
+  const { service } = await begun(t);
+  assert.equal((await fetch(`${service.issuer('built-in')}/device/nothing`)).status, 410);
+});
+
+test('of the program of a device no more is stored than is shown', async (t) => {
+  const { service, one } = await begun(t);
+  const body = new URLSearchParams({ client_id: one.clientId, scope: 'openid' });
+  const headers = { 'user-agent': 'x'.repeat(10_000) };
+  assert.equal((await fetch(`${service.issuer('built-in')}/device_authorization`, { method: 'POST', headers, body })).status, 200);
+  const rows = await onServer(
+    service.database.url,
+    async (db) => (await db.query('SELECT length(payload::text) AS size FROM oidc_payload WHERE model = 20')).rows,
+  );
+  assert.ok(rows[0]?.size < 1000, String(rows[0]?.size));
 });
 
 test('a page of another site cannot answer for the user', async (t) => {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { errors } from 'oidc-provider';
 import { epochSeconds } from '../../../src/platform/clock/clock.ts';
 import { digest, randomToken } from '../../../src/platform/crypto/secrets.ts';
+import { DeviceCodeAdapter } from '../../../src/protocol/storage/device-code-adapter.ts';
 import { InteractionOver } from '../../../src/protocol/storage/model-adapter.ts';
 import type { ModelName } from '../../../src/protocol/storage/protocol-state.store.ts';
 import { write } from '../../../src/protocol/storage/protocol-writes.store.ts';
@@ -225,4 +226,18 @@ describe('what may be used once', () => {
     moveClock(t, HOUR);
     assert.ok(await claim());
   });
+});
+
+test('a failure of the service does not answer the request of a device; its user can try again (RFC 8628 section 3.5)', async (t) => {
+  const { first } = await twoServers(t);
+  const adapter = new DeviceCodeAdapter(first);
+  const id = randomToken();
+  const payload = payloadOf('DeviceCode', id, { userCode: 'BCDFGHJK' });
+  await adapter.upsert(id, payload, HOUR);
+  for (const error of ['server_error', 'temporarily_unavailable']) {
+    await inRequest(first, () => adapter.upsert(id, { ...payload, error }, HOUR));
+    assert.equal((await adapter.find(id))?.error, undefined);
+  }
+  await inRequest(first, () => adapter.upsert(id, { ...payload, error: 'access_denied' }, HOUR));
+  assert.equal((await adapter.find(id))?.error, 'access_denied');
 });

@@ -262,3 +262,34 @@ test('after a statement that was cancelled, one that waits for a lock holds up n
   release();
   assert.equal(await waits, 0);
 });
+
+test('of two answers to a device the second writes nothing: no session, no part in it, no event (RFC 8628 section 3.3)', async (t) => {
+  const { pool, other, find } = await opened(t);
+  const code: StoredModel = { ...row('device'), model: 'DeviceCode', grantId: undefined, payload: { kind: 'DeviceCode', until: NOW + 60 } };
+  const interaction: StoredModel = { ...row('interaction'), model: 'Interaction', payload: { kind: 'Interaction' } };
+  const session = (id: string): StoredModel => ({ ...row(id, 'usr1'), model: 'Session', serverKey: 0, grantId: undefined, uid: 'session' });
+  await write(pool, { ...NOTHING, inserts: [code, interaction, session('cookie')] }, NOW);
+  const answer = (id: string, clientId: string): Promise<void> =>
+    write(
+      pool,
+      {
+        ...NOTHING,
+        answers: [{ ...code, accountId: 'usr1', payload: { ...code.payload, accountId: 'usr1', by: id } }],
+        sessions: [{ ...session(id), foundId: 'cookie' }],
+        deletes: [interaction],
+        sessionClients: [{ sessionUid: 'session', serverKey: 1, clientId, state: {}, expiresAt: NOW + 60, isFirst: true }],
+        bySession: true,
+      },
+      NOW,
+    );
+  await write(pool, { ...NOTHING, answers: [{ ...code, payload: { ...code.payload, error: 'access_denied' } }] }, NOW);
+  await assert.rejects(answer('renewed', 'app'), AlreadyUsed);
+  assert.equal((await find('device'))?.payload.error, 'access_denied');
+  assert.ok(await find('interaction'));
+  const { rows } = await other.query<{ id: string }>("SELECT id FROM oidc_payload WHERE uid = 'session'");
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['cookie'],
+  );
+  assert.equal((await other.query('SELECT FROM browser_session_clients')).rowCount, 0);
+});
