@@ -1,21 +1,19 @@
 /** Mutual TLS (RFC 8705) as a server announces it: methods, and the addresses where the proxy asks for a certificate. */
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../platform/config/config.ts';
-import { ROUTES } from './endpoints.ts';
+import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 
 /** How an application authenticates by a certificate (RFC 8705 section 2). */
 export const TLS_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'] as const;
 
 type Mtls = Pick<Config, 'baseUrl' | 'mtls'>;
 
-/** Endpoints that programs call with a certificate. */
-const ALIASED = ['token', 'introspection', 'revocation', 'userinfo', 'pushed_authorization_request'] as const;
-
-/** RFC 8705 section 5. */
+/** The endpoints that programs call (RFC 8705 section 5). */
 export function mtlsMetadata(issuer: string, { baseUrl, mtls }: Mtls): Record<string, unknown> {
   if (mtls?.baseUrl === undefined) return {};
   const base = mtls.baseUrl + issuer.slice(baseUrl.length);
-  return { mtls_endpoint_aliases: Object.fromEntries(ALIASED.map((name) => [`${name}_endpoint`, base + ROUTES[name]])) };
+  const called = Object.entries(ROUTES).filter(([, path]) => isProgramEndpoint(path));
+  return { mtls_endpoint_aliases: Object.fromEntries(called.map(([name, path]) => [`${name}_endpoint`, base + path])) };
 }
 
 /** What a server does not say where no certificate can come. */

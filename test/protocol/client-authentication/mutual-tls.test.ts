@@ -138,7 +138,13 @@ test('openid-client: code flow and refresh by the aliases, with tokens that are 
     execute: [client.allowInsecureRequests],
     [client.customFetch]: proxy,
   });
-  assert.equal(config.serverMetadata().tls_client_certificate_bound_access_tokens, true);
+  const metadata = config.serverMetadata();
+  assert.equal(metadata.tls_client_certificate_bound_access_tokens, true);
+  // Each endpoint that takes the client's authentication (RFC 8705 section 5).
+  for (const name of ['token', 'introspection', 'revocation', 'pushed_authorization_request', 'device_authorization']) {
+    const announced = new URL(String(metadata[`${name}_endpoint`]));
+    assert.equal(metadata.mtls_endpoint_aliases?.[`${name}_endpoint`], `https://mtls.example${announced.pathname}`, name);
+  }
   const pkceCodeVerifier = client.randomPKCECodeVerifier();
   const expectedState = client.randomState();
   const url = await client.buildAuthorizationUrlWithPAR(config, {
