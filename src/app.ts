@@ -15,6 +15,8 @@ import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.p
 import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
 import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
 import { fullName } from './features/claims/claims.policy.ts';
+import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
+import { noteIntroduction } from './features/client-documents/introductions.service.ts';
 import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
 import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.service.ts';
 import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
@@ -22,6 +24,7 @@ import { MAIL } from './features/mail/mail.service.ts';
 import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/mail-delivery.service.ts';
 import { sendOutbox } from './features/outbox/outbox.service.ts';
 import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
+import { ClientRegistration } from './features/registration/registration.service.ts';
 import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
 import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
@@ -97,6 +100,8 @@ export function createApp(services: Services): App {
   });
   /** Pages that are drawn for a request have the operator's words. */
   const prepareTexts = async (req: IncomingMessage): Promise<void> => useChangedTexts(req, await currentTexts(services));
+  const registration = new ClientRegistration(services);
+  const documents = new ClientDocuments({ outbound, rateLimits: config.rateLimits });
   const refusedRequests = new RefusedRequests(services);
   const uses = new ApplicationUses();
   /** A page of the protocol, in the operator's texts. */
@@ -114,7 +119,7 @@ export function createApp(services: Services): App {
     outbound,
     describe,
     requestId,
-    clients: new ClientDirectory(database, keyring),
+    clients: new ClientDirectory(database, keyring, documents),
     authenticate: (credentials, req) => authenticatePassword(services, credentials, { actor: NOBODY, ...describe(req) }),
     noteSignIn: (user, applicationId, req) =>
       database.transaction((trx) =>
@@ -132,6 +137,13 @@ export function createApp(services: Services): App {
         log.warn({ err: error, requestId: requestId(req) }, 'a refused request could not be noted in the audit log');
       }
     },
+    registration,
+    async noteUse(server, { id, origin }, req) {
+      if (origin === 'REGISTERED') return registration.noteUse(server, id);
+      const { ipAddress } = describe(req);
+      return noteIntroduction(services, await documents.find(id, { network: networkOf(ipAddress) }), describe(req));
+    },
+    refuseDocument: (refused, req) => refusedRequests.refuseDocument(refused, describe(req)),
     async endSession({ uid, userId }, req) {
       const login = (await findUser(database, userId))?.login ?? userId;
       await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });

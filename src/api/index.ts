@@ -21,6 +21,7 @@ import { organizationEndpoints } from '../features/organizations/organizations.a
 import { authorizationServerPolicies } from '../features/policies/policies.api.ts';
 import { authorizationServerPolicyRules } from '../features/policies/policy-rules.api.ts';
 import { authorizationServerSimulation } from '../features/policies/simulation.api.ts';
+import { registrationTokens } from '../features/registration/registration-tokens.api.ts';
 import { authorizationServerScopes } from '../features/scopes/scopes.api.ts';
 import { userFactorEndpoints } from '../features/second-factors/user-factors.api.ts';
 import { browserOf, type SessionLookup } from '../features/sessions/browser.api.ts';
@@ -68,6 +69,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...assignedApps,
   ...authorizationServers,
   ...authorizationServerKeys,
+  ...registrationTokens,
   ...authorizationServerScopes,
   ...authorizationServerClaims,
   ...authorizationServerPolicies,

@@ -37,13 +37,14 @@ export async function serve({ config, log, pooled, direct }: StartupContext, ope
   const notifications = await openNotifications(direct, log);
   open.add(() => notifications.close());
 
-  const app = createApp({ config, log, keyring, notifications, database });
+  const services = { config, log, keyring, notifications, database };
+  const app = createApp(services);
   const keepAliveTimeout = config.trustProxy > 0 ? IDLE.behindProxies : IDLE.direct;
   const { announceEnd, ...answers } = lastAnswers();
   const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout }, app.listener);
   const silent = silentConnections(server);
   await listen(server, config);
-  const sweeper = sweepExpired(database, log);
+  const sweeper = sweepExpired(services);
   open.add(() => sweeper.stop());
   const rotation = rotateInTime({ database, notifications, keyring, log });
   open.add(() => rotation.stop());

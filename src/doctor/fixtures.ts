@@ -65,7 +65,13 @@ export class Fixtures {
   /** The server beside the built-in one: as every new one it lets everything through, so that no access policy of this service stands in the way. */
   async makeServer(): Promise<void> {
     this.removals.noteServer(this.serverId);
-    await this.api.make('/authorizationServers', { id: this.serverId, name: this.name, audiences: [this.audience, this.otherAudience] });
+    await this.api.make('/authorizationServers', {
+      id: this.serverId,
+      name: this.name,
+      audiences: [this.audience, this.otherAudience],
+      clientIdMetadata: { enabled: true },
+      registration: { mode: 'TOKEN' },
+    });
     await this.api.make(`/authorizationServers/${this.serverId}/scopes`, { name: ASKED_SCOPE, consent: 'REQUIRED' });
   }
 

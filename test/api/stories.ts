@@ -210,6 +210,7 @@ const onRule =
     return { params: { ...params, ruleId: String(ruleId) }, ...rest() };
   };
 
+const tokenOf = () => ({ name: unique('Token') });
 const scopeOf = (): Record<string, unknown> => ({ name: unique('scope').replace(' ', ':'), consent: 'REQUIRED' });
 const claimOf = (): Record<string, unknown> => ({
   name: unique('claim').replace(' ', '_'),
@@ -220,7 +221,12 @@ const claimOf = (): Record<string, unknown> => ({
 
 /** @param part of an authorization server, made for the story */
 const onServerPart =
-  (part: 'scopes' | 'claims', parameter: string, made: () => Record<string, unknown>, body?: () => Record<string, unknown>): Story =>
+  (
+    part: 'scopes' | 'claims' | 'registrationTokens',
+    parameter: string,
+    made: () => Record<string, unknown>,
+    body?: () => Record<string, unknown>,
+  ): Story =>
   async (make) => {
     const id = await make.server();
     const { id: partId } = await make.call('POST', `/authorizationServers/${id}/${part}`, made());
@@ -340,6 +346,10 @@ export const STORIES: Readonly<Record<string, Story>> = {
     return { params: { id: String(id), keyId: (credentials as { signing: { kid: string } }).signing.kid } };
   },
   'POST /authorizationServers/:id/credentials/lifecycle/keyRotate': on('server', () => ({ body: { use: 'sig' } })),
+  'POST /authorizationServers/:id/registrationTokens': on('server', () => ({ body: { name: unique('Token') } })),
+  'GET /authorizationServers/:id/registrationTokens': on('server'),
+  'GET /authorizationServers/:id/registrationTokens/:tokenId': onServerPart('registrationTokens', 'tokenId', tokenOf),
+  'DELETE /authorizationServers/:id/registrationTokens/:tokenId': onServerPart('registrationTokens', 'tokenId', tokenOf),
   'POST /authorizationServers/:id/scopes': on('server', () => ({ body: scopeOf() })),
   'GET /authorizationServers/:id/scopes': on('server'),
   'GET /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf),

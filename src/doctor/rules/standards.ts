@@ -57,6 +57,34 @@ export const standards: readonly Rule<RuleContext>[] = [
     },
   },
   {
+    id: 'standards.client-documents',
+    section: 'draft-ietf-oauth-client-id-metadata-document section 8.6',
+    sentence: 'No client is introduced by a document at a private address.',
+    async run(visit) {
+      const { reply } = await visit.authorize({ client_id: 'https://169.254.169.254/client.json' }, visit.stranger());
+      must(reply.status >= 400, 'a client ID at a private address must be refused');
+      if (visit.isBuiltIn) return;
+      const metadata = jsonOf(await visit.wire.send(`${visit.issuer}/.well-known/openid-configuration`));
+      mustEqual(metadata.client_id_metadata_document_supported, true, 'client_id_metadata_document_supported');
+    },
+  },
+  {
+    id: 'standards.registration',
+    section: 'RFC 7591 section 3',
+    sentence: 'Without an initial access token no client registers where one is demanded.',
+    async run(visit) {
+      await visit.ownServer();
+      const body = JSON.stringify({ redirect_uris: [CALLBACK] });
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await visit.wire.send(`${visit.baseUrl}/oauth/v1/${visit.ward.serverId}/register`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      mustEqual(status, 401, 'status without an initial access token');
+    },
+  },
+  {
     id: 'standards.issuer',
     section: 'RFC 9207 section 2',
     sentence: 'In authorization responses the authorization server MUST indicate its identity by including the iss parameter.',

@@ -134,7 +134,10 @@ function tokenCreated({ services: { config } }: ConsoleRequest, { name, value, e
       name,
       value,
       expires: expires === null ? null : momentOf(new Date(expires)),
-      example: `${config.baseUrl}/api/v1/account/org`,
+      use: 'Send it with every call, in the header Authorization:',
+      example: `curl '${config.baseUrl}/api/v1/account/org' \\
+  -H 'Authorization: SSWS ${value}' \\
+  -H 'Accept: application/json'`,
       home: HOME,
     },
   };

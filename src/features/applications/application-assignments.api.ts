@@ -28,7 +28,7 @@ const commonOf = (applicationId: string, kind: AssigneeKind, found: Assignment, 
   id: found.id,
   created: writeTime(found.created),
   lastUpdated: writeTime(found.created),
-  _links: { self: { href: `${baseUrl}/api/v1/apps/${applicationId}/${kind}s/${found.id}` } },
+  _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(applicationId)}/${kind}s/${found.id}` } },
 });
 
 function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>(declared: Kind<P, R>): readonly Endpoint[] {

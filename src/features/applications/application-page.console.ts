@@ -6,7 +6,7 @@ import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts'
 import { wrongState } from '../../platform/errors/errors.ts';
 import { asPhrase, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import type { ApplicationType } from './application-settings.policy.ts';
+import type { ApplicationOrigin, ApplicationType } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
 import { getApplication } from './applications.service.ts';
 
@@ -77,6 +77,13 @@ export function applicationTabs(id: string) {
   };
 }
 
+/** What stands beside the kind of an application that no administrator has made. */
+export const ORIGINS: Readonly<Record<ApplicationOrigin, string>> = {
+  ADMIN: 'made by an administrator',
+  REGISTERED: 'registered by itself',
+  INTRODUCED: 'introduced itself',
+};
+
 export const statusOf = ({ status }: Application) =>
   status === 'ACTIVE' ? ({ text: 'Active', tone: 'good' } as const) : ({ text: 'Inactive', tone: 'warning' } as const);
 
@@ -104,10 +111,17 @@ export const headOf = (visit: ConsoleRequest, application: Application) => ({
 });
 
 /** What is to be known on each tab of an application that is not like others. */
-export function warningsOf({ status, system }: Application): readonly WordsPart[] {
+export function warningsOf({ status, system, origin, expiresAt }: Application): readonly WordsPart[] {
   const words: string[] = [];
   if (system)
     words.push('This application is part of the service itself. It follows the configuration of the service, and cannot be changed here.');
   if (status === 'INACTIVE') words.push('This application is inactive: nobody can sign in to it, and its tokens are not accepted.');
+  if (origin === 'INTRODUCED')
+    words.push(
+      'This application introduced itself by the document at its client ID. Its settings come from there and cannot be changed here. Deactivate it to block it.',
+    );
+  if (origin === 'REGISTERED')
+    words.push('This application registered itself. No administrator has checked it, so users are always asked for consent.');
+  if (expiresAt !== null) words.push(`It is removed when nobody has signed in to it before ${expiresAt.toISOString().slice(0, 10)}.`);
   return words.length === 0 ? [] : [{ kind: 'words', paragraphs: words, tone: 'warning' }];
 }

@@ -4,6 +4,7 @@
  * itself is not checked here.
  */
 
+import type { ConsentMethod } from '../consents/consent.policy.ts';
 import { DEVICE_GRANT } from '../policies/access-policy.policy.ts';
 
 /** The service's own applications, by id; no other one may be called so. */
@@ -98,6 +99,18 @@ interface RefreshTokenSettings {
   readonly rotation_type: 'ROTATE' | 'STATIC';
   /** Seconds in which a used token still yields a successor, 0 to 60. */
   readonly leeway: number;
+}
+
+/** Who made it: an administrator; itself, by dynamic registration (RFC 7591); itself, by a client ID metadata document. */
+export type ApplicationOrigin = 'ADMIN' | 'REGISTERED' | 'INTRODUCED';
+
+/** How users are asked for consent to an application. */
+export const consentMethodOf = ({ origin, settings }: ConsentedApplication): ConsentMethod =>
+  origin === 'ADMIN' ? settings.consent_method : 'ALWAYS';
+
+interface ConsentedApplication {
+  readonly origin: ApplicationOrigin;
+  readonly settings: Pick<ApplicationSettings, 'consent_method'>;
 }
 
 type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };

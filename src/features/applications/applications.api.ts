@@ -57,6 +57,10 @@ export const app = z.object({
   name: z.literal('oidc_client'),
   label: z.string(),
   status: z.enum(['ACTIVE', 'INACTIVE']),
+  /** ADMIN: made by an administrator; REGISTERED: by dynamic registration; INTRODUCED: by its client ID metadata document. */
+  origin: z.enum(['ADMIN', 'REGISTERED', 'INTRODUCED']),
+  /** When it is removed unless a user signs in before. */
+  expiresAt: time.optional(),
   created: time,
   lastUpdated: time,
   lastUsed: time.nullable().meta({ description: 'To two minutes: a sign-in or a request that was carried out' }),
@@ -145,7 +149,7 @@ export const apps: readonly Endpoint[] = [
     path: '/apps',
     access: 'service',
     summary:
-      'List the applications, oldest first; each word of q begins a word of the label, or q is the client ID; filter an expression of RFC 7644 on id, label, status, settings.oauthClient.application_type',
+      'List the applications, oldest first; each word of q begins a word of the label, or q is the client ID; filter an expression of RFC 7644 on id, label, status, origin, settings.oauthClient.application_type',
     query: { q: text().optional(), filter: z.string().optional() },
     item: app,
     handler: async ({ services, query: { limit, after, ...search }, request }) => {
@@ -233,12 +237,14 @@ export function presentApp(
     name: 'oidc_client',
     label: application.label,
     status: application.status,
+    origin: application.origin,
+    ...(application.expiresAt !== null && { expiresAt: writeTime(application.expiresAt) }),
     created: writeTime(application.created),
     lastUpdated: writeTime(application.lastUpdated),
     lastUsed: writeTimeOrNull(application.lastUsed),
     signOnMode: 'OPENID_CONNECT',
     credentials: { oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required } },
     settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: settings },
-    _links: { self: { href: `${baseUrl}/api/v1/apps/${application.id}` } },
+    _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(application.id)}` } },
   };
 }

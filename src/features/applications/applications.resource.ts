@@ -1,5 +1,5 @@
 /** Applications: the fields of a record. */
-import type { ApplicationSettings } from './application-settings.policy.ts';
+import type { ApplicationOrigin, ApplicationSettings } from './application-settings.policy.ts';
 
 export type ApplicationStatus = 'ACTIVE' | 'INACTIVE';
 
@@ -11,6 +11,9 @@ export interface Application {
   /** Belongs to the service itself and may not be deleted. */
   readonly system: boolean;
   readonly settings: ApplicationSettings;
+  readonly origin: ApplicationOrigin;
+  /** When it is removed unless a user signs in before; null: never. */
+  readonly expiresAt: Date | null;
   readonly created: Date;
   readonly lastUpdated: Date;
   /** To two minutes; null: not yet, or not since this is noted. */

@@ -11,6 +11,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutClient } from '../policies/policy-names.service.ts';
 import { requireProviders } from './application-providers.service.ts';
+import type { ApplicationOrigin } from './application-settings.policy.ts';
 import {
   type ApplicationSettings,
   clientUsesSecret,
@@ -50,6 +51,10 @@ export interface NewApplication extends ApplicationInput {
   readonly activate?: boolean | undefined;
   /** Belongs to the service itself and may be neither changed nor deleted. */
   readonly system?: boolean;
+  /** ADMIN unless given. */
+  readonly origin?: ApplicationOrigin;
+  /** Never unless given. */
+  readonly expiresAt?: Date | null;
 }
 
 /** An application, and its secret where one was made just now: it is told this once and stored sealed. */
@@ -61,11 +66,15 @@ export interface ApplicationWithSecret {
 /** The context in which a secret's row is sealed and opened. */
 export const applicationSecretContext = (secretId: string): string => `application_secret:${secretId}`;
 
-/** @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken */
+/**
+ * @param also what else is written in the transaction
+ * @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken
+ */
 export async function createApplication(
   services: Services,
   input: NewApplication,
   request: RequestContext,
+  also?: (trx: Executor) => Promise<void>,
 ): Promise<ApplicationWithSecret> {
   const settings = settingsOf(input);
   const now = present();
@@ -73,7 +82,19 @@ export async function createApplication(
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
     throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
   const status = activate ? 'ACTIVE' : 'INACTIVE';
-  const application: Application = { id, label, status, system, settings, created: now, lastUpdated: now, lastUsed: null };
+  const { origin = 'ADMIN', expiresAt = null } = input;
+  const application: Application = {
+    id,
+    label,
+    status,
+    system,
+    settings,
+    origin,
+    expiresAt,
+    created: now,
+    lastUpdated: now,
+    lastUsed: null,
+  };
   const secret = clientUsesSecret(settings) ? (input.secret ?? randomToken()) : undefined;
 
   await services.database.transaction(async (trx) => {
@@ -81,6 +102,7 @@ export async function createApplication(
     if (!(await insertApplication(trx, application))) {
       throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
     }
+    await also?.(trx);
     if (input.id !== undefined) await deleteClientState(trx, id);
     if (secret !== undefined) await keepSecret(services, trx, id, secret);
     await recordEvent(trx, {
@@ -106,6 +128,7 @@ export async function getApplication(services: Services, id: string): Promise<Ap
 /**
  * Replaces label and settings; those not given return to their defaults. A new authentication method that uses a secret gets one, if there is
  * none; one that uses none takes the secrets away.
+ * @param also what else is written in the transaction
  * @throws {ApiError} not found; validation when the settings contradict each other; wrong state: an application of the service itself
  */
 export async function updateApplication(
@@ -113,8 +136,9 @@ export async function updateApplication(
   id: string,
   input: ApplicationInput,
   request: RequestContext,
+  also?: (trx: Executor) => Promise<void>,
 ): Promise<ApplicationWithSecret> {
-  return replace(services, id, input.settings, () => input, request);
+  return replace(services, id, input.settings, () => input, request, also);
 }
 
 /** Some of an application's settings, and what they are from now on; undefined: not given any more. */
@@ -139,8 +163,11 @@ function replace(
   given: GivenSettings,
   inputFor: (before: Application) => ApplicationInput,
   request: RequestContext,
+  also?: (trx: Executor) => Promise<void>,
 ): Promise<ApplicationWithSecret> {
   const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
+    if (before.origin === 'INTRODUCED') throw wrongState('the settings of the application come from its client ID metadata document');
+    await also?.(trx);
     const input = inputFor(before);
     const settings = settingsOf(input);
     const secret = await fitSecrets(services, trx, before, settings, input.secret);
@@ -188,10 +215,17 @@ export async function setApplicationStatus(
 /**
  * Deletes an application with its secrets, assignments and consents. Its tokens are inactive with the commit, for they belong to no client any
  * more; their rows are removed after it.
+ * @param isDue asked once it is locked; nothing is deleted when it says no
  * @throws {ApiError} not found; wrong state: an application of the service itself
  */
-export async function deleteApplication(services: Services, id: string, request: RequestContext): Promise<void> {
-  await changeApplication(services, id, async (trx, before) => {
+export async function deleteApplication(
+  services: Services,
+  id: string,
+  request: RequestContext,
+  isDue: (before: Application) => boolean = () => true,
+): Promise<void> {
+  const isDeleted = await changeApplication(services, id, async (trx, before) => {
+    if (!isDue(before)) return false;
     await takeOutClient(services, trx, id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
@@ -201,7 +235,9 @@ export async function deleteApplication(services: Services, id: string, request:
       targets: [applicationTarget(before)],
       before: described(before),
     });
+    return true;
   });
+  if (!isDeleted) return;
   await deleteLeftOverClientState(services.database.knex, id).catch((error: unknown) =>
     services.log.warn({ err: error, applicationId: id }, 'tokens of a deleted application are left to their expiry'),
   );

@@ -26,6 +26,8 @@ const APPLICATION: Columns<Application> = {
   status: 'status',
   system: 'system',
   settings: 'settings',
+  origin: 'origin',
+  expiresAt: 'expires_at',
   created: 'created',
   lastUpdated: 'last_updated',
   lastUsed: 'last_used',
@@ -38,6 +40,7 @@ export const APPLICATION_ATTRIBUTES: AttributeColumns = {
   // The same for every one, as the API shows them.
   name: { sql: `'oidc_client'`, type: 'text' },
   status: { sql: 'status', type: 'text' },
+  origin: { sql: 'origin', type: 'text' },
   'settings.oauthClient.application_type': { sql: `settings->>'application_type'`, type: 'text' },
 };
 
@@ -51,7 +54,7 @@ export async function insertApplication(executor: Executor, application: Applica
 export async function updateApplicationRow(
   executor: Executor,
   id: string,
-  changes: Partial<Pick<Application, 'label' | 'status' | 'settings' | 'lastUpdated'>>,
+  changes: Partial<Pick<Application, 'label' | 'status' | 'settings' | 'expiresAt' | 'lastUpdated'>>,
 ): Promise<boolean> {
   return (await executor('applications').where({ id }).update(toRow<Application>(APPLICATION, changes))) === 1;
 }
@@ -225,6 +228,46 @@ export async function whoRegistered(
     .select('id');
   const found = await executor.withMaterialized('having', having).from('having').first<{ id: string } | undefined>('id');
   return found?.id;
+}
+
+/** By what an application that registered itself is managed (RFC 7592). */
+export interface RegistrationKey {
+  readonly serverId: string;
+  readonly tokenHash: string;
+}
+
+const keyRow = ({ serverId, tokenHash }: RegistrationKey) => ({ registration_server_id: serverId, registration_token_hash: tokenHash });
+
+export async function bindRegistration(executor: Executor, id: string, key: RegistrationKey): Promise<void> {
+  await executor('applications').where({ id }).update(keyRow(key));
+}
+
+export async function findRegisteredApplication(executor: Executor, id: string, key: RegistrationKey): Promise<Application | undefined> {
+  return executor('applications')
+    .where({ id, origin: 'REGISTERED', ...keyRow(key) })
+    .first<Application | undefined>(APPLICATION);
+}
+
+/** @returns false when the token is another one by now */
+export const rotateRegistrationToken = async (executor: Executor, id: string, key: RegistrationKey, tokenHash: string): Promise<boolean> =>
+  (await executor('applications')
+    .where({ id, ...keyRow(key) })
+    .update({ registration_token_hash: tokenHash })) === 1;
+
+/** At most once a day. */
+export async function prolongRegistration(executor: Executor, id: string, end: Date): Promise<void> {
+  const due = new Date(end.getTime() - 86_400_000);
+  await executor('applications').where({ id, origin: 'REGISTERED' }).where('expires_at', '<', due).update({ expires_at: end });
+}
+
+/** Those that expired, the oldest first. */
+export async function listExpiredApplications(executor: Executor, now: Date, limit: number): Promise<string[]> {
+  const rows = await executor('applications')
+    .where('expires_at', '<', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .select<{ id: string }[]>('id');
+  return rows.map(({ id }) => id);
 }
 
 /** Without the service's own. */

@@ -11,6 +11,7 @@ import {
   applicationKindOf,
   applicationPath,
   mayWriteApplications,
+  ORIGINS,
   statusOf,
 } from './application-page.console.ts';
 import type { ApplicationOrder } from './applications.resource.ts';
@@ -32,11 +33,17 @@ const STATUSES = [
 ];
 const ANY_KIND = [{ value: '', label: 'Any kind' }, ...APPLICATION_KINDS.map(({ value, label }) => ({ value, label }))];
 
+const ANY_ORIGIN = [
+  { value: '', label: 'Any origin' },
+  ...Object.entries(ORIGINS).map(([value, label]) => ({ value, label: `${label.charAt(0).toUpperCase()}${label.slice(1)}` })),
+];
+
 /** What narrows the list, as a filter of the management API; undefined: nothing does. */
-function filterOf(kind: string, status: string): string | undefined {
+function filterOf(kind: string, status: string, origin: string): string | undefined {
   const wanted = [
     ...(kind === '' ? [] : [`settings.oauthClient.application_type eq "${kind}"`]),
     ...(status === '' ? [] : [`status eq "${status}"`]),
+    ...(origin === '' ? [] : [`origin eq "${origin}"`]),
   ];
   return wanted.length === 0 ? undefined : wanted.join(' and ');
 }
@@ -55,7 +62,8 @@ export const applicationList: ConsolePage = {
       .slice(0, 255);
     const kind = oneOf(ANY_KIND, query.get('kind'));
     const status = oneOf(STATUSES, query.get('status'));
-    const filter = filterOf(kind, status);
+    const origin = oneOf(ANY_ORIGIN, query.get('origin'));
+    const filter = filterOf(kind, status, origin);
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
     const { items, total } = await searchApplications(services, { q: q === '' ? undefined : q, filter }, state);
     const create = { label: 'Create application', href: `${APPLICATIONS_PATH}/new`, main: true };
@@ -74,6 +82,7 @@ export const applicationList: ConsolePage = {
             [
               { text: applicationKindOf(application.settings.application_type) },
               ...(application.system ? [{ text: 'part of the service', tone: 'plain' as const }] : []),
+              ...(application.origin === 'ADMIN' ? [] : [{ text: ORIGINS[application.origin], tone: 'plain' as const }]),
             ],
             statusOf(application),
             { text: application.id, code: true },
@@ -91,6 +100,7 @@ export const applicationList: ConsolePage = {
           fields: [
             { name: 'kind', label: 'Kind', options: ANY_KIND, value: kind },
             { name: 'status', label: 'Status', options: STATUSES, value: status },
+            { name: 'origin', label: 'Origin', options: ANY_ORIGIN, value: origin },
           ],
           isNarrowed,
         },

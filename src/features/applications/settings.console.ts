@@ -39,14 +39,15 @@ export async function settingParts(visit: ConsoleRequest, application: Applicati
     title,
     ...(lead !== undefined && { lead }),
     facts: facts(application, around),
-    actions: mayChangeApplication(visit, application)
-      ? [
-          {
-            label: phrase('Edit: {settings}', { settings: asPhrase(title) }),
-            href: `${applicationPath(application.id)}/settings/${id}`,
-          },
-        ]
-      : [],
+    actions:
+      mayChangeApplication(visit, application) && application.origin !== 'INTRODUCED'
+        ? [
+            {
+              label: phrase('Edit: {settings}', { settings: asPhrase(title) }),
+              href: `${applicationPath(application.id)}/settings/${id}`,
+            },
+          ]
+        : [],
   }));
 }
 

@@ -39,6 +39,14 @@ export interface RejectedRequest {
   readonly description: string;
 }
 
+/** A client that introduced itself by a document which cannot be accepted. */
+export interface RefusedDocument {
+  /** The address of the document. */
+  readonly clientId: string;
+  readonly reason: string;
+  readonly server: { readonly id: string; readonly name: string };
+}
+
 /** Characters of a description that are kept. */
 const LONGEST_REASON = 200;
 
@@ -78,6 +86,20 @@ export class RefusedRequests {
           { id: server.id, type: 'AuthorizationServer', displayName: server.name },
         ],
         failure: `${error}: ${description}`.slice(0, LONGEST_REASON),
+      });
+    });
+  }
+
+  /** Of one host once a minute. @param request who made it, as far as the connection tells */
+  async refuseDocument({ clientId, reason, server }: RefusedDocument, request: Connection): Promise<void> {
+    const { host } = new URL(clientId);
+    await this.#once(['document', host, server.id], async () => {
+      await recordEvent(this.services.database.knex, {
+        eventType: 'app.oauth2.client_document.refuse',
+        displayMessage: 'Client metadata document refused',
+        request: { ...request, actor: { id: clientId, type: 'PublicClientApp', displayName: host } },
+        targets: [{ id: server.id, type: 'AuthorizationServer', displayName: server.name }],
+        failure: reason.slice(0, LONGEST_REASON),
       });
     });
   }

@@ -11,6 +11,14 @@ const LONGEST_REFRESH = 5_256_000;
 
 const audience = text({ least: 1 });
 
+/** A host, or `*.` and a domain for all hosts below it. */
+const domain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(/^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'must be a host such as example.com, or *.example.com for all hosts below it');
+
 /** @returns the two settings that the API and the console show as one list */
 export const audiencesIn = ([first, ...further]: readonly string[]) =>
   first === undefined ? {} : { audience: first, furtherAudiences: further };
@@ -33,6 +41,24 @@ export const serverFields = {
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
   signingAlg: z.enum(['RS256', 'ES256']),
   rotationMode: z.enum(['AUTO', 'MANUAL']),
+  clientIdMetadata: z.strictObject({
+    enabled: z.boolean(),
+    /** Hosts, or *. and a domain. Empty: all. */
+    allowedDomains: z.array(domain).max(100).default([]),
+  }),
+  registration: z.strictObject({
+    /** TOKEN: with an initial access token; OPEN: everybody. */
+    mode: z.enum(['OFF', 'TOKEN', 'OPEN']),
+    /** Hosts, or *. and a domain. Empty: all. */
+    allowedRedirectHosts: z.array(domain).max(100).default([]),
+    /** Empty: all scopes of the server. */
+    allowedScopes: z
+      .array(text({ least: 1, most: 100 }))
+      .max(1000)
+      .default([]),
+    /** Days without a sign-in after which a client is removed. */
+    expiresAfterDays: z.int().min(1).max(3650).nullable().default(null),
+  }),
 };
 
 const claimText = z.string().max(10_000).refine(isPrintable, 'must not contain control characters');

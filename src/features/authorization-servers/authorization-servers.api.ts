@@ -37,6 +37,10 @@ const serverSettings = z.strictObject({
   /** At most ten years. */
   refreshTokenLifetimeMinutes: serverFields.refreshTokenLifetimeMinutes.exactOptional(),
   signingAlg: serverFields.signingAlg.exactOptional(),
+  /** Client ID Metadata Documents: clients whose client_id is an https URL. */
+  clientIdMetadata: serverFields.clientIdMetadata.exactOptional(),
+  /** Dynamic client registration (RFC 7591). */
+  registration: serverFields.registration.exactOptional(),
   credentials: z
     .strictObject({
       // Okta's SDKs say what the keys are for.
@@ -61,6 +65,13 @@ const server = z.object({
   accessTokenLifetimeMinutes: z.number(),
   refreshTokenLifetimeMinutes: z.number(),
   signingAlg: z.string(),
+  clientIdMetadata: z.object({ enabled: z.boolean(), allowedDomains: z.array(z.string()) }),
+  registration: z.object({
+    mode: z.enum(['OFF', 'TOKEN', 'OPEN']),
+    allowedRedirectHosts: z.array(z.string()),
+    allowedScopes: z.array(z.string()),
+    expiresAfterDays: z.int().nullable(),
+  }),
   credentials: z.object({
     /** MANUAL: keys are rotated by call alone, and nextRotation is null. */
     signing: z.object({ kid: z.string(), rotationMode: z.enum(['AUTO', 'MANUAL']), lastRotated: time, nextRotation: time.nullable() }),
@@ -190,6 +201,8 @@ function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl:
     accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
     refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
     signingAlg: found.signingAlg,
+    clientIdMetadata: { enabled: found.clientIdMetadata.enabled, allowedDomains: [...found.clientIdMetadata.allowedDomains] },
+    registration: structuredClone(found.registration) as z.input<typeof server>['registration'],
     credentials: {
       signing: { kid, rotationMode: found.rotationMode, lastRotated: writeTime(activated), nextRotation: writeTimeOrNull(due ?? null) },
     },

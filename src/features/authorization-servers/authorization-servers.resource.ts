@@ -1,5 +1,7 @@
 import type { ServerClaim } from '../claims/custom-claims.policy.ts';
+import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import type { AccessPolicy } from '../policies/access-policy.policy.ts';
+import type { RegistrationSettings } from '../registration/registration.policy.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import type { RotationMode } from './key-rotation.policy.ts';
 import type { SigningAlg, SigningKey } from './signing-keys.resource.ts';
@@ -32,6 +34,8 @@ export interface AuthorizationServer {
   readonly signingAlg: SigningAlg;
   /** Are its keys rotated by themselves? */
   readonly rotationMode: RotationMode;
+  readonly clientIdMetadata: ClientIdMetadataSettings;
+  readonly registration: RegistrationSettings;
   readonly status: ServerStatus;
   /** May not be deleted. */
   readonly system: boolean;

@@ -16,6 +16,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
 import { ALL_CLIENTS } from '../policies/access-policy.policy.ts';
 import { insertPolicy, insertPolicyRule } from '../policies/policies.store.ts';
+import { NO_REGISTRATION } from '../registration/registration.policy.ts';
 import { insertScope } from '../scopes/scopes.store.ts';
 import type { AuthorizationServer, AuthorizationServerParts, ServerStatus } from './authorization-servers.resource.ts';
 import {
@@ -44,15 +45,26 @@ type Settings = Pick<
   | 'refreshTokenSeconds'
   | 'signingAlg'
   | 'rotationMode'
+  | 'clientIdMetadata'
+  | 'registration'
 >;
 
 export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
 
 /** What a new server is when nothing is said about it; a change that says nothing about it keeps it. */
-const FIRST = { furtherAudiences: [], accessTokenType: 'at+jwt', rotationMode: 'AUTO' } as const;
+const FIRST = {
+  furtherAudiences: [],
+  accessTokenType: 'at+jwt',
+  rotationMode: 'AUTO',
+  clientIdMetadata: { enabled: false, allowedDomains: [] },
+  registration: NO_REGISTRATION,
+} as const;
 
 /** What a server is when nothing is said about it. */
-const DEFAULTS: Omit<Settings, 'name' | 'audience' | 'furtherAudiences' | 'accessTokenType' | 'rotationMode'> = {
+const DEFAULTS: Omit<
+  Settings,
+  'name' | 'audience' | 'furtherAudiences' | 'accessTokenType' | 'rotationMode' | 'clientIdMetadata' | 'registration'
+> = {
   description: '',
   profile: 'service',
   accessTokenFormat: 'jwt',
@@ -127,7 +139,7 @@ export const pageAuthorizationServers = (
 export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
 
 /**
- * Replaces a server's settings; those not given return to their defaults, but for the audiences, the type of access tokens and whether its keys are rotated by themselves.
+ * Replaces a server's settings; those not given return to their defaults, but for the audiences, the type of access tokens, whether its keys are rotated by themselves, and how clients may introduce themselves.
  * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
  */
 export async function updateAuthorizationServer(
@@ -137,8 +149,9 @@ export async function updateAuthorizationServer(
   request: RequestContext,
 ): Promise<AuthorizationServer> {
   return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
-    const { audience, furtherAudiences, accessTokenType, rotationMode } = before;
-    const wanted = { ...DEFAULTS, audience, furtherAudiences, accessTokenType, rotationMode, ...withoutUndefined(input) };
+    const { audience, furtherAudiences, accessTokenType, rotationMode, clientIdMetadata, registration } = before;
+    const kept = { audience, furtherAudiences, accessTokenType, rotationMode, clientIdMetadata, registration };
+    const wanted = { ...DEFAULTS, ...kept, ...withoutUndefined(input) };
     requireFittingAlg(wanted);
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
     await addMissingKeys(trx, id, services.keyring);

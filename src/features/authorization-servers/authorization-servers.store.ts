@@ -26,6 +26,8 @@ const SERVER: Columns<AuthorizationServer> = {
   refreshTokenWindowSeconds: 'refresh_token_window_seconds',
   signingAlg: 'signing_alg',
   rotationMode: 'rotation_mode',
+  clientIdMetadata: 'client_id_metadata',
+  registration: 'registration',
   status: 'status',
   system: 'system',
   created: 'created',

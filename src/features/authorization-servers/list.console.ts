@@ -10,7 +10,15 @@ import { audiencesIn, serverFields } from './authorization-server-fields.service
 import { createAuthorizationServer, pageAuthorizationServers } from './authorization-servers.service.ts';
 import { issuerOf } from './server-id.policy.ts';
 import { addressOfServer, mayChangeServers, SERVERS, SERVERS_HOME, serverStatus } from './server-page.console.ts';
-import { fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, settingsIn } from './settings-fields.console.ts';
+import {
+  clientsIn,
+  fieldsOfClients,
+  fieldsOfKeys,
+  fieldsOfLifetimes,
+  fieldsOfTokens,
+  NAME,
+  settingsIn,
+} from './settings-fields.console.ts';
 
 const LEAD =
   'An authorization server signs in users for applications and issues their tokens. The built-in one is for sign-in alone; make one of your own for each API that you protect.';
@@ -61,6 +69,7 @@ const FIELDS: readonly Field[] = [
   { name: 'description', label: 'Description', kind: 'description', hint: 'Shown to administrators only.' },
   ...fieldsOfTokens(undefined),
   ...fieldsOfLifetimes(undefined),
+  ...fieldsOfClients(undefined),
   ...fieldsOfKeys(undefined),
 ];
 
@@ -86,7 +95,7 @@ const create: ConsolePage = {
     return formPage({ title, crumbs: SERVERS, facts, fields: FIELDS, submit: title, cancel: SERVERS_HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { id, audiences = [], ...settings } = parse(newServer, typedValues(FIELDS, form));
+    const { id, audiences = [], ...settings } = parse(newServer, clientsIn(typedValues(FIELDS, form)));
     const made = await createAuthorizationServer(
       services,
       { ...settingsIn(settings), ...(id !== undefined && { id }), ...audiencesIn(audiences) },

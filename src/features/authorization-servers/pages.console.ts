@@ -4,6 +4,7 @@ import { claimPages } from '../claims/claims.console.ts';
 import { serverPolicies } from '../policies/policies.console.ts';
 import { serverRules } from '../policies/rules.console.ts';
 import { serverSimulator } from '../policies/simulator.console.ts';
+import { registrationPages } from '../registration/registration.console.ts';
 import { serverScopes } from '../scopes/scopes.console.ts';
 import { serverKeys } from './keys.console.ts';
 import { serverLifeCycle } from './lifecycle.console.ts';
@@ -19,5 +20,6 @@ export const servers: readonly ConsolePage[] = [
   ...serverPolicies,
   ...serverRules,
   ...serverKeys,
+  ...registrationPages,
   ...serverSimulator,
 ];

@@ -22,6 +22,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'par',
   'device',
   'clients',
+  'register',
   'registration',
   // Okta's SDKs look for the built-in server's endpoints below these.
   'v1',

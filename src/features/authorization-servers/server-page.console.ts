@@ -18,6 +18,7 @@ const TABS = [
   { label: 'Claims', path: '/claims' },
   { label: 'Access policies', path: '/policies' },
   { label: 'Keys', path: '/keys' },
+  { label: 'Registration', path: '/registration' },
   { label: 'Simulator', path: '/simulator' },
 ] as const;
 

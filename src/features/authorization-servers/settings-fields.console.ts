@@ -108,6 +108,75 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
   },
 ];
 
+/** How clients come in that no administrator has made. */
+export const fieldsOfClients = (now: Now): readonly Field[] => [
+  {
+    name: 'clientIdMetadataEnabled',
+    label: 'Accept clients that introduce themselves by a document (Client ID Metadata Documents)',
+    group: 'Unknown clients',
+    kind: 'check',
+    hint: 'Their client ID is an https address. AI clients such as Claude Code and VS Code come this way. Users are asked each time, and see the host.',
+    checked: now?.clientIdMetadata.enabled ?? false,
+  },
+  {
+    name: 'clientIdMetadataDomains',
+    label: 'Hosts of these documents',
+    group: 'Unknown clients',
+    kind: 'lines',
+    rows: 3,
+    hint: 'One a line: example.com, or *.example.com for all hosts below it. Empty: every host.',
+    value: now?.clientIdMetadata.allowedDomains.join('\n'),
+    alias: 'clientIdMetadata',
+  },
+  {
+    name: 'registrationMode',
+    label: 'Dynamic registration',
+    group: 'Unknown clients',
+    kind: 'radios',
+    value: now?.registration.mode ?? 'OFF',
+    options: [
+      { value: 'OFF', label: 'Off', hint: 'Administrators make all applications.' },
+      {
+        value: 'TOKEN',
+        label: 'With an initial access token',
+        hint: 'Make one under Registration, and give it to the developer of the client.',
+      },
+      {
+        value: 'OPEN',
+        label: 'Open',
+        hint: 'Everybody can register clients. For AI clients that know no documents. Users are always asked.',
+      },
+    ],
+    alias: 'registration',
+  },
+  {
+    name: 'registrationRedirectHosts',
+    label: 'Hosts of their redirect URIs',
+    group: 'Unknown clients',
+    kind: 'lines',
+    rows: 3,
+    hint: 'One a line: example.com, *.example.com, localhost or 127.0.0.1. Empty: every host.',
+    value: now?.registration.allowedRedirectHosts.join('\n'),
+  },
+  {
+    name: 'registrationScopes',
+    label: 'Scopes of registered clients',
+    group: 'Unknown clients',
+    kind: 'lines',
+    rows: 3,
+    hint: 'One a line. Empty: all scopes of the server.',
+    value: now?.registration.allowedScopes.join('\n'),
+  },
+  {
+    name: 'registrationDays',
+    label: 'Remove registered clients after (days without a sign-in)',
+    group: 'Unknown clients',
+    kind: 'number',
+    hint: '1 to 3650. Empty: never.',
+    value: now === undefined ? '90' : String(now.registration.expiresAfterDays ?? ''),
+  },
+];
+
 export const fieldsOfKeys = (now: Now): readonly Field[] => [
   {
     name: 'signingAlg',
@@ -137,6 +206,20 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
     ],
   },
 ];
+
+/** What of the form is not a setting by itself. */
+export function clientsIn(typed: Typed) {
+  const { clientIdMetadataEnabled: enabled, clientIdMetadataDomains: allowedDomains, ...more } = typed;
+  const { registrationMode: mode, registrationRedirectHosts: allowedRedirectHosts, ...others } = more;
+  const { registrationScopes: allowedScopes, registrationDays: expiresAfterDays = null, ...rest } = others;
+  return {
+    ...rest,
+    clientIdMetadata: { enabled, allowedDomains },
+    registration: { mode, allowedRedirectHosts, allowedScopes, expiresAfterDays },
+  };
+}
+
+type Typed = Readonly<Record<string, unknown>>;
 
 /** The form counts in minutes. */
 export const settingsIn = <T extends { readonly accessTokenLifetimeMinutes: number; readonly refreshTokenLifetimeMinutes: number }>({

@@ -14,7 +14,17 @@ import { updateAuthorizationServer } from './authorization-servers.service.ts';
 import { durationOf } from './lifetimes.console.ts';
 import { issuerOf } from './server-id.policy.ts';
 import { crumbsBelow, type ServerSubject, serverPage, serverStatus, serverSubject } from './server-page.console.ts';
-import { fieldOfProfile, fieldsOfKeys, fieldsOfLifetimes, fieldsOfTokens, NAME, PROFILES, settingsIn } from './settings-fields.console.ts';
+import {
+  clientsIn,
+  fieldOfProfile,
+  fieldsOfClients,
+  fieldsOfKeys,
+  fieldsOfLifetimes,
+  fieldsOfTokens,
+  NAME,
+  PROFILES,
+  settingsIn,
+} from './settings-fields.console.ts';
 
 /** Below the issuer; discovery tells them too. */
 const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
@@ -22,6 +32,7 @@ const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
   ['Discovery (OAuth 2.0)', '/.well-known/oauth-authorization-server'],
   ['Keys (JWKS)', '/keys'],
   ['Authorize', '/authorize'],
+  ['Pushed authorization requests', '/par'],
   ['Token', '/token'],
   ['Userinfo', '/userinfo'],
   ['Introspection', '/introspect'],
@@ -95,12 +106,21 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
     label: 'Protocol profile',
     value: asPhrase(PROFILES.find(({ value }) => value === server.profile)?.label ?? verbatim(server.profile)),
   },
+  { label: 'Clients that introduce themselves', value: introducedClients(server) },
+  { label: 'Dynamic registration', value: REGISTRATION[server.registration.mode] },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
   { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'By itself' : 'By hand') },
   { label: 'Description', value: server.description },
   { label: 'Created', value: { moment: momentOf(server.created) } },
   { label: 'Last changed', value: { moment: momentOf(server.lastUpdated) } },
 ];
+
+const REGISTRATION = { OFF: 'Off', TOKEN: 'With an initial access token', OPEN: 'Open to everybody' } as const;
+
+function introducedClients({ clientIdMetadata: { enabled, allowedDomains } }: AuthorizationServer): string {
+  if (!enabled) return 'Refused';
+  return allowedDomains.length === 0 ? 'Accepted from every host' : `Accepted from ${allowedDomains.join(', ')}`;
+}
 
 /** Of the built-in one only what may be changed. */
 const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
@@ -118,6 +138,7 @@ const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
         ...fieldsOfTokens(server),
       ]),
   ...fieldsOfLifetimes(server),
+  ...fieldsOfClients(server),
   ...fieldsOfKeys(server),
 ];
 
@@ -137,7 +158,7 @@ const edit: ConsolePage = {
     const subject = await serverSubject(visit);
     const { name, description, profile, accessTokenFormat, accessTokenType } = subject.server;
     const kept = { name, description, profile, accessTokenFormat, accessTokenType, audiences: audiencesOf(subject.server) };
-    const { audiences, ...wanted } = parse(z.object(serverFields), { ...kept, ...typedValues(fieldsFor(subject), form) });
+    const { audiences, ...wanted } = parse(z.object(serverFields), { ...kept, ...clientsIn(typedValues(fieldsFor(subject), form)) });
     await updateAuthorizationServer(visit.services, subject.server.id, { ...settingsIn(wanted), ...audiencesIn(audiences) }, visit.request);
     return { goTo: subject.home, notice: 'server-changed' };
   },

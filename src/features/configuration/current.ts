@@ -28,6 +28,7 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
   const answers = await answersOf(service, kind, within);
   const read: Present[] = [];
   for (const answer of answers) {
+    if (kind.isForeign?.(answer) === true) continue;
     const one = presentOf(kind, within, answer);
     const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
     const open = openPart(document, kind.open?.(one.key));

@@ -29,6 +29,8 @@ export interface Kind {
   readonly names?: readonly string[];
   /** Of a list, those that somebody has set. */
   readonly isSet?: (answer: Document) => boolean;
+  /** Not the operator's: a file neither tells nor removes it. */
+  readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** Those that the service is never without. */
   readonly lasting?: readonly string[];
   /** By `priority`, which is their place. */
@@ -66,7 +68,15 @@ const inner: readonly Kind[] = [
 
 const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail'] as const;
 
-const openOfBuiltIn = ['id', 'profile', 'accessTokenLifetimeMinutes', 'refreshTokenLifetimeMinutes', 'signingAlg'] as const;
+const openOfBuiltIn = [
+  'id',
+  'profile',
+  'accessTokenLifetimeMinutes',
+  'refreshTokenLifetimeMinutes',
+  'signingAlg',
+  'clientIdMetadata',
+  'registration',
+] as const;
 
 /** In an order in which each names only what was before it. */
 export const RESOURCE_KINDS: readonly Kind[] = [
@@ -88,6 +98,8 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     path: '/apps',
     key: ['credentials.oauthClient.client_id'],
     inner: [],
+    // Applications that registered or introduced themselves come and go.
+    isForeign: ({ origin }) => origin !== undefined && origin !== 'ADMIN',
     open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),
     references: [{ at: 'settings.oauthClient.identity_providers', to: 'identityProvider' }],
   },

@@ -38,6 +38,7 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     optional: scopes.filter(({ optional }) => optional),
     wholeProfile,
     staysConnected,
+    uncheckedHost: details.uncheckedHost,
     destination: details.redirectOrigins[0] ?? '',
     policy: webAddress(application.policyUri),
     terms: webAddress(application.tosUri),

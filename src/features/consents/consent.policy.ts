@@ -2,7 +2,8 @@
  * Who is asked for consent, and for what: the table of docs/specification/identity-service.md, as a pure decision that also tells the row that decided.
  * OpenID Connect Core 1.0 section 3.1.2.4; the settings are those of the application and of each scope.
  */
-export type ConsentMethod = 'TRUSTED' | 'REQUIRED';
+/** ALWAYS: an application that no administrator has made is asked about each time, whatever its scopes are. */
+export type ConsentMethod = 'TRUSTED' | 'REQUIRED' | 'ALWAYS';
 
 export interface RequestedScope {
   readonly name: string;
@@ -23,6 +24,7 @@ export type ConsentReason =
   | 'application is trusted'
   | 'given before'
   | 'the request prompts for consent'
+  | 'no administrator made the application'
   | 'not given yet';
 
 export interface ScopeDecision {
@@ -33,6 +35,7 @@ export interface ScopeDecision {
 
 function decideScope(scope: RequestedScope, facts: ConsentFacts): ScopeDecision {
   const decided = (ask: boolean, reason: ConsentReason): ScopeDecision => ({ scope: scope.name, ask, reason });
+  if (facts.method === 'ALWAYS') return decided(true, 'no administrator made the application');
   if (scope.consent === 'IMPLICIT') return decided(false, 'scope is granted without a dialog');
   if (facts.prompted) return decided(true, 'the request prompts for consent');
   if (facts.method === 'TRUSTED') return decided(false, 'application is trusted');

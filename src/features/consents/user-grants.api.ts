@@ -84,7 +84,7 @@ const present = (found: Consent, baseUrl: string): z.input<typeof grant> => {
     scopeId: found.scope,
     _links: {
       self: { href: `${user}/grants/${found.id}` },
-      app: { href: `${api}/apps/${found.applicationId}` },
+      app: { href: `${api}/apps/${encodeURIComponent(found.applicationId)}` },
       user: { href: user },
       authorizationServer: { href: `${api}/authorizationServers/${found.serverId}` },
     },

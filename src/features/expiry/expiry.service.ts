@@ -1,15 +1,17 @@
 /** Removes what has expired, now and then, in bounded batches; any number of processes may do so at once. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
 import { deleteExpiredFailures } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
+import { deleteExpiredApplications } from '../applications/expired-applications.service.ts';
 import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
 import { deleteExpiredJobs } from '../bulk/bulk-jobs.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
+import { deleteExpiredRegistrationTokens } from '../registration/registration-tokens.store.ts';
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
 import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
@@ -34,17 +36,19 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredDevices(knex, present(), limit),
     await deleteExpiredJobs(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),
+    await deleteExpiredRegistrationTokens(knex, present(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
   );
 }
 
 /** @returns a way to end it */
-export function sweepExpired(database: Database, log: Logger): { stop(): Promise<void> } {
+export function sweepExpired(services: Services): { stop(): Promise<void> } {
+  const { database, log } = services;
   const stopping = new AbortController();
   const done = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        const removed = await removeExpired(database, BATCH);
+        const removed = Math.max(await removeExpired(database, BATCH), await deleteExpiredApplications(services));
         await wait(removed < BATCH ? EVERY : PAUSE, undefined, { signal: stopping.signal, ref: false });
       } catch (error) {
         if (stopping.signal.aborted) return;

@@ -12,6 +12,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, type Existing, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { findServer } from '../authorization-servers/authorization-servers.store.ts';
+import { isClientIdUrl } from '../client-documents/client-id.policy.ts';
 import { ALL_CLIENTS, inOrder } from './access-policy.policy.ts';
 import type { Policy, PolicyStatus } from './policies.resource.ts';
 import {
@@ -145,7 +146,9 @@ export const policyTarget = ({ id, name }: Pick<Policy, 'id' | 'name'>) => ({ id
 
 /** @throws {ApiError} validation: a client that is neither the word for all nor an application */
 function refuseMissing(clients: readonly string[], existing: Existing): void {
-  const problems = policyProblems('conditions.clients.include', clients, new Set([ALL_CLIENTS, ...existing.application]));
+  // A client that introduces itself may be named before it was seen.
+  const known = new Set([ALL_CLIENTS, ...existing.application, ...clients.filter(isClientIdUrl)]);
+  const problems = policyProblems('conditions.clients.include', clients, known);
   if (problems.length > 0) throw validation(problems);
 }
 

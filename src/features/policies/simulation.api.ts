@@ -5,6 +5,7 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
+import { consentMethodOf } from '../applications/application-settings.policy.ts';
 import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
@@ -62,7 +63,7 @@ const simulation = z.object({
   consent: z
     .object({
       asked: z.boolean(),
-      consent_method: z.enum(['TRUSTED', 'REQUIRED']),
+      consent_method: z.enum(['TRUSTED', 'REQUIRED', 'ALWAYS']),
       prompted: z.boolean(),
       scopes: z.array(z.object({ scope: z.string(), consent: z.string(), ask: z.boolean(), reason: z.string() })),
     })
@@ -127,7 +128,7 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
         ? null
         : {
             asked: consent.some(({ ask }) => ask),
-            consent_method: settings.consent_method,
+            consent_method: consentMethodOf(application),
             prompted,
             scopes: consent.map((decision) => ({
               ...decision,

@@ -3,7 +3,12 @@
  * that were read beforehand. It supposes a user who has proved himself and who allows what he is asked for. Second factors are not here.
  */
 
-import type { ApplicationSettings, Profile } from '../applications/application-settings.policy.ts';
+import {
+  type ApplicationOrigin,
+  type ApplicationSettings,
+  consentMethodOf,
+  type Profile,
+} from '../applications/application-settings.policy.ts';
 import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
 import { audiencesOf, decideAudiences } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
@@ -18,10 +23,12 @@ import {
 } from '../claims/custom-claims.policy.ts';
 import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
 import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
+import type { RegistrationSettings } from '../registration/registration.policy.ts';
 import {
   authorizationScopes,
   clientCredentialsScopes,
   type OfferedScope,
+  offeredTo,
   passwordScopes,
   type ScopeGrant,
 } from '../scopes/granted-scopes.policy.ts';
@@ -58,8 +65,14 @@ export interface SimulationFacts {
     readonly policies: readonly AccessPolicy[];
     readonly scopes: readonly OfferedScope[];
     readonly claims: readonly ServerClaim[];
+    readonly registration: RegistrationSettings;
   };
-  readonly application: { readonly id: string; readonly status: string; readonly settings: ApplicationSettings };
+  readonly application: {
+    readonly id: string;
+    readonly status: string;
+    readonly origin: ApplicationOrigin;
+    readonly settings: ApplicationSettings;
+  };
   /** undefined: the application asks for itself. */
   readonly user: SimulatedUser | undefined;
   readonly isAssigned: boolean;
@@ -135,17 +148,21 @@ function responseTypeOf({ grantType, application, asked }: SimulationFacts): str
   return fitting.find((type) => application.settings.response_types.includes(type));
 }
 
-function scopesOf({ server, application: { settings }, grantType, asked }: SimulationFacts): ScopeGrant {
+function scopesOf({ server, application, grantType, asked }: SimulationFacts): ScopeGrant {
+  const { settings, origin } = application;
   const mayRefresh = settings.grant_types.includes('refresh_token');
   if (grantType === 'client_credentials') return clientCredentialsScopes(asked, server.scopes);
   if (grantType === 'password')
-    return passwordScopes(asked, server.scopes, { consentMethod: settings.consent_method, refreshable: mayRefresh });
-  return authorizationScopes(asked, server.scopes, { refreshable: mayRefresh && grantType !== 'implicit' });
+    return passwordScopes(asked, server.scopes, { consentMethod: consentMethodOf(application), refreshable: mayRefresh });
+  return authorizationScopes(asked, offeredTo(origin, server.scopes, server.registration.allowedScopes), {
+    refreshable: mayRefresh && grantType !== 'implicit',
+    dropUnknown: origin === 'INTRODUCED',
+  });
 }
 
 const consentFor = ({ server, application, prompts, remembered }: SimulationFacts, granted: readonly string[]): readonly ScopeDecision[] =>
   decideConsent({
-    method: application.settings.consent_method,
+    method: consentMethodOf(application),
     prompted: prompts.has('consent'),
     scopes: granted.flatMap((name) => server.scopes.find((scope) => scope.name === name) ?? []),
     remembered,

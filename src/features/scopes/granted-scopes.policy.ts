@@ -16,6 +16,13 @@ export interface ScopeGrant {
   readonly granted: readonly string[];
 }
 
+/** The scopes that an application may ask for at all. @param allowed for those that registered themselves; empty: all */
+export const offeredTo = <S extends { readonly name: string }>(
+  origin: 'ADMIN' | 'REGISTERED' | 'INTRODUCED',
+  scopes: readonly S[],
+  allowed: readonly string[],
+): readonly S[] => (origin === 'REGISTERED' && allowed.length > 0 ? scopes.filter(({ name }) => allowed.includes(name)) : scopes);
+
 /** Names of the scopes that a request without a scope is for. */
 export const defaultScopes = (scopes: readonly OfferedScope[]): string[] =>
   scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
@@ -34,12 +41,18 @@ function grant(asked: readonly string[], grantable: readonly OfferedScope[]): Sc
 const unlessUseless = (scopes: ScopeGrant, refreshable: boolean): ScopeGrant =>
   refreshable ? scopes : { ...scopes, granted: scopes.granted.filter((name) => name !== 'offline_access') };
 
-/** An authorization request: every scope of the server, since the user can be asked. None requested at all: `invalid_scope` too. */
-export const authorizationScopes = (
+/**
+ * An authorization request: every scope of the server, since the user can be asked. None requested at all: `invalid_scope` too.
+ * @param dropUnknown of clients that introduce themselves: they know scopes of other servers, and ask for them everywhere
+ */
+export function authorizationScopes(
   asked: readonly string[],
   scopes: readonly OfferedScope[],
-  { refreshable }: { readonly refreshable: boolean },
-): ScopeGrant => unlessUseless(grant(asked, scopes), refreshable);
+  { refreshable, dropUnknown = false }: { readonly refreshable: boolean; readonly dropUnknown?: boolean },
+): ScopeGrant {
+  const names = new Set(scopes.map(({ name }) => name));
+  return unlessUseless(grant(dropUnknown ? asked.filter((name) => names.has(name)) : asked, scopes), refreshable);
+}
 
 /** The password grant: a trusted application gets what it asks for, another one nothing that the user would have to allow. */
 export const passwordScopes = (

@@ -33,6 +33,8 @@ export interface InteractionDetails {
   readonly application: ApplicationFacts;
   /** Does it ask a second factor of all its users? */
   readonly applicationDemands?: boolean;
+  /** Where an application comes from that no administrator has made. */
+  readonly uncheckedHost?: string;
   /** Who is signed in; always present with `consent`. */
   readonly account?: AccountFacts;
   readonly loginHint?: string;

@@ -3,7 +3,8 @@
  * the decisions themselves are made by policies.
  */
 
-import type { ApplicationSettings } from '../../features/applications/application-settings.policy.ts';
+import { type ApplicationSettings, consentMethodOf } from '../../features/applications/application-settings.policy.ts';
+import type { Application } from '../../features/applications/applications.resource.ts';
 import type { ClaimReason, ClaimStep } from '../../features/claims/custom-claims.policy.ts';
 import type { ConsentReason, ScopeDecision } from '../../features/consents/consent.policy.ts';
 import type { AccessDecision, AccessGrantType, AccessReason, AccessStep } from '../../features/policies/access-policy.policy.ts';
@@ -16,7 +17,9 @@ export interface Decided extends Simulation {
   readonly grantType: AccessGrantType;
   readonly prompts: ReadonlySet<SimulatedPrompt>;
   readonly server: { readonly name: string };
-  readonly application: { readonly label: string; readonly settings: Pick<ApplicationSettings, 'assignment' | 'consent_method'> };
+  readonly application: Pick<Application, 'label' | 'origin'> & {
+    readonly settings: Pick<ApplicationSettings, 'assignment' | 'consent_method'>;
+  };
   /** undefined: the application asks for itself. */
   readonly user: { readonly login: string } | undefined;
   /** undefined: there is no user. */
@@ -149,6 +152,7 @@ const CONSENT: Readonly<Record<ConsentReason, string>> = {
   'given before': 'Not asked: the user allowed it before.',
   'the request prompts for consent': 'Asked: the request says prompt=consent.',
   'not given yet': 'Asked: the user has not allowed it yet.',
+  'no administrator made the application': 'Asked: no administrator made the application.',
 };
 
 /** The row of the table of consent that decided about a scope. */
@@ -166,6 +170,8 @@ export function consentInWords({ consent, outcome, grantType, application, promp
     const page = phrase(outcome === 'REFUSED' ? 'The consent page would ask for {scopes}' : 'The consent page asks for {scopes}', {
       scopes,
     });
+    if (consentMethodOf(application) === 'ALWAYS')
+      return phrase('{page}: no administrator made the application, so users are always asked.', { page });
     return prompts.has('consent')
       ? phrase('{page}: the request says prompt=consent.', { page })
       : phrase('{page}: the application needs consent, and the user has not allowed this yet.', { page });

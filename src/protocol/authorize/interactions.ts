@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
+import { hostOf } from '../../features/client-documents/client-id.policy.ts';
 import type { ScopeDecision } from '../../features/consents/consent.policy.ts';
 import { recordDenial, rememberConsent } from '../../features/consents/consents.service.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
@@ -16,7 +17,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { applicationOrigins } from '../servers/application-origins.ts';
 import type { AuthorizationServers } from '../servers/authorization-servers.ts';
-import { clientSettings } from '../servers/client-settings.ts';
+import { type ClientSettings, clientSettings } from '../servers/client-settings.ts';
 import { answeringDeviceId } from '../servers/device.ts';
 import type { BuiltServer } from '../servers/provider.ts';
 import { providerOf } from '../servers/session-device.ts';
@@ -101,6 +102,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         ...present({ brandColor: clientSettings(client).brandColor }),
       },
       applicationDemands: clientSettings(client).mfaRequired,
+      ...present({ uncheckedHost: uncheckedHost(clientSettings(client), client.clientId, String(params.redirect_uri)) }),
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
       acrValues: requestedAcr(params),
@@ -193,6 +195,12 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   return { waiting, details, finish };
+}
+
+/** A client that introduced itself comes from the host of its document; one that registered itself is known by where it leads. */
+function uncheckedHost({ origin }: ClientSettings, clientId: string, redirectUri: string): string | undefined {
+  if (origin === 'ADMIN') return undefined;
+  return hostOf(origin === 'INTRODUCED' ? clientId : redirectUri) || redirectUri;
 }
 
 /** What the request says of external providers. */

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http';
+import type { ApplicationOrigin } from '../../features/applications/application-settings.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../features/consents/consent.policy.ts';
 import type { ConsentKey } from '../../features/consents/consents.resource.ts';
@@ -41,6 +42,7 @@ export interface PromptRules {
  * @param secondFactor what demands of the signed-in user a second factor that he has not proved himself by yet
  * @param describe where a request comes from
  * @param isAssigned asked for applications that are open only to whom they are assigned
+ * @param noteUse notes that a user has signed in for a client that no administrator has made
  * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
  */
 export function promptRules(
@@ -52,6 +54,7 @@ export function promptRules(
   secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
   refused: NoteRefusal,
+  noteUse: (client: { readonly id: string; readonly origin: ApplicationOrigin }, req: IncomingMessage) => Promise<void>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
@@ -138,6 +141,8 @@ export function promptRules(
       const { account, client, params, prompts, result, provider } = ctx.oidc;
       if (account === undefined || client === undefined) return undefined;
       nameSession(ctx.oidc, server.key);
+      const { origin } = clientSettings(client);
+      if (origin !== 'ADMIN') await noteUse({ id: client.clientId, origin }, ctx.req);
       noteProvider(ctx);
       if (ctx.oidc.session !== undefined) storeSessionDevice(ctx.oidc.session, describe(ctx.req));
       tellAcr(ctx);

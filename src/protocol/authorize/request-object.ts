@@ -43,8 +43,6 @@ const LONGEST_LIFE = 86_400;
 
 export interface RequestObjectRules {
   readonly issuer: string;
-  /** @returns undefined when there is no such application */
-  findClient(id: string): Promise<AdapterPayload | undefined>;
   /** Marks a `jti` as processed until then (epoch seconds), at once. @returns false when it was processed before */
   claim(clientId: string, jti: string, until: number): Promise<boolean>;
   /** Is the application under FAPI 2.0? Then nothing counts beside the JWT (RFC 9101 section 6.3). */
@@ -52,8 +50,10 @@ export interface RequestObjectRules {
   readonly outbound: Outbound;
 }
 
-/** Who counts wrong secrets, for the request under way. Both refuse an application that is not heard from there. */
+/** Finds the application and counts wrong secrets, for the request under way. The last two refuse an application that is not heard from there. */
 export interface SecretGuard {
+  /** @returns undefined when there is no such application */
+  findClient(id: string): Promise<AdapterPayload | undefined>;
   before(clientId: string): void;
   failed(clientId: string): Promise<void>;
 }
@@ -124,7 +124,7 @@ export function requestObjects(rules: RequestObjectRules) {
     query: RequestParameters,
     guard: SecretGuard,
   ): Promise<Pick<Merged, 'parameters' | 'use'> & { readonly isAlone: boolean }> {
-    const client = typeof query.client_id === 'string' ? await rules.findClient(query.client_id) : undefined;
+    const client = typeof query.client_id === 'string' ? await guard.findClient(query.client_id) : undefined;
     if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
     const payload = await verify(jwt, client, guard);
     if ((payload.exp ?? 0) <= epochSeconds()) throw refuse('the request object has expired or is invalid');

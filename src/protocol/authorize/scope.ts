@@ -3,10 +3,12 @@
  * silence and grants offline_access only after a consent prompt; here unknown ones are an error, and offline_access is a scope like others.
  */
 
-import { authorizationScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { authorizationScopes, offeredTo } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
 
 /** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
 const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
@@ -18,12 +20,25 @@ const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}
  * @param requested the parameter as it came, before oidc-provider filtered it
  * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
  */
-export function checkScope(ctx: KoaContextWithOIDC, requested: string | undefined, scopes: readonly Scope[]): void {
+export function checkScope(
+  ctx: KoaContextWithOIDC,
+  requested: string | undefined,
+  { scopes: all, server }: { readonly scopes: readonly Scope[]; readonly server: AuthorizationServer },
+): void {
   const { params, client, route } = ctx.oidc;
   if (params === undefined || client === undefined) return;
+  const { origin } = clientSettings(client);
+  const scopes = offeredTo(origin, all, server.registration.allowedScopes);
   const yieldsCode = route === 'device_authorization' || spaceSeparated(params.response_type).includes('code');
   const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
-  const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable });
+  const {
+    requested: asked,
+    refused,
+    granted,
+  } = authorizationScopes(spaceSeparated(requested), scopes, {
+    refreshable,
+    dropUnknown: origin === 'INTRODUCED',
+  });
   if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
   const [unknown] = refused;
   if (unknown !== undefined) {

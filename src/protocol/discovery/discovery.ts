@@ -5,11 +5,12 @@ import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
-import { OAUTH_METADATA, OPENID_CONFIGURATION } from '../servers/endpoints.ts';
+import { OAUTH_METADATA, OPENID_CONFIGURATION, REGISTRATION } from '../servers/endpoints.ts';
 import { FAPI2_METADATA } from '../servers/fapi2.ts';
 import { withoutMtls } from '../servers/mtls.ts';
 
 interface Metadata extends Readonly<Record<string, unknown>> {
+  readonly issuer: string;
   readonly scopes_supported: readonly string[];
 }
 
@@ -26,6 +27,8 @@ export function completeDiscovery(ctx: KoaContextWithOIDC, server: Authorization
     ...document,
     scopes_supported: document.scopes_supported.filter((name) => !withheld.has(name)),
     ...(resources.length > 0 && { protected_resources: resources }),
+    ...(server.registration.mode !== 'OFF' && { registration_endpoint: `${document.issuer}${REGISTRATION}` }),
+    ...(server.clientIdMetadata.enabled && { client_id_metadata_document_supported: true }),
   };
   const offered = withoutMtls(completed, config);
   ctx.body = server.profile === 'fapi2' ? asFapi2(offered) : offered;

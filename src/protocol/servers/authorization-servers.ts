@@ -13,9 +13,10 @@ import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Change } from '../../platform/database/notifications.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { answerShortly } from '../introspection/short-path.ts';
+import { answerRegistration, isRegistration } from '../registration/registration.ts';
 import { findServerRevisions } from '../storage/server-revisions.store.ts';
 import type { ProviderParts } from './dependencies.ts';
-import { isProgramEndpoint, methodsOf, OAUTH_METADATA, withoutAlias } from './endpoints.ts';
+import { isProgramEndpoint, methodsOf, OAUTH_METADATA, OPENID_CONFIGURATION, withoutAlias } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { sendJson } from './json-response.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
@@ -40,11 +41,12 @@ type EndpointDestination = Extract<Destination, { kind: 'endpoint' }>;
 
 /** @param path the request's path, without query */
 export function destinationOf(path: string): Destination {
-  // RFC 8414 section 3.1: the well-known segment stands before the issuer's path.
-  if (path.startsWith(`${OAUTH_METADATA}${BASE}`)) {
-    const base = path.slice(OAUTH_METADATA.length);
+  // RFC 8414 section 3.1: the well-known segment stands before the issuer's path. MCP clients look for that of OpenID Connect there as well.
+  const wellKnown = [OAUTH_METADATA, OPENID_CONFIGURATION].find((document) => path.startsWith(`${document}${BASE}`));
+  if (wellKnown !== undefined) {
+    const base = path.slice(wellKnown.length);
     const id = base === BASE ? BUILT_IN : /^\/oauth\/v1\/([a-z0-9][a-z0-9_-]*)$/.exec(base)?.[1];
-    return id === undefined ? { kind: 'elsewhere' } : { kind: 'endpoint', serverId: id, base, path: OAUTH_METADATA };
+    return id === undefined ? { kind: 'elsewhere' } : { kind: 'endpoint', serverId: id, base, path: wellKnown };
   }
   if (!path.startsWith(`${BASE}/`)) return { kind: 'elsewhere' };
   const own = path.slice(BASE.length);
@@ -134,6 +136,11 @@ export class AuthorizationServers {
     const methods = methodsOf(destination.path) ?? [];
     if (!methods.includes(req.method ?? '')) {
       refuseMethod(res, methods);
+      return true;
+    }
+    if (isRegistration(destination.path)) {
+      const { registration, describe } = this.parts;
+      await answerRegistration(registration, built, { req, res, path: destination.path }, describe(req));
       return true;
     }
     if (req.method === 'OPTIONS' && !isPreflight(req)) {

@@ -1,8 +1,8 @@
 /** What an application sets beyond the registered client metadata (RFC 7591); it rides on oidc-provider's client as one property. */
 
-import type { Profile } from '../../features/applications/application-settings.policy.ts';
-
+import type { ApplicationOrigin, Profile } from '../../features/applications/application-settings.policy.ts';
 import { profileInForce } from '../../features/applications/fapi2.policy.ts';
+import type { ConsentMethod } from '../../features/consents/consent.policy.ts';
 
 /** The name of the property among the client's metadata. */
 export const CLIENT_SETTINGS = 'gatehouse';
@@ -11,7 +11,9 @@ export interface ClientSettings {
   readonly label: string;
   /** Epoch seconds. */
   readonly createdAt: number;
-  readonly consentMethod: 'TRUSTED' | 'REQUIRED';
+  readonly consentMethod: ConsentMethod;
+  /** Who made the application. What introduced or registered itself is shown to users with its host. */
+  readonly origin: ApplicationOrigin;
   /** ASSIGNED: open only to users that it is assigned to, themselves or by a group. */
   readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly pkceRequired: boolean;

@@ -1,8 +1,11 @@
 /** What every authorization server of the process is built with. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import type { ApplicationOrigin } from '../../features/applications/application-settings.policy.ts';
 import type { ApplicationUses } from '../../features/applications/application-uses.service.ts';
-import type { RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
+import type { RefusedDocument, RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import type { ClientRegistration } from '../../features/registration/registration.service.ts';
 import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -55,6 +58,15 @@ export interface ProviderParts {
     rejected: Rejected | undefined,
     req: IncomingMessage,
   ): Promise<void>;
+  readonly registration: ClientRegistration;
+  /** Notes that a user has signed in for a client that no administrator has made. One that introduced itself is written down as an application. */
+  noteUse(
+    server: AuthorizationServer,
+    client: { readonly id: string; readonly origin: ApplicationOrigin },
+    req: IncomingMessage,
+  ): Promise<void>;
+  /** Notes in the audit log that the document of a client is refused. */
+  refuseDocument(refused: RefusedDocument, req: IncomingMessage): Promise<void>;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** Where a request comes from. */

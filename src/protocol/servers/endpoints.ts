@@ -14,6 +14,13 @@ export const ROUTES = {
   code_verification: '/device',
 } as const;
 
+/** RFC 7591. */
+export const REGISTRATION = '/register';
+const REGISTERED = /^\/register\/([A-Za-z0-9._~-]{1,100})$/;
+
+/** @returns the client ID in the address of a client configuration endpoint (RFC 7592), undefined for any other path */
+export const registeredClientIn = (path: string): string | undefined => REGISTERED.exec(path)?.[1];
+
 export const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
 export const OAUTH_METADATA = '/.well-known/oauth-authorization-server';
 
@@ -30,6 +37,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   [ROUTES.device_authorization]: ['POST', 'OPTIONS'],
   [ROUTES.code_verification]: ['GET', 'POST'],
   [ROUTES.jwks]: DOCUMENT,
+  [REGISTRATION]: ['POST', 'OPTIONS'],
   [OPENID_CONFIGURATION]: DOCUMENT,
   [OAUTH_METADATA]: DOCUMENT,
 };
@@ -37,7 +45,8 @@ const RESUME = /^\/(?:authorize|device)\/[A-Za-z0-9_-]+$/;
 
 /** @returns the methods of an endpoint, undefined when there is none at this path */
 export function methodsOf(path: string): readonly string[] | undefined {
-  return RESUME.test(path) ? ['GET'] : METHODS[path];
+  if (RESUME.test(path)) return ['GET'];
+  return registeredClientIn(path) === undefined ? METHODS[path] : ['GET', 'PUT', 'DELETE', 'OPTIONS'];
 }
 
 const ENDPOINTS: ReadonlySet<string> = new Set(Object.values(ROUTES));
@@ -52,7 +61,7 @@ export function withoutAlias(path: string): string {
 }
 
 /** Endpoints that are called by programs: they answer JSON whatever the Accept header says. */
-export const isProgramEndpoint = (path: string): boolean => PROGRAM_ENDPOINTS.has(path);
+export const isProgramEndpoint = (path: string): boolean => PROGRAM_ENDPOINTS.has(path) || registeredClientIn(path) !== undefined;
 
 const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([
   ROUTES.token,
@@ -61,6 +70,7 @@ const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([
   ROUTES.userinfo,
   ROUTES.pushed_authorization_request,
   ROUTES.device_authorization,
+  REGISTRATION,
 ]);
 
 /** Endpoints that a person's browser visits: what fails there is a page. */

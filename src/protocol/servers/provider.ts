@@ -56,6 +56,7 @@ import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './error-pages.ts';
 import { checkFapi2Assertion, checkFapi2Client, codeLifetime, isFapi2 } from './fapi2.ts';
+import { introductionRules } from './introductions.ts';
 import { verificationKeys } from './keys.ts';
 import { aliasOf, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { noteRefusals, rememberError } from './refusals.ts';
@@ -109,17 +110,24 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     secondFactorCheck(signIn, directory.isAdministrator),
     deps.describe,
     refused,
+    (client, req) => deps.noteUse(server, client, req),
   );
   const announced = announcedClaims(parts.claims);
   const accounts = findAccount(directory.user, claims);
   const scopeNames: ReadonlySet<string> = new Set(scopes.map(({ name }) => name));
   const countUnanswered = (ctx: KoaContextWithOIDC) => deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
   const ttl = lifetimes(server, access, signIn, countUnanswered);
-  const offer = { signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)), grantTypes: GRANT_TYPES, profile: server.profile };
+  const offer = {
+    signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)),
+    grantTypes: GRANT_TYPES,
+    profile: server.profile,
+    clientIdMetadata: server.clientIdMetadata,
+  };
+  const clients = new ClientAdapter(state, deps.clients, offer, introductionRules(server, deps));
 
   const configuration: Configuration = {
     adapter: (name) => {
-      if (name === 'Client') return new ClientAdapter(state, deps.clients, offer);
+      if (name === 'Client') return clients;
       if (name === 'DeviceCode') return new DeviceCodeAdapter(state);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);
@@ -212,7 +220,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       state: (ctx) => onRequest(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
       nonce: (ctx) =>
         onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
-      scope: (ctx) => onUserRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, scopes)),
+      scope: (ctx) => onUserRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, parts)),
       audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
       idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
       idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
@@ -295,7 +303,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
 
   const { wrongSecrets, uses } = deps;
   const userinfoClaims = [...USER_CLAIMS, ...announced];
-  provider.use(requestPipeline({ provider, server, scopes, keys: parts.keys, state, directory, format, claims, userinfoClaims, ...deps }));
+  const findClient = clients.lookUp.bind(clients);
+  const pipelineParts = { provider, server, scopes, keys: parts.keys, state, directory, format, claims, userinfoClaims, findClient };
+  provider.use(requestPipeline({ ...pipelineParts, ...deps }));
   const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
 }

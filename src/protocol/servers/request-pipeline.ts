@@ -13,7 +13,7 @@ import { prepareBasic } from '../client-authentication/client-authentication.ts'
 import { prepareConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
 import { completeIntrospection } from '../introspection/introspection.ts';
-import { errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
+import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { answerLogout } from '../logout/logout.ts';
 import type { Directory } from '../storage/directory.ts';
 import { SessionEnded } from '../storage/protocol-writes.store.ts';
@@ -47,6 +47,8 @@ export interface PipelineParts extends ProviderParts {
   readonly claims: ServerClaims;
   /** Names of the claims that userinfo may return, in the order of the response. */
   readonly userinfoClaims: readonly string[];
+  /** The client’s metadata as this server sees it. */
+  findClient(id: string, ctx: KoaContextWithOIDC): Promise<AdapterPayload | undefined>;
 }
 
 type Next = () => Promise<void>;
@@ -68,16 +70,16 @@ const told = (failure: unknown): unknown => (isUnavailable(failure) ? new Tempor
 /** Puts a signed request's parameters over those beside it. */
 type Merge = (ctx: Context, query: RequestParameters) => Promise<Merged>;
 
-function requestMerger({ server, state, outbound, clients, wrongSecrets }: PipelineParts): Merge {
+function requestMerger({ server, state, outbound, findClient, wrongSecrets }: PipelineParts): Merge {
   const merge = requestObjects({
     issuer: state.issuer,
     outbound,
     isFapi2: (client) => isFapi2(client, server),
-    findClient: (id) => state.read(() => clients.find(id)),
     claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
   });
   return (ctx, query) =>
     merge(query, {
+      findClient: (id) => findClient(id, ctx as KoaContextWithOIDC),
       before: (clientId) => wrongSecrets.refuseBarred(ctx, clientId),
       failed: (clientId) => state.read(() => wrongSecrets.note(ctx, clientId)),
     });

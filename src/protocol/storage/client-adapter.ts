@@ -1,23 +1,32 @@
 /**
  * oidc-provider's clients, made from applications. A process keeps them for a few seconds; a change drops them at once (NOTIFY). An inactive
- * application is no client. Clients are created by the management API alone.
+ * application is no client. A client whose ID is a URL is made from its document, in the same way.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import { type Profile, TLS_SUBJECTS } from '../../features/applications/application-settings.policy.ts';
+import { consentMethodOf, type Profile, TLS_SUBJECTS } from '../../features/applications/application-settings.policy.ts';
+import type { Application } from '../../features/applications/applications.resource.ts';
 import { applicationSecretContext } from '../../features/applications/applications.service.ts';
-import { findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
+import { findApplicationById, findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
 import { FAPI2_SIGNING_ALG, fapi2Refusal, profileInForce } from '../../features/applications/fapi2.policy.ts';
+import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
+import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
+import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import type { AdapterPayload, ResponseType } from '../library/oidc-provider.ts';
+import { type AdapterPayload, errors, type KoaContextWithOIDC, Provider, type ResponseType } from '../library/oidc-provider.ts';
 import { CLIENT_SETTINGS, type ClientSettings, clientSettings } from '../servers/client-settings.ts';
 import { NoAdapter } from './no-adapter.ts';
 import type { ServerState } from './server-state.ts';
 
 const MOST_KEPT = 5000;
+const MOST_INTRODUCED = 500;
+/** On whose behalf a document is fetched that a sign-in under way needs. */
+const OURSELVES: Asker = { network: 'this service' };
+/** Its ID is its own for all time. */
+const EVER = new Date(0);
 
 /** All clients of the service, shared by the servers of this process. */
 export class ClientDirectory {
@@ -25,9 +34,15 @@ export class ClientDirectory {
   #changes = 0;
   readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>({ max: MOST_KEPT });
 
+  /** Of clients that introduce themselves, also where there is none yet. In a place of their own: strangers choose how many there are. */
+  readonly #rows = new LRUCache<string, { readonly row: Application | undefined; readonly checkedAt: number }>({ max: MOST_INTRODUCED });
+  /** What was made of a document or a record, as long as it is kept. */
+  readonly #introduced = new WeakMap<object, AdapterPayload>();
+
   constructor(
     readonly database: Database,
     readonly keyring: Keyring,
+    readonly documents: ClientDocuments,
   ) {}
 
   /** @returns the client's metadata, undefined when there is no active application of this id */
@@ -46,77 +61,122 @@ export class ClientDirectory {
     return metadata;
   }
 
+  /**
+   * A client that introduces itself. Its document is asked for where somebody begins something with it. Elsewhere, as at introspection, the
+   * application is good enough that was made of it, so that tokens do not depend on the host of the document.
+   * @param id a client ID that is a URL
+   * @param asker whose request begins something
+   * @throws {ClientDocumentRefused}
+   */
+  async findIntroduced(id: string, asker: Asker | undefined): Promise<AdapterPayload | undefined> {
+    const found = await this.#rowOf(id);
+    if (found !== undefined && (found.status !== 'ACTIVE' || found.origin !== 'INTRODUCED')) return undefined;
+    const client = found !== undefined && asker === undefined ? found : await this.documents.find(id, asker ?? OURSELVES);
+    const known = this.#introduced.get(client);
+    // Known by its URL for all time: a record that was removed and comes back is the same client.
+    const metadata = known ?? metadataOf({ ...client, origin: 'INTRODUCED', created: EVER }, []);
+    this.#introduced.set(client, metadata);
+    return metadata;
+  }
+
+  async #rowOf(id: string): Promise<Application | undefined> {
+    const kept = this.#rows.get(id);
+    const checkedAt = performance.now();
+    if (kept !== undefined && checkedAt - kept.checkedAt < timings.cache) return kept.row;
+    const changes = this.#changes;
+    const row = await findApplicationById(this.database.knex, id);
+    if (changes === this.#changes) this.#rows.set(id, { row, checkedAt });
+    return row;
+  }
+
   forget(id: string): void {
     this.#changes += 1;
     this.#kept.delete(id);
+    this.#rows.delete(id);
   }
 
   forgetAll(): void {
     this.#changes += 1;
     this.#kept.clear();
+    this.#rows.clear();
   }
 
   async #load(id: string): Promise<AdapterPayload | undefined> {
     const found = await findApplicationWithSecrets(this.database.knex, id);
     if (found === undefined || found.application.status !== 'ACTIVE') return undefined;
     const { application } = found;
-    const [newest, ...older] = found.sealedSecrets.map(({ id: secretId, sealed }) => ({
+    const secrets = found.sealedSecrets.map(({ id: secretId, sealed }) => ({
       id: secretId,
       value: this.keyring.open(sealed, applicationSecretContext(secretId)),
     }));
-    const settings = application.settings;
-    const own: ClientSettings = {
-      label: application.label,
-      createdAt: Math.floor(application.created.getTime() / 1000),
-      consentMethod: settings.consent_method,
-      assignment: settings.assignment,
-      pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
-      pushRequired: settings.require_pushed_authorization_requests ?? false,
-      allowedOrigins: settings.allowed_origins,
-      idTokenClaims: settings.id_token_claims,
-      profile: settings.profile ?? undefined,
-      breaksFapi2: fapi2Refusal(settings),
-      signedRequestRequired: settings.require_signed_request_object ?? false,
-      identityProviders: settings.identity_providers,
-      brandColor: settings.brand_color,
-      introspectAny: settings.introspect_any,
-      mfaRequired: settings.mfa_required ?? false,
-      // A public client that was registered as STATIC before this was refused rotates all the same.
-      rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
-      refreshTokenLeeway: settings.refresh_token.leeway,
-      newestSecretId: newest?.id,
-      olderSecrets: older,
-    };
-    return {
-      client_id: application.id,
-      client_name: application.label,
-      ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest.value }),
-      token_endpoint_auth_method: settings.token_endpoint_auth_method,
-      // RFC 7591 knows no more than these two; `browser` and `service` only choose defaults.
-      application_type: settings.application_type === 'native' ? 'native' : 'web',
-      redirect_uris: settings.redirect_uris,
-      post_logout_redirect_uris: settings.post_logout_redirect_uris,
-      response_types: [...settings.response_types] as ResponseType[],
-      grant_types: settings.grant_types,
-      ...optional({
-        jwks: settings.jwks,
-        jwks_uri: settings.jwks_uri,
-        client_uri: settings.client_uri,
-        logo_uri: settings.logo_uri,
-        tos_uri: settings.tos_uri,
-        policy_uri: settings.policy_uri,
-        initiate_login_uri: settings.initiate_login_uri,
-        backchannel_logout_uri: settings.backchannel_logout_uri,
-        backchannel_logout_session_required: settings.backchannel_logout_session_required,
-        dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
-        tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
-        ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),
-        authorization_signed_response_alg: settings.authorization_signed_response_alg,
-        id_token_signed_response_alg: settings.id_token_signed_response_alg,
-      }),
-      [CLIENT_SETTINGS]: own,
-    };
+    return metadataOf(application, secrets);
   }
+}
+
+interface Secret {
+  readonly id: string;
+  readonly value: string;
+}
+
+/** The one place that makes a client of an application. @param secrets the newest first */
+function metadataOf(
+  application: Pick<Application, 'id' | 'label' | 'settings' | 'origin' | 'created'>,
+  secrets: readonly Secret[],
+): AdapterPayload {
+  const [newest, ...older] = secrets;
+  const settings = application.settings;
+  const own: ClientSettings = {
+    label: application.label,
+    createdAt: Math.floor(application.created.getTime() / 1000),
+    consentMethod: consentMethodOf(application),
+    origin: application.origin,
+    assignment: settings.assignment,
+    pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
+    pushRequired: settings.require_pushed_authorization_requests ?? false,
+    allowedOrigins: settings.allowed_origins,
+    idTokenClaims: settings.id_token_claims,
+    profile: settings.profile ?? undefined,
+    breaksFapi2: fapi2Refusal(settings),
+    signedRequestRequired: settings.require_signed_request_object ?? false,
+    identityProviders: settings.identity_providers,
+    brandColor: settings.brand_color,
+    introspectAny: settings.introspect_any,
+    mfaRequired: settings.mfa_required ?? false,
+    // A public client that was registered as STATIC before this was refused rotates all the same.
+    rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
+    refreshTokenLeeway: settings.refresh_token.leeway,
+    newestSecretId: newest?.id,
+    olderSecrets: older,
+  };
+  return {
+    client_id: application.id,
+    client_name: application.label,
+    ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest.value }),
+    token_endpoint_auth_method: settings.token_endpoint_auth_method,
+    // RFC 7591 knows no more than these two; `browser` and `service` only choose defaults.
+    application_type: settings.application_type === 'native' ? 'native' : 'web',
+    redirect_uris: settings.redirect_uris,
+    post_logout_redirect_uris: settings.post_logout_redirect_uris,
+    response_types: [...settings.response_types] as ResponseType[],
+    grant_types: settings.grant_types,
+    ...optional({
+      jwks: settings.jwks,
+      jwks_uri: settings.jwks_uri,
+      client_uri: settings.client_uri,
+      logo_uri: settings.logo_uri,
+      tos_uri: settings.tos_uri,
+      policy_uri: settings.policy_uri,
+      initiate_login_uri: settings.initiate_login_uri,
+      backchannel_logout_uri: settings.backchannel_logout_uri,
+      backchannel_logout_session_required: settings.backchannel_logout_session_required,
+      dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
+      tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
+      ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),
+      authorization_signed_response_alg: settings.authorization_signed_response_alg,
+      id_token_signed_response_alg: settings.id_token_signed_response_alg,
+    }),
+    [CLIENT_SETTINGS]: own,
+  };
 }
 
 const optional = (values: Record<string, unknown>): Record<string, unknown> =>
@@ -130,6 +190,15 @@ export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
   readonly grantTypes: ReadonlySet<string>;
   readonly profile: Profile;
+  readonly clientIdMetadata: ClientIdMetadataSettings;
+}
+
+/** What must be known of a request for a client that introduces itself. */
+export interface IntroductionRules {
+  /** @returns undefined where nothing begins: introspection, userinfo, revocation and logout */
+  askerOf(ctx: KoaContextWithOIDC): Asker | undefined;
+  /** Notes that a client was refused. */
+  refused(ctx: KoaContextWithOIDC, id: string, refusal: ClientDocumentRefused): Promise<void>;
 }
 
 /**
@@ -144,16 +213,36 @@ export class ClientAdapter extends NoAdapter {
     readonly server: ServerState,
     readonly directory: ClientDirectory,
     readonly offer: ServerOffer,
+    readonly introductions: IntroductionRules,
   ) {
     super();
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    const metadata = await this.server.read(() => this.directory.find(id));
+    return this.lookUp(id, Provider.ctx);
+  }
+
+  /** @param ctx the request that the client is looked up for, undefined outside of one */
+  async lookUp(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
+    const metadata = isClientIdUrl(id) ? await this.#introduced(id, ctx) : await this.server.read(() => this.directory.find(id));
     if (metadata === undefined) return undefined;
     const seen = this.#seen.get(metadata) ?? this.#present(metadata);
     this.#seen.set(metadata, seen);
     return seen;
+  }
+
+  /** @throws {errors.InvalidClient} a document is refused where its client begins something */
+  async #introduced(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
+    if (!acceptsClientId(this.offer.clientIdMetadata, id)) return undefined;
+    const asker = ctx && this.introductions.askerOf(ctx);
+    try {
+      return await this.server.read(() => this.directory.findIntroduced(id, asker));
+    } catch (error) {
+      if (!(error instanceof ClientDocumentRefused)) throw error;
+      if (ctx === undefined || asker === undefined) return undefined;
+      await this.introductions.refused(ctx, id, error);
+      throw new errors.InvalidClient(`the client ID metadata document is refused: ${error.message}`, error.message);
+    }
   }
 
   #present(metadata: AdapterPayload): AdapterPayload {

@@ -40,7 +40,7 @@ const decided = (changes: Partial<Decided> = {}): Decided => ({
   grantType: 'authorization_code',
   prompts: new Set(),
   server: { name: 'S' },
-  application: { label: 'A', settings: { assignment: 'EVERYONE', consent_method: 'REQUIRED' } },
+  application: { label: 'A', origin: 'ADMIN', settings: { assignment: 'EVERYONE', consent_method: 'REQUIRED' } },
   user: { login: 'ada' },
   isAssigned: false,
   ...changes,
@@ -75,7 +75,7 @@ test('the verdict is one sentence that names the application, the user, what is 
 });
 
 test('assignment, policy, rule and consent each have a sentence that tells them apart', () => {
-  const closed = { label: 'A', settings: { assignment: 'ASSIGNED', consent_method: 'TRUSTED' } } as const;
+  const closed = { label: 'A', origin: 'ADMIN', settings: { assignment: 'ASSIGNED', consent_method: 'TRUSTED' } } as const;
   const words = [
     decided(),
     decided({ application: closed }),

@@ -21,7 +21,7 @@ function getAs(host: string, address: string): Promise<string> {
   });
 }
 
-test('discovery in its three forms tells the same, on both servers (RFC 8414 section 3, OpenID Connect Discovery section 4)', async (t) => {
+test('discovery in its four forms tells the same, on both servers (RFC 8414 section 3, OpenID Connect Discovery section 4)', async (t) => {
   const service = await startService(t);
   for (const [serverId, path] of [
     ['built-in', '/oauth/v1'],
@@ -32,10 +32,11 @@ test('discovery in its three forms tells the same, on both servers (RFC 8414 sec
       `${issuer}/.well-known/openid-configuration`,
       `${issuer}/.well-known/oauth-authorization-server`,
       `${service.baseUrl}/.well-known/oauth-authorization-server${path}`,
+      `${service.baseUrl}/.well-known/openid-configuration${path}`,
     ];
     const documents = await Promise.all(forms.map(json));
     const [document = {}] = documents;
-    assert.deepEqual(documents, [document, document, document]);
+    assert.deepEqual(documents, [document, document, document, document]);
     assert.equal(document.issuer, issuer);
     const endpoints = {
       authorization: 'authorize',

@@ -22,6 +22,7 @@ export const servers: Tour = async (service) => {
   const scopeId = await made(service, scopes, { name: LONG_SCOPE, displayName: LONG, consent: 'REQUIRED', default: true });
   for (let n = 0; n < 20; n += 1) await made(service, scopes, { name: `scope:${n}`, consent: 'FLEXIBLE', metadataPublish: 'NO_CLIENTS' });
   const { body: standard } = await service.api('GET', `${scopes}?q=openid`);
+  const tokenId = await made(service, '/authorizationServers/full/registrationTokens', { name: LONG });
   const home = '/api/servers/full';
   return [
     '/api/servers',
@@ -42,6 +43,10 @@ export const servers: Tour = async (service) => {
     `${home}/scopes/${scopeId}/delete`,
     `${home}/keys`,
     `${home}/keys/rotate`,
+    `${home}/registration`,
+    '/api/servers/built-in/registration',
+    `${home}/registration/new`,
+    `${home}/registration/${tokenId}/revoke`,
   ];
 };
 

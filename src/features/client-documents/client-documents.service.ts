@@ -1,0 +1,180 @@
+/**
+ * The documents by which clients introduce themselves, fetched by the guarded client and kept as long as their headers say, for a day at most.
+ * What strangers can make this process do is bounded: bytes kept, fetches at once, and fetches for one network.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Response } from 'undici';
+import { present } from '../../platform/clock/clock.ts';
+import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
+import { Overloaded } from '../../platform/database/database-failures.ts';
+import type { Outbound } from '../../platform/http/outbound.ts';
+import { ClientDocumentRefused, type IntroducedClient, readClientDocument } from './client-document.service.ts';
+
+/** Bytes of a document. */
+const LARGEST_DOCUMENT = 5 * 1024;
+/** Bytes of all documents that a process keeps; what is made of them takes several times as much. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** What an entry costs beside its text. */
+const OVERHEAD = 1024;
+const MOST_REFUSALS = 5000;
+const MOST_NETWORKS = 10_000;
+
+/** Seconds. A document is fetched again at the earliest and at the latest after so long, whatever its headers say. */
+const [SHORTEST, LONGEST, UNLESS_SAID] = [60, 86_400, 300];
+/** Seconds until a refused document is looked at again. */
+const REFUSED_FOR = 60;
+
+/** Fetches for one network in ten minutes. Enough for an office whose users begin with a new client. */
+const MOST_FETCHES = 60;
+const FETCHES_WITHIN_MS = 600_000;
+/** Fetches at once, and requests that wait for one. */
+const [AT_ONCE, WAITING] = [16, 200];
+
+interface Kept {
+  readonly client: IntroducedClient;
+  readonly bytes: number;
+  /** Epoch seconds. */
+  readonly fetchedAt: number;
+  readonly freshUntil: number;
+}
+
+/** On whose behalf a document is fetched: a network of clients, or the service itself. */
+export interface Asker {
+  readonly network: string;
+}
+
+interface Parts {
+  readonly outbound: Outbound;
+  readonly rateLimits: boolean;
+}
+
+const now = (): number => present().getTime() / 1000;
+
+export class ClientDocuments {
+  readonly #kept = new LRUCache<string, Kept>({ maxSize: MOST_BYTES, sizeCalculation: ({ bytes }) => bytes + OVERHEAD });
+  readonly #refused = new LRUCache<string, { readonly refusal: ClientDocumentRefused; readonly until: number }>({ max: MOST_REFUSALS });
+  readonly #fetching = new Map<string, Promise<IntroducedClient>>();
+  readonly #fetches = new LRUCache<string, { count: number }>({ max: MOST_NETWORKS, ttl: FETCHES_WITHIN_MS });
+  readonly #turn = createSemaphore(AT_ONCE, WAITING);
+
+  constructor(readonly parts: Parts) {}
+
+  /** How many documents and refusals are kept. */
+  get size(): number {
+    return this.#kept.size + this.#refused.size;
+  }
+
+  /**
+   * @param id a client ID that is a URL
+   * @returns the same object as long as the document is kept
+   * @throws {ClientDocumentRefused}
+   */
+  async find(id: string, asker: Asker): Promise<IntroducedClient> {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined && kept.freshUntil > now()) return kept.client;
+    const refused = this.#refused.get(id);
+    if (refused !== undefined && refused.until > now()) throw refused.refusal;
+    let fetching = this.#fetching.get(id);
+    if (fetching === undefined) {
+      this.#count(asker);
+      fetching = this.#fetch(id).finally(() => this.#fetching.delete(id));
+      this.#fetching.set(id, fetching);
+    }
+    return fetching;
+  }
+
+  #count({ network }: Asker): void {
+    if (!this.parts.rateLimits) return;
+    const counted = this.#fetches.get(network) ?? { count: 0 };
+    if (counted.count >= MOST_FETCHES)
+      throw new ClientDocumentRefused('too many clients were introduced from this address, try again in a few minutes', true);
+    counted.count += 1;
+    if (counted.count === 1) this.#fetches.set(network, counted);
+  }
+
+  async #fetch(id: string): Promise<IntroducedClient> {
+    try {
+      const { text, seconds } = await this.#turn(() => load(this.parts.outbound, id));
+      const client = readClientDocument(id, text);
+      const fetchedAt = now();
+      this.#kept.set(id, { client, bytes: Buffer.byteLength(text), fetchedAt, freshUntil: fetchedAt + seconds });
+      this.#refused.delete(id);
+      return client;
+    } catch (error) {
+      if (error instanceof Overloaded)
+        throw new ClientDocumentRefused('too many clients are introduced at once, try again in a moment', true);
+      if (!(error instanceof ClientDocumentRefused)) throw error;
+      return this.#afterFailure(id, error);
+    }
+  }
+
+  /** A host that cannot be reached leaves the former document in force, within its day. One that is wrong or gone ends it at once. */
+  #afterFailure(id: string, refusal: ClientDocumentRefused): IntroducedClient {
+    const former = this.#kept.peek(id);
+    if (refusal.passing && former !== undefined && former.fetchedAt + LONGEST > now()) {
+      this.#kept.set(id, { ...former, freshUntil: Math.min(now() + SHORTEST, former.fetchedAt + LONGEST) });
+      return former.client;
+    }
+    this.#kept.delete(id);
+    this.#refused.set(id, { refusal, until: now() + REFUSED_FOR });
+    throw refusal;
+  }
+}
+
+/** @returns the document, and the seconds that it holds @throws {ClientDocumentRefused} */
+async function load(outbound: Outbound, id: string): Promise<{ readonly text: string; readonly seconds: number }> {
+  let response: Response;
+  try {
+    response = await outbound(id, { headers: { accept: 'application/json' } });
+  } catch {
+    // Not which of the reasons: the sender of a URL must not learn what answers in our network.
+    throw new ClientDocumentRefused(
+      'the document cannot be fetched: its address must be public and answer with 200, without a redirect',
+      true,
+    );
+  }
+  const { status, headers } = response;
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const problem =
+    status !== 200
+      ? `the document is answered with the status ${status}`
+      : type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type)
+        ? undefined
+        : 'the document must have the media type application/json';
+  if (problem !== undefined) {
+    await response.body?.cancel();
+    throw new ClientDocumentRefused(problem, status >= 500 || status === 429);
+  }
+  return { text: await readBounded(response), seconds: secondsOf(response) };
+}
+
+async function readBounded({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of body ?? []) {
+      bytes += (piece as Uint8Array).length;
+      // Leaving the loop cancels the stream.
+      if (bytes > LARGEST_DOCUMENT) throw new ClientDocumentRefused(`the document is larger than ${LARGEST_DOCUMENT} bytes`);
+      pieces.push(piece as Uint8Array);
+    }
+  } catch (error) {
+    throw error instanceof ClientDocumentRefused ? error : new ClientDocumentRefused('the document could not be read in time', true);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** RFC 9111 section 4.2.1, within our bounds. */
+function secondsOf({ headers }: Response): number {
+  const control = headers.get('cache-control') ?? '';
+  const said = /(?:^|[\s,])max-age\s*=\s*"?(\d{1,10})/i.exec(control)?.[1];
+  const expires = Date.parse(headers.get('expires') ?? '');
+  const seconds = /(?:^|[\s,])no-(?:store|cache)\b/i.test(control)
+    ? 0
+    : said !== undefined
+      ? Number(said) - Number(headers.get('age') ?? 0)
+      : Number.isNaN(expires)
+        ? UNLESS_SAID
+        : expires / 1000 - now();
+  return Number.isNaN(seconds) ? UNLESS_SAID : Math.min(LONGEST, Math.max(SHORTEST, seconds));
+}

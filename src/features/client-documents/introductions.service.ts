@@ -1,0 +1,56 @@
+/**
+ * A client that introduced itself becomes an application when the first user signs in for it, so that consents, policies, the audit log and the
+ * console know it. The record follows the document. Strangers without an account write nothing.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Application } from '../applications/applications.resource.ts';
+import { applicationTarget } from '../applications/applications.service.ts';
+import { findApplicationById, insertApplication, lockApplication, updateApplicationRow } from '../applications/applications.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { IntroducedClient } from './client-document.service.ts';
+
+/** The record is removed when no user has signed in for so long. Milliseconds. */
+const KEPT_FOR = 90 * 86_400_000;
+/** It is prolonged at most once a day. */
+const PROLONGED_AFTER = 86_400_000;
+
+type Parts = Pick<Services, 'database' | 'notifications'>;
+type Connection = Omit<RequestContext, 'actor' | 'roles'>;
+
+/** Writes down what the document says now, if anything has changed, with the audit event. */
+export async function noteIntroduction(
+  { database, notifications }: Parts,
+  client: IntroducedClient,
+  connection: Connection,
+): Promise<void> {
+  const { id, label } = client;
+  // As it comes back from the database, without what is undefined.
+  const settings = JSON.parse(JSON.stringify(client.settings)) as Application['settings'];
+  const known = await findApplicationById(database.knex, id);
+  const now = present();
+  const isCurrent = (found: Application) => found.label === label && isDeepStrictEqual(found.settings, settings);
+  const isFresh = ({ expiresAt }: Application) => expiresAt !== null && expiresAt.getTime() > now.getTime() + KEPT_FOR - PROLONGED_AFTER;
+  if (known !== undefined && isCurrent(known) && isFresh(known)) return;
+
+  const request = { ...connection, actor: { id, type: 'PublicClientApp' as const, displayName: label } };
+  const written = { label, settings, expiresAt: new Date(now.getTime() + KEPT_FOR), lastUpdated: now };
+  await database.transaction(async (trx) => {
+    const made: Application = { id, status: 'ACTIVE', system: false, origin: 'INTRODUCED', created: now, lastUsed: null, ...written };
+    const isNew = await insertApplication(trx, made);
+    const before = isNew ? undefined : await lockApplication(trx, id);
+    if (before !== undefined) await updateApplicationRow(trx, id, isCurrent(before) ? { expiresAt: written.expiresAt } : written);
+    if (before !== undefined && isCurrent(before)) return;
+    await recordEvent(trx, {
+      eventType: isNew ? 'application.lifecycle.create' : 'application.lifecycle.update',
+      displayMessage: isNew ? 'Client introduced itself by its document' : 'Client changed its document',
+      request,
+      targets: [applicationTarget(made)],
+      ...(before !== undefined && { before: { label: before.label, settings: before.settings } }),
+      after: { label, settings },
+    });
+    await notifications.publish(trx, { kind: 'application', id });
+  });
+}

@@ -1,0 +1,88 @@
+/** `authorizationServers/{id}/registrationTokens`: initial access tokens for dynamic client registration (RFC 7591 section 3). Ours: Okta has API tokens for it. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import type { RegistrationToken } from './registration-tokens.resource.ts';
+import {
+  createRegistrationToken,
+  getRegistrationToken,
+  listRegistrationTokens,
+  registrationTokenName,
+  revokeRegistrationToken,
+} from './registration-tokens.service.ts';
+
+const PATH = '/authorizationServers/:id/registrationTokens';
+const tokenParams = idParams.extend({ tokenId: z.string().min(1) });
+
+const newToken = z.strictObject({
+  name: registrationTokenName,
+  singleUse: z.boolean().default(true).meta({ description: 'Used up by one registration' }),
+  expiresAt: moment.nullish().meta({ description: 'Ahead of now; absent or null: never' }),
+});
+
+const registrationToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  singleUse: z.boolean(),
+  uses: z.int().meta({ description: 'How many clients have registered with it' }),
+  created: time,
+  expiresAt: time.nullable(),
+  lastUsed: time.nullable(),
+});
+
+const createdToken = registrationToken.extend({ token: z.string().meta({ description: 'The value; told this once' }) });
+
+export const registrationTokens: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: PATH,
+    access: 'service',
+    summary: 'Create an initial access token, with which clients register themselves; its value is told this once',
+    params: idParams,
+    body: newToken,
+    response: createdToken,
+    status: 201,
+    handler: async ({ services, params, body: { expiresAt, ...input }, request }) => {
+      const made = await createRegistrationToken(services, params.id, { ...input, expiresAt: expiresAt ?? undefined }, request);
+      return { ...presentToken(made.token), token: made.value };
+    },
+  }),
+  listing({
+    path: PATH,
+    access: 'service',
+    summary: 'List the initial access tokens of an authorization server, oldest first',
+    params: idParams,
+    item: registrationToken,
+    handler: async ({ services, params, query }) => {
+      const { items, next } = await listRegistrationTokens(services, params.id, query);
+      return { items: items.map(presentToken), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${PATH}/:tokenId`,
+    access: 'service',
+    summary: 'Read an initial access token, without its value',
+    params: tokenParams,
+    response: registrationToken,
+    handler: async ({ services, params }) => presentToken(await getRegistrationToken(services, params.id, params.tokenId)),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${PATH}/:tokenId`,
+    access: 'service',
+    summary: 'Revoke an initial access token; clients that registered with it stay',
+    params: tokenParams,
+    handler: async ({ services, params, request }) => {
+      await revokeRegistrationToken(services, params.id, params.tokenId, request);
+      return undefined;
+    },
+  }),
+];
+
+const presentToken = ({ created, expiresAt, lastUsed, serverId: _, ...rest }: RegistrationToken): z.input<typeof registrationToken> => ({
+  ...rest,
+  created: writeTime(created),
+  expiresAt: writeTimeOrNull(expiresAt),
+  lastUsed: writeTimeOrNull(lastUsed),
+});

@@ -1,0 +1,14 @@
+/** Initial access tokens: with one, a client may register itself at an authorization server (RFC 7591 section 3). The fields of a record. */
+export interface RegistrationToken {
+  readonly id: string;
+  readonly serverId: string;
+  readonly name: string;
+  /** Is it used up by one registration? */
+  readonly singleUse: boolean;
+  /** How many clients have registered with it. */
+  readonly uses: number;
+  readonly created: Date;
+  /** null: never. */
+  readonly expiresAt: Date | null;
+  readonly lastUsed: Date | null;
+}

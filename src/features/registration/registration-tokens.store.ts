@@ -1,0 +1,55 @@
+/** Initial access tokens, known by their digest alone. The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { RegistrationToken } from './registration-tokens.resource.ts';
+
+const TOKEN: Columns<RegistrationToken> = {
+  id: 'id',
+  serverId: 'server_id',
+  name: 'name',
+  singleUse: 'single_use',
+  uses: 'uses',
+  created: 'created',
+  expiresAt: 'expires_at',
+  lastUsed: 'last_used',
+};
+
+export async function insertRegistrationToken(executor: Executor, token: RegistrationToken, tokenHash: string): Promise<void> {
+  await executor('registration_tokens').insert({ ...toRow(TOKEN, token), token_hash: tokenHash });
+}
+
+/** The oldest first. */
+export const selectRegistrationTokens = (executor: Executor, serverId: string, window: Window): Promise<Page<RegistrationToken>> =>
+  readPage<RegistrationToken>(executor('registration_tokens').where({ server_id: serverId }), TOKEN, window);
+
+/** @returns the token that was deleted, undefined when there is none */
+export async function deleteRegistrationToken(executor: Executor, serverId: string, id: string): Promise<RegistrationToken | undefined> {
+  const rows = await executor('registration_tokens').where({ server_id: serverId, id }).delete().returning<Record<string, unknown>[]>('*');
+  const [row] = rows;
+  return row && (Object.fromEntries(Object.entries(TOKEN).map(([field, column]) => [field, row[column]])) as unknown as RegistrationToken);
+}
+
+export async function findRegistrationToken(executor: Executor, serverId: string, id: string): Promise<RegistrationToken | undefined> {
+  return executor('registration_tokens').where({ server_id: serverId, id }).first<RegistrationToken | undefined>(TOKEN);
+}
+
+/** Is it good for a registration now? */
+const usable = (executor: Executor, serverId: string, tokenHash: string, now: Date) =>
+  executor('registration_tokens')
+    .where({ server_id: serverId, token_hash: tokenHash })
+    .where((either) => either.whereNull('expires_at').orWhere('expires_at', '>', now))
+    .where((either) => either.where('single_use', false).orWhere('uses', 0));
+
+export const isRegistrationTokenUsable = async (executor: Executor, serverId: string, tokenHash: string, now: Date): Promise<boolean> =>
+  (await usable(executor, serverId, tokenHash, now).first('id')) !== undefined;
+
+/** Uses it; of many at once, a single-use token is used by one. @returns false when it is not good */
+export const useRegistrationToken = async (executor: Executor, serverId: string, tokenHash: string, now: Date): Promise<boolean> =>
+  (await usable(executor, serverId, tokenHash, now).update({ uses: executor.raw('uses + 1'), last_used: now })) === 1;
+
+/** @returns how many were removed */
+export async function deleteExpiredRegistrationTokens(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('registration_tokens').where('expires_at', '<', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('registration_tokens').whereIn('id', expired).delete();
+}

@@ -1,0 +1,28 @@
+/** Whether a client may register itself at an authorization server, and as what (RFC 7591). */
+import { isNamedHost } from '../client-documents/client-id.policy.ts';
+
+/** TOKEN: with an initial access token. OPEN: everybody. */
+export type RegistrationMode = 'OFF' | 'TOKEN' | 'OPEN';
+
+export interface RegistrationSettings {
+  readonly mode: RegistrationMode;
+  /** Hosts, or `*.` and a domain. Empty: redirect URIs of every host. */
+  readonly allowedRedirectHosts: readonly string[];
+  /** Empty: all scopes of the server. */
+  readonly allowedScopes: readonly string[];
+  /** Days without a sign-in after which a registered client is removed; null: never. */
+  readonly expiresAfterDays: number | null;
+}
+
+/** What applies to a server that says nothing. */
+export const NO_REGISTRATION: RegistrationSettings = { mode: 'OFF', allowedRedirectHosts: [], allowedScopes: [], expiresAfterDays: null };
+
+/** @returns the first redirect URI whose host is not allowed; a scheme of its own has none */
+export const foreignRedirect = ({ allowedRedirectHosts }: RegistrationSettings, uris: readonly string[]): string | undefined =>
+  allowedRedirectHosts.length === 0 ? undefined : uris.find((uri) => !isNamedHost(new URL(uri).hostname, allowedRedirectHosts));
+
+const DAY_MS = 86_400_000;
+
+/** @returns when a client that is used now is removed; null: never */
+export const registrationEnd = ({ expiresAfterDays }: RegistrationSettings, now: Date): Date | null =>
+  expiresAfterDays === null ? null : new Date(now.getTime() + expiresAfterDays * DAY_MS);

@@ -1,0 +1,16 @@
+/** Clients that introduce themselves by a document, at one authorization server: for whom documents are fetched, and where refusals are noted. */
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
+import type { IntroductionRules } from '../storage/client-adapter.ts';
+import type { ProviderParts } from './dependencies.ts';
+
+/** At these something is looked at that began before. */
+const LOOKING: ReadonlySet<unknown> = new Set(['introspection', 'revocation', 'userinfo']);
+
+export const introductionRules = (
+  { id, name }: AuthorizationServer,
+  { describe, refuseDocument }: Pick<ProviderParts, 'describe' | 'refuseDocument'>,
+): IntroductionRules => ({
+  askerOf: (ctx) => (LOOKING.has(ctx.oidc?.route) ? undefined : { network: networkOf(describe(ctx.req).ipAddress) }),
+  refused: (ctx, clientId, { message }) => refuseDocument({ clientId, reason: message, server: { id, name } }, ctx.req),
+});
