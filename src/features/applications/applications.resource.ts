@@ -12,6 +12,8 @@ export interface Application {
   readonly system: boolean;
   readonly settings: ApplicationSettings;
   readonly origin: ApplicationOrigin;
+  /** The id of the authorization server where it registered itself, the only one that knows it; null: an administrator made it, or a document. */
+  readonly registeredAt: string | null;
   /** When it is removed unless a user signs in before; null: never. */
   readonly expiresAt: Date | null;
   readonly created: Date;

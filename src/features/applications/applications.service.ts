@@ -53,6 +53,8 @@ export interface NewApplication extends ApplicationInput {
   readonly system?: boolean;
   /** ADMIN unless given. */
   readonly origin?: ApplicationOrigin;
+  /** Absent: it did not register itself. */
+  readonly registeredAt?: string;
   /** Never unless given. */
   readonly expiresAt?: Date | null;
 }
@@ -82,7 +84,7 @@ export async function createApplication(
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
     throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
   const status = activate ? 'ACTIVE' : 'INACTIVE';
-  const { origin = 'ADMIN', expiresAt = null } = input;
+  const { origin = 'ADMIN', registeredAt = null, expiresAt = null } = input;
   const application: Application = {
     id,
     label,
@@ -90,6 +92,7 @@ export async function createApplication(
     system,
     settings,
     origin,
+    registeredAt,
     expiresAt,
     created: now,
     lastUpdated: now,

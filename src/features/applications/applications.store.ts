@@ -27,6 +27,7 @@ const APPLICATION: Columns<Application> = {
   system: 'system',
   settings: 'settings',
   origin: 'origin',
+  registeredAt: 'registration_server_id',
   expiresAt: 'expires_at',
   created: 'created',
   lastUpdated: 'last_updated',

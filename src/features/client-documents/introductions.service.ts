@@ -38,7 +38,16 @@ export async function noteIntroduction(
   const request = { ...connection, actor: { id, type: 'PublicClientApp' as const, displayName: label } };
   const written = { label, settings, expiresAt: new Date(now.getTime() + KEPT_FOR), lastUpdated: now };
   await database.transaction(async (trx) => {
-    const made: Application = { id, status: 'ACTIVE', system: false, origin: 'INTRODUCED', created: now, lastUsed: null, ...written };
+    const made: Application = {
+      id,
+      status: 'ACTIVE',
+      system: false,
+      origin: 'INTRODUCED',
+      registeredAt: null,
+      created: now,
+      lastUsed: null,
+      ...written,
+    };
     const isNew = await insertApplication(trx, made);
     const before = isNew ? undefined : await lockApplication(trx, id);
     if (before !== undefined) await updateApplicationRow(trx, id, isCurrent(before) ? { expiresAt: written.expiresAt } : written);

@@ -23,7 +23,7 @@ import {
 } from '../claims/custom-claims.policy.ts';
 import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
 import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
-import type { RegistrationSettings } from '../registration/registration.policy.ts';
+import { isKnownAt, type RegistrationSettings } from '../registration/registration.policy.ts';
 import {
   authorizationScopes,
   clientCredentialsScopes,
@@ -54,6 +54,7 @@ export interface SimulatedUser extends ClaimSource {
 
 export interface SimulationFacts {
   readonly server: {
+    readonly id: string;
     readonly status: string;
     readonly profile: Profile;
     readonly issuer: string;
@@ -71,6 +72,7 @@ export interface SimulationFacts {
     readonly id: string;
     readonly status: string;
     readonly origin: ApplicationOrigin;
+    readonly registeredAt: string | null;
     readonly settings: ApplicationSettings;
   };
   /** undefined: the application asks for itself. */
@@ -180,6 +182,8 @@ function refusalOf(
   const visits = asksUser(grantType);
   if (server.status !== 'ACTIVE') return { error: 'invalid_request', reason: 'the authorization server is not active' };
   if (application.status !== 'ACTIVE') return { error: 'invalid_client', reason: 'the application is not active' };
+  if (!isKnownAt(server.id, application))
+    return { error: 'invalid_client', reason: 'the application registered itself at another authorization server' };
   if (!settings.grant_types.includes(grantType) || (atAuthorize(grantType) && responseType === undefined)) {
     return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
   }

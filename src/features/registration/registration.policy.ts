@@ -21,6 +21,10 @@ export const NO_REGISTRATION: RegistrationSettings = { mode: 'OFF', allowedRedir
 export const foreignRedirect = ({ allowedRedirectHosts }: RegistrationSettings, uris: readonly string[]): string | undefined =>
   allowedRedirectHosts.length === 0 ? undefined : uris.find((uri) => !isNamedHost(new URL(uri).hostname, allowedRedirectHosts));
 
+/** A client that registered itself at one authorization server is none of the others: each decides by itself whom it lets in. */
+export const isKnownAt = (serverId: string, { registeredAt }: { readonly registeredAt: string | null }): boolean =>
+  registeredAt === null || registeredAt === serverId;
+
 const DAY_MS = 86_400_000;
 
 /** @returns when a client that is used now is removed; null: never */

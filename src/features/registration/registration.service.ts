@@ -57,7 +57,8 @@ export class ClientRegistration {
     const id = newId('app');
     const name = label ?? hostIn(settings);
     const registrationToken = randomToken();
-    const input = { id, label: name, settings, origin: 'REGISTERED' as const, expiresAt: registrationEnd(server.registration, present()) };
+    const expiresAt = registrationEnd(server.registration, present());
+    const input = { id, label: name, settings, origin: 'REGISTERED' as const, registeredAt: server.id, expiresAt };
     const made = await inTermsOfMetadata(() =>
       createApplication(this.services, input, actingAs(call, id, name), async (trx) => {
         if (mode === 'TOKEN' && !(await useRegistrationToken(trx, server.id, digest(token ?? ''), present()))) throw wrongToken();

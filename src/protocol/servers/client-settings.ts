@@ -14,6 +14,8 @@ export interface ClientSettings {
   readonly consentMethod: ConsentMethod;
   /** Who made the application. What introduced or registered itself is shown to users with its host. */
   readonly origin: ApplicationOrigin;
+  /** The only server that knows it; null: every one does. */
+  readonly registeredAt: string | null;
   /** ASSIGNED: open only to users that it is assigned to, themselves or by a group. */
   readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly pkceRequired: boolean;

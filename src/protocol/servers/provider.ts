@@ -120,6 +120,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const offer = {
     signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)),
     grantTypes: GRANT_TYPES,
+    serverId: server.id,
     profile: server.profile,
     clientIdMetadata: server.clientIdMetadata,
   };

@@ -12,6 +12,7 @@ import { FAPI2_SIGNING_ALG, fapi2Refusal, profileInForce } from '../../features/
 import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
 import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
 import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';
+import { isKnownAt } from '../../features/registration/registration.policy.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -74,7 +75,7 @@ export class ClientDirectory {
     const client = found !== undefined && asker === undefined ? found : await this.documents.find(id, asker ?? OURSELVES);
     const known = this.#introduced.get(client);
     // Known by its URL for all time: a record that was removed and comes back is the same client.
-    const metadata = known ?? metadataOf({ ...client, origin: 'INTRODUCED', created: EVER }, []);
+    const metadata = known ?? metadataOf({ ...client, origin: 'INTRODUCED', registeredAt: null, created: EVER }, []);
     this.#introduced.set(client, metadata);
     return metadata;
   }
@@ -120,7 +121,7 @@ interface Secret {
 
 /** The one place that makes a client of an application. @param secrets the newest first */
 function metadataOf(
-  application: Pick<Application, 'id' | 'label' | 'settings' | 'origin' | 'created'>,
+  application: Pick<Application, 'id' | 'label' | 'settings' | 'origin' | 'registeredAt' | 'created'>,
   secrets: readonly Secret[],
 ): AdapterPayload {
   const [newest, ...older] = secrets;
@@ -130,6 +131,7 @@ function metadataOf(
     createdAt: Math.floor(application.created.getTime() / 1000),
     consentMethod: consentMethodOf(application),
     origin: application.origin,
+    registeredAt: application.registeredAt,
     assignment: settings.assignment,
     pkceRequired: settings.pkce_required || settings.token_endpoint_auth_method === 'none',
     pushRequired: settings.require_pushed_authorization_requests ?? false,
@@ -189,6 +191,7 @@ const SIGNED_RESPONSES = ['id_token_signed_response_alg', 'authorization_signed_
 export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
   readonly grantTypes: ReadonlySet<string>;
+  readonly serverId: string;
   readonly profile: Profile;
   readonly clientIdMetadata: ClientIdMetadataSettings;
 }
@@ -225,7 +228,7 @@ export class ClientAdapter extends NoAdapter {
   /** @param ctx the request that the client is looked up for, undefined outside of one */
   async lookUp(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
     const metadata = isClientIdUrl(id) ? await this.#introduced(id, ctx) : await this.server.read(() => this.directory.find(id));
-    if (metadata === undefined) return undefined;
+    if (metadata === undefined || !isKnownAt(this.offer.serverId, clientSettings(metadata))) return undefined;
     const seen = this.#seen.get(metadata) ?? this.#present(metadata);
     this.#seen.set(metadata, seen);
     return seen;

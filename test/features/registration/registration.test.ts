@@ -113,6 +113,24 @@ test('a client registers itself, signs a user in, and is an application like oth
   assert.deepEqual(events.at(-1).actor, { ...events.at(-1).actor, id: client.clientId, type: 'PublicClientApp' });
 });
 
+test('at other servers of the service it is no client, and the simulator says so', async (t) => {
+  const service = await start(t, { mode: 'OPEN', allowedScopes: ['openid'] });
+  const { body } = await register(service);
+  const browser = new UserAgent(service.baseUrl);
+  const beginning = (serverId: string) => browser.visit(authorizeUrl(service, serverId, { client_id: body.client_id, scope: 'openid' }));
+  assert.match((await beginning('built-in')).text, /invalid_client/);
+  const client = { clientId: body.client_id as string, clientSecret: body.client_secret as string };
+  const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+  assert.equal((await post(service, 'built-in', 'token', client, form)).body.error, 'invalid_client');
+  assert.equal((await post(service, 'default', 'token', client, form)).body.error, 'invalid_grant');
+  const { body: made } = await service.api('POST', '/authorizationServers', { name: 'Closed', audiences: ['https://closed.example'] });
+  assert.match((await beginning(made.id)).text, /invalid_client/);
+  const user = await service.createUser();
+  const asked = { client_id: body.client_id, grant_type: 'authorization_code', scopes: ['openid'], user: user.login };
+  const told = await service.api('POST', `/authorizationServers/${made.id}/simulate`, asked);
+  assert.deepEqual([told.status, told.body.refusal?.error], [200, 'invalid_client'], JSON.stringify(told.body));
+});
+
 test('its registration access token reads, replaces and removes it, and changes with every update', async (t) => {
   const service = await start(t);
   const { body: made } = await register(service);
