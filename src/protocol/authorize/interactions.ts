@@ -14,10 +14,10 @@ import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { errors } from '../library/oidc-provider.ts';
+import { type Client, errors } from '../library/oidc-provider.ts';
 import { applicationOrigins } from '../servers/application-origins.ts';
 import type { AuthorizationServers } from '../servers/authorization-servers.ts';
-import { type ClientSettings, clientSettings } from '../servers/client-settings.ts';
+import { clientSettings } from '../servers/client-settings.ts';
 import { answeringDeviceId } from '../servers/device.ts';
 import type { BuiltServer } from '../servers/provider.ts';
 import { providerOf } from '../servers/session-device.ts';
@@ -102,7 +102,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         ...present({ brandColor: clientSettings(client).brandColor }),
       },
       applicationDemands: clientSettings(client).mfaRequired,
-      ...present({ uncheckedHost: uncheckedHost(clientSettings(client), client.clientId, String(params.redirect_uri)) }),
+      ...present({ uncheckedHost: uncheckedHost(client, text(params.redirect_uri)) }),
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
       acrValues: requestedAcr(params),
@@ -198,9 +198,13 @@ export function createInteractions({ servers, services, gone, describe }: Intera
 }
 
 /** A client that introduced itself comes from the host of its document; one that registered itself is known by where it leads. */
-function uncheckedHost({ origin }: ClientSettings, clientId: string, redirectUri: string): string | undefined {
+function uncheckedHost(client: Client, redirectUri: string | undefined): string | undefined {
+  const { origin } = clientSettings(client);
   if (origin === 'ADMIN') return undefined;
-  return hostOf(origin === 'INTRODUCED' ? clientId : redirectUri) || redirectUri;
+  if (origin === 'INTRODUCED') return hostOf(client.clientId);
+  // The request of a device has none.
+  const [uri = redirectUri] = redirectUri === undefined ? (client.redirectUris ?? []) : [];
+  return uri && (hostOf(uri) || uri);
 }
 
 /** What the request says of external providers. */

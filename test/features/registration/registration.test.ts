@@ -131,6 +131,23 @@ test('at other servers of the service it is no client, and the simulator says so
   assert.deepEqual([told.status, told.body.refusal?.error], [200, 'invalid_client'], JSON.stringify(told.body));
 });
 
+test('one that an administrator gave the device grant asks for consent on a device, too', async (t) => {
+  const service = await start(t);
+  const { body } = await register(service, { ...METADATA, token_endpoint_auth_method: 'none' });
+  const path = `/apps/${body.client_id}`;
+  const { body: app } = await service.api('GET', path);
+  const grants = [...app.settings.oauthClient.grant_types, 'urn:ietf:params:oauth:grant-type:device_code'];
+  const settings = { ...app.settings, oauthClient: { ...app.settings.oauthClient, grant_types: grants } };
+  const changed = await service.api('PUT', path, { ...app, settings });
+  assert.equal(changed.status, 200, JSON.stringify(changed.body));
+  const client = { clientId: body.client_id as string, clientSecret: undefined };
+  const { body: asked } = await post(service, 'default', 'device_authorization', client, { scope: 'openid' });
+  const browser = new UserAgent(service.baseUrl);
+  const page = await browser.visit(`/activate?user_code=${asked.user_code}`);
+  const consent = await browser.signIn(await browser.submit(page, 'device-form', { confirm: 'yes' }), await service.createUser());
+  assert.match(consent.text, /It comes from app\.example\./);
+});
+
 test('its registration access token reads, replaces and removes it, and changes with every update', async (t) => {
   const service = await start(t);
   const { body: made } = await register(service);
