@@ -33,6 +33,7 @@ const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
   ['Keys (JWKS)', '/keys'],
   ['Authorize', '/authorize'],
   ['Pushed authorization requests', '/par'],
+  ['Device authorization', '/device_authorization'],
   ['Token', '/token'],
   ['Userinfo', '/userinfo'],
   ['Introspection', '/introspect'],
