@@ -91,6 +91,10 @@ const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] 
     { mtls: { header: 'client-cert', proxies: ['10.1.0.0/16', '::1'], caFile: undefined, baseUrl: 'https://mtls.example' } },
   ],
   [
+    { TRUST_PROXY: '1', MTLS_HEADER: 'Client-Cert' },
+    { mtls: { header: 'client-cert', proxies: ['127.0.0.0/8', '::1'], caFile: undefined, baseUrl: undefined } },
+  ],
+  [
     { SMTP_URL: 'smtps://mail.example', MAIL_FROM: 'id@example.com' },
     { smtpUrl: 'smtps://mail.example', mailFrom: 'id@example.com' },
   ],

@@ -50,8 +50,8 @@ const baseUrl = z
     'must name scheme, host and port only, without path, query or user',
   );
 
-/** Where proxies usually are: this machine and private networks (RFC 1918, RFC 4193). */
-const PRIVATE_NETWORKS = ['127.0.0.0/8', '::1', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+/** This machine alone. Certificates are public: in a whole network anybody could send that of a client in the header. */
+const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 const isRange = (range: string): boolean => (range.includes('/') ? ipaddr.isValidCIDR(range) : ipaddr.isValid(range));
 
@@ -92,7 +92,7 @@ const environment = z.object({
     .string()
     .transform((list) => list.split(',').map((range) => range.trim()))
     .refine((ranges) => ranges.every(isRange), 'must be addresses or networks (10.0.0.0/8) with commas between them')
-    .default(PRIVATE_NETWORKS),
+    .default(THIS_MACHINE),
   MTLS_CA_FILE: z.string().optional(),
   MTLS_BASE_URL: baseUrl.optional(),
   STRICT_ASSERTION_AUDIENCE: toggle.default(false),
