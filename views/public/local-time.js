@@ -7,8 +7,10 @@ const date = {
   minute: '2-digit',
   hourCycle: 'h23',
 };
-const usual = new Intl.DateTimeFormat('en-GB', date);
-const exact = new Intl.DateTimeFormat('en-GB', { ...date, second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' });
+const { lang } = document.documentElement;
+const locale = lang === 'en' ? 'en-GB' : lang;
+const usual = new Intl.DateTimeFormat(locale, date);
+const exact = new Intl.DateTimeFormat(locale, { ...date, second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' });
 for (const time of document.querySelectorAll('time[datetime]')) {
   const moment = new Date(time.dateTime);
   // A day without a time of day is the same everywhere.

@@ -30,7 +30,7 @@ const change = ({ path, status, title, facts, submit, notice }: Step): ConsolePa
   verb: 'write',
   async show(visit, typed) {
     const subject = await subjectThatEnds(visit);
-    const page = { title: title.replace('*', () => subject.server.name), crumbs: crumbsBelow(subject), facts };
+    const page = { title: phrase(title, { name: subject.server.name }), crumbs: crumbsBelow(subject), facts };
     return formPage({ ...page, submit, cancel: subject.home, danger: status === 'INACTIVE' }, typed);
   },
   async receive(visit) {
@@ -43,7 +43,7 @@ const change = ({ path, status, title, facts, submit, notice }: Step): ConsolePa
 const activate = change({
   path: 'activate',
   status: 'ACTIVE',
-  title: 'Activate “*”?',
+  title: 'Activate “{name}”?',
   facts: ['Its endpoints answer again. Tokens that have not expired meanwhile are accepted again.'],
   submit: 'Activate',
   notice: 'server-activated',
@@ -52,7 +52,7 @@ const activate = change({
 const deactivate = change({
   path: 'deactivate',
   status: 'INACTIVE',
-  title: 'Deactivate “*”?',
+  title: 'Deactivate “{name}”?',
   facts: [
     'Its endpoints answer 404 from the next request on: nobody signs in by it, no token is issued, refreshed or introspected.',
     'An API that verifies JWT access tokens by itself accepts those that are out until they expire.',

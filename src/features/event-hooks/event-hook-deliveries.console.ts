@@ -1,4 +1,5 @@
 /** The deliveries of an event hook: the last fifty, each with what was sent and answered. */
+
 import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';

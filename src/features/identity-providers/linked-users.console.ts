@@ -7,7 +7,7 @@ import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
@@ -35,7 +35,7 @@ const list: ConsolePage = {
     const mayWrite = mayCall(request.roles, 'service', 'write');
     const link = { label: 'Link a user', href: `${at}/new` };
     return listPage({
-      title: name,
+      title: verbatim(name),
       lead: 'Who is linked signs in with the provider as that user, whatever e-mail address the provider tells.',
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       tabs: identityProviderTabs(id),

@@ -1,4 +1,5 @@
 /** What the pages about one organization share: its address, its tabs, the menu of actions, and who may change it. */
+
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
@@ -25,7 +26,7 @@ export async function organizationToChange(visit: ConsoleRequest): Promise<Organ
 /** The way to a page below an organization. */
 export const organizationCrumbs = ({ id, name }: { id: string; name: string }): readonly Crumb[] => [
   ...ORGANIZATIONS,
-  { label: name, href: organizationPath(id) },
+  { label: verbatim(name), href: organizationPath(id) },
 ];
 
 /** @param isEmpty has it no departments and no members, so that it can be deleted? */

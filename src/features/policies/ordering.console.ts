@@ -48,6 +48,11 @@ interface Found {
   readonly address: string;
 }
 
+const BUTTONS = {
+  Activate: { 'access policy': 'Activate access policy', rule: 'Activate rule' },
+  Deactivate: { 'access policy': 'Deactivate access policy', rule: 'Deactivate rule' },
+} as const;
+
 interface Steps {
   /** Of its page. */
   readonly path: string;
@@ -75,7 +80,7 @@ export function statusSteps({
     async show(visit, typed) {
       const { name, crumbs, address } = await find(visit);
       return formPage(
-        { title: phrase(`${step} the ${what} “{name}”?`, { name }), crumbs, facts, submit: `${step} ${what}`, cancel: address },
+        { title: phrase(`${step} the ${what} “{name}”?`, { name }), crumbs, facts, submit: BUTTONS[step][what], cancel: address },
         typed,
       );
     },

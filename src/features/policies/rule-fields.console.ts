@@ -1,4 +1,5 @@
 /** The form of a rule: whom, which grants and which scopes it is for, and how long its tokens live. */
+
 import { groupsIn, usersIn } from '../../pages/console/candidates.ts';
 import type { DurationField, Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';

@@ -1,4 +1,5 @@
 /** Settings → Branding → Links: further links at the foot of pages and e-mails, with a label in each language. */
+
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';

@@ -3,7 +3,7 @@
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
 import { ENGLISH } from '../../platform/i18n/messages.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { renderMail } from '../mail/templates.ts';
 import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
 import { surroundingsOf } from './brand-css.policy.ts';
@@ -57,7 +57,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
       serviceLogo: logos[0],
       application: application?.label,
       applicationLogo: logos[1],
-      links: footLinks(branding, 'en', ENGLISH.text).map(({ label }) => label),
+      links: footLinks(branding, 'en', ENGLISH.text).map(({ label }) => verbatim(label)),
       unsaved: unsaved && Object.entries(unsaved),
       // The e-mails are the service's, whatever application they are about.
       mail: application === undefined ? exampleMail(branding) : undefined,

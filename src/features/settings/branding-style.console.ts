@@ -1,8 +1,9 @@
 /** Settings → Branding → Style: the custom properties of the pages' stylesheet, for light and dark. */
+
 import { type Content, detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, Typed } from '../../pages/console/page.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
 import { type BrandCss, CSS_COLOUR_NAMES, CSS_COLOURS, CSS_FONTS, CSS_VERSION, type CssFont, MOST_RADIUS } from './brand-css.policy.ts';
@@ -19,7 +20,7 @@ const FONTS: Readonly<Record<CssFont, string>> = { SYSTEM: 'System', SERIF: 'Ser
 
 const colourContent = (scheme: Scheme, name: (typeof CSS_COLOUR_NAMES)[number], css: BrandCss | null): Content => {
   const own = css?.[scheme]?.[name];
-  return own === undefined ? { text: SURROUNDINGS[scheme][name], soft: true } : { text: own, code: true };
+  return own === undefined ? { text: verbatim(SURROUNDINGS[scheme][name]), soft: true } : { text: own, code: true };
 };
 
 const show: ConsolePage = {

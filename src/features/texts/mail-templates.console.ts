@@ -1,9 +1,10 @@
 /** Settings → Mail → Templates: the words of each e-mail in each language, with a preview and a test. */
+
 import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
-import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
+import { type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { MAIL_TABS, testMailNotice, testMailProblem } from '../mail/mail.console.ts';
 import type { Mail } from '../mail/templates.ts';
@@ -78,7 +79,7 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'templates',
-          columns: ['E-mail', ...LANGUAGES.map(({ name }) => name)],
+          columns: ['E-mail', ...LANGUAGES.map(({ name }) => verbatim(name))],
           rows: TEMPLATE_KINDS.map((kind) => ({ cells: [phrase(nameOf(kind)), ...LANGUAGES.map(({ lang }) => cell(kind, lang))] })),
           empty: '',
         },

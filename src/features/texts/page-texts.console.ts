@@ -1,10 +1,11 @@
 /** Settings → Page texts: the words of the pages for end users in each language; found by what they say, changed one by one. */
+
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
-import { counted, phrase } from '../../platform/i18n/phrase.ts';
+import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { getPageText, listPageTexts, type PageText, resetPageText, setPageText } from './texts.service.ts';
 
 const HOME = '/admin/settings/texts';
@@ -53,7 +54,10 @@ const list: ConsolePage = {
               name: 'language',
               label: 'Language',
               value: language,
-              options: [...LANGUAGES.map(({ lang, name }) => ({ value: lang, label: name })), { value: 'all', label: 'All languages' }],
+              options: [
+                ...LANGUAGES.map(({ lang, name }) => ({ value: lang, label: verbatim(name) })),
+                { value: 'all', label: 'All languages' },
+              ],
             },
             {
               name: 'changed',

@@ -3,6 +3,7 @@
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
 export type Unit = keyof typeof SECONDS;
 const UNITS = Object.keys(SECONDS) as Unit[];
+export const UNIT_NAMES: Readonly<Record<Unit, string>> = { second: 'seconds', minute: 'minutes', hour: 'hours', day: 'days' };
 
 /** The field of the unit beside the number's. */
 export const unitField = (name: string): string => `${name}-unit`;
@@ -10,7 +11,7 @@ export const unitField = (name: string): string => `${name}-unit`;
 /** What a form shows. @param value a whole number of `unit`s, as text; what is no number stays as it was typed @param chosen the unit that was typed with it */
 export function shownDuration(value: string, unit: Unit, chosen: string | null) {
   const offered = UNITS.slice(UNITS.indexOf(unit));
-  const options = offered.map((one) => ({ value: one, label: `${one}s` }));
+  const options = offered.map((one) => ({ value: one, label: UNIT_NAMES[one] }));
   const typed = offered.find((one) => one === chosen);
   if (typed !== undefined) return { amount: value, chosen: typed, options };
   const largest = /^[1-9]\d*$/.test(value) ? offered.findLast((one) => (Number(value) * SECONDS[unit]) % SECONDS[one] === 0) : unit;

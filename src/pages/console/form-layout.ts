@@ -1,7 +1,7 @@
 /** Where the fields of a form stand: what few need is folded away, and what has a meaning only with a choice stands below that choice. */
-import type { Phrase, Text } from '../../platform/i18n/phrase.ts';
 
 /** A choice of `radios`, or a `check` with the value `true`. */
+import type { Phrase, Text } from '../../platform/i18n/phrase.ts';
 export interface Dependence {
   readonly field: string;
   readonly value: string;

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { asPhrase, type Phrase, phrase, refusalText, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { durationIn, shownDuration, type Unit, unitField } from './durations.ts';
+import { durationIn, shownDuration, UNIT_NAMES, type Unit, unitField } from './durations.ts';
 import { type Dependence, layOut } from './form-layout.ts';
 import type { Drawn, FieldMessage, Typed } from './page.ts';
 
@@ -184,7 +184,7 @@ function ofField({ field, message: told }: FieldMessage, fields: readonly Field[
   if (found === undefined) return { message: field === undefined ? message : phrase('{field} {problem}', { field, problem: message }) };
   // The schema counts in the field's own unit, whatever unit was chosen.
   if (found.kind === 'duration' && /\d$/.test(message.template))
-    return { field: found.name, message: phrase('{problem} {unit}', { problem: message, unit: phrase(`${found.unit}s`) }) };
+    return { field: found.name, message: phrase('{problem} {unit}', { problem: message, unit: phrase(UNIT_NAMES[found.unit]) }) };
   const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;
   return {
     field: found.name,

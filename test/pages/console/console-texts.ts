@@ -1,0 +1,59 @@
+/** The texts that the source of the console has, for the tests of its languages: literals of TypeScript, and what views draw with `t('…')`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseSync } from '@swc/core';
+
+const ROOT = new URL('../../../../', import.meta.url);
+
+interface SyntaxNode {
+  readonly type?: string;
+  readonly value?: unknown;
+  readonly quasis?: readonly { readonly cooked?: string }[];
+  readonly [key: string]: unknown;
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** What a source file can say: whole texts, and texts with a value in them as patterns. */
+export interface SourceTexts {
+  readonly literals: ReadonlySet<string>;
+  readonly patterns: readonly RegExp[];
+}
+
+function collect(node: unknown, literals: Set<string>, patterns: Set<string>): void {
+  if (Array.isArray(node)) {
+    for (const one of node) collect(one, literals, patterns);
+    return;
+  }
+  if (typeof node !== 'object' || node === null) return;
+  const { type, value, quasis = [] } = node as SyntaxNode;
+  if (type === 'StringLiteral' && typeof value === 'string') literals.add(value);
+  if (type === 'TemplateLiteral') {
+    const fixed = quasis.map(({ cooked = '' }) => cooked);
+    if (fixed.length === 1) literals.add(fixed[0] ?? '');
+    // A pattern of few letters would match everything.
+    else if (fixed.join('').replace(/[^\p{L}]/gu, '').length > 3) patterns.add(`^${fixed.map(escaped).join('[\\s\\S]+')}$`);
+  }
+  for (const [key, child] of Object.entries(node)) if (key !== 'span') collect(child, literals, patterns);
+}
+
+const filesIn = (folder: string, ending: string): string[] =>
+  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => `${folder}${file.replaceAll('\\', '/')}`);
+
+const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
+
+/** @param isWanted by the path of a file of the source */
+export function sourceTexts(isWanted: (file: string) => boolean): SourceTexts {
+  const literals = new Set<string>();
+  const patterns = new Set<string>();
+  for (const file of filesIn('src/', '.ts').filter(isWanted))
+    collect(parseSync(read(file), { syntax: 'typescript' }).body, literals, patterns);
+  return { literals, patterns: [...patterns].map((pattern) => new RegExp(pattern)) };
+}
+
+/** What the console's views draw with `t('…')`. */
+export const viewTexts = (): readonly string[] =>
+  filesIn('views/admin/', '.ejs').flatMap((file) =>
+    [...read(file).matchAll(/\bt\('((?:[^'\\]|\\.)*)'\)/g)].map(([, text = '']) => text.replaceAll("\\'", "'")),
+  );

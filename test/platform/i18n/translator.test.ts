@@ -1,0 +1,62 @@
+/** Texts of the console: what is looked up, what is data, and how values are written (ECMA-402). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { counted, phrase, quoted, refusalText, series, verbatim } from '../../../src/platform/i18n/phrase.ts';
+import { translatorOf } from '../../../src/platform/i18n/translator.ts';
+
+const english = translatorOf({ lang: 'en' });
+const german = translatorOf({ lang: 'de' });
+
+test('a string is looked up where a text is expected, and stays as it is where a value is', () => {
+  assert.equal(german.t('Active'), 'Aktiv');
+  assert.equal(german.v('Active'), 'Active');
+  assert.equal(german.t(verbatim('Active')), 'Active', 'a name where a text is expected');
+  assert.equal(german.v(phrase('Active')), 'Aktiv', 'a text where a value is expected');
+  assert.equal(german.t(phrase('Welcome, {name}.', { name: 'Active' })), 'Willkommen, Active.', 'a value is never translated');
+});
+
+test('a value with braces is not filled in again', () => {
+  assert.equal(english.t(phrase('{a} {b}', { a: '{b}', b: 'x' })), '{b} x');
+});
+
+test('numbers, dates and lists follow the language', () => {
+  assert.equal(english.v(12_345), '12,345');
+  assert.equal(german.v(12_345), '12.345');
+  assert.equal(english.when({ iso: '2026-11-21T14:15:00.000Z' }), '21 Nov 2026, 14:15\u00a0UTC');
+  assert.equal(german.when({ iso: '2026-11-21T14:15:00.000Z' }), '21.11.2026, 14:15\u00a0UTC');
+  assert.match(german.when({ iso: '2026-11-21T14:15:07.123Z', isExact: true }), /14:15:07,123/);
+  assert.equal(english.v([phrase('an access token'), quoted('x')]), 'an access token and “x”');
+  assert.equal(german.v([phrase('an access token'), quoted('x')]), 'ein Access-Token und „x“');
+  assert.equal(english.v(series(['a', 'b', 'c'])), 'a, b, c');
+});
+
+test('a text that counts has the form that the language needs', () => {
+  const users = (count: number) => counted(count, '{count} user', '{count} users');
+  assert.deepEqual(
+    [0, 1, 5002].map((count) => english.t(users(count))),
+    ['0 users', '1 user', '5,002 users'],
+  );
+  const days = (count: number) => counted(count, '{count} day', '{count} days');
+  assert.deepEqual(
+    [1, 2].map((count) => german.t(days(count))),
+    ['1 Tag', '2 Tage'],
+  );
+  assert.deepEqual(
+    [1, 2].map((count) => translatorOf({ lang: 'zh-Hans' }).t(days(count))),
+    ['1 天', '2 天'],
+  );
+});
+
+test('a refusal comes with its values filled in', () => {
+  assert.equal(german.t(refusalText('is required')), 'ist erforderlich');
+  assert.equal(german.t(refusalText('must have at most 255 characters')), 'darf höchstens 255 Zeichen lang sein');
+});
+
+test('a text without a translation is drawn in English and reported; glue is not', () => {
+  const missing: string[] = [];
+  const { t } = translatorOf({ lang: 'de' }, (text) => missing.push(text));
+  assert.equal(t('Made up by this test'), 'Made up by this test');
+  assert.equal(t(phrase('{first} – {next}', { first: 'a', next: 'b' })), 'a – b');
+  assert.equal(t(counted(1, '{count} unicorn', '{count} unicorns')), '1 unicorn');
+  assert.deepEqual(missing, ['Made up by this test', '{count} unicorn']);
+});
