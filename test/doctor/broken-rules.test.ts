@@ -49,7 +49,9 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
   },
   'authorize.state': {
     alter: (asked, answered) => {
-      if (!isAt(asked, 'authorize') || asked.url.searchParams.has('state')) return;
+      const { searchParams: query } = asked.url;
+      // A pushed request has its state elsewhere.
+      if (!isAt(asked, 'authorize') || query.has('state') || query.has('request_uri')) return;
       Object.assign(answered, { status: 302, headers: { location: `${CALLBACK}?code=x` } });
     },
     says: /error without state must be "invalid_request", is absent/,
