@@ -64,7 +64,7 @@ const list: ConsolePage = {
 };
 
 function expiryOf({ expiresAt }: ApiToken): Content {
-  if (expiresAt === null) return 'Never';
+  if (expiresAt === null) return phrase('Never');
   const moment = momentOf(expiresAt);
   return expiresAt <= present() ? [{ moment }, { text: 'expired', tone: 'plain' }] : { moment };
 }

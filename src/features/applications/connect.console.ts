@@ -59,7 +59,7 @@ const identity = (application: Application, facts: Facts, { profile }: Authoriza
           { label: 'Scopes', value: facts.scope, copy: true },
           {
             label: 'The parameter state',
-            value: profileInForce(application.settings.profile, profile) !== 'service' ? phrase('May be left out') : STATE,
+            value: profileInForce(application.settings.profile, profile) !== 'service' ? phrase('May be left out') : phrase(STATE),
           },
         ]
       : []),

@@ -33,10 +33,7 @@ const STATUSES = [
 ];
 const ANY_KIND = [{ value: '', label: 'Any kind' }, ...APPLICATION_KINDS.map(({ value, label }) => ({ value, label }))];
 
-const ANY_ORIGIN = [
-  { value: '', label: 'Any origin' },
-  ...Object.entries(ORIGINS).map(([value, label]) => ({ value, label: `${label.charAt(0).toUpperCase()}${label.slice(1)}` })),
-];
+const ANY_ORIGIN = [{ value: '', label: 'Any origin' }, ...Object.entries(ORIGINS).map(([value, label]) => ({ value, label }))];
 
 /** What narrows the list, as a filter of the management API; undefined: nothing does. */
 function filterOf(kind: string, status: string, origin: string): string | undefined {

@@ -5,7 +5,7 @@ import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { asPhrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { asPhrase, type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { audiencesOf } from './audience.policy.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
@@ -108,7 +108,7 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
     value: asPhrase(PROFILES.find(({ value }) => value === server.profile)?.label ?? verbatim(server.profile)),
   },
   { label: 'Clients that introduce themselves', value: introducedClients(server) },
-  { label: 'Dynamic registration', value: REGISTRATION[server.registration.mode] },
+  { label: 'Dynamic registration', value: phrase(REGISTRATION[server.registration.mode]) },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
   { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'By itself' : 'By hand') },
   { label: 'Description', value: server.description },
@@ -118,9 +118,11 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
 
 const REGISTRATION = { OFF: 'Off', TOKEN: 'With an initial access token', OPEN: 'Open to everybody' } as const;
 
-function introducedClients({ clientIdMetadata: { enabled, allowedDomains } }: AuthorizationServer): string {
-  if (!enabled) return 'Refused';
-  return allowedDomains.length === 0 ? 'Accepted from every host' : `Accepted from ${allowedDomains.join(', ')}`;
+function introducedClients({ clientIdMetadata: { enabled, allowedDomains } }: AuthorizationServer): Phrase {
+  if (!enabled) return phrase('Refused');
+  return allowedDomains.length === 0
+    ? phrase('Accepted from every host')
+    : phrase('Accepted from {hosts}', { hosts: series(allowedDomains) });
 }
 
 /** Of the built-in one only what may be changed. */

@@ -74,7 +74,7 @@ const choose: ConsolePage = {
   async show(visit) {
     const subject = await subjectWithParts(visit);
     const rows = Object.entries(CLAIM_KINDS).map(([kind, { label, hint }]) => ({
-      cells: [{ text: label, href: `${homeOf(subject)}/new/${kind}` }, hint],
+      cells: [{ text: phrase(label), href: `${homeOf(subject)}/new/${kind}` }, phrase(hint)],
     }));
     return detailPage({
       title: 'Create claim',

@@ -53,7 +53,7 @@ const list: ConsolePage = {
         name: 'Organizations',
         columns: ['Name', 'External ID', 'Source'],
         rows: organizations.map(({ id, name, originId, type }) => ({
-          cells: [{ text: name, href: organizationPath(id) }, originId, SOURCES[type]],
+          cells: [{ text: name, href: organizationPath(id) }, originId, phrase(SOURCES[type])],
         })),
         empty:
           count > 0
@@ -105,7 +105,7 @@ const detail: ConsolePage = {
       locals: {
         facts: [
           { label: 'Members', value: organization.memberCount, href: `${address}/members` },
-          { label: 'Source', value: SOURCES[organization.type] },
+          { label: 'Source', value: phrase(SOURCES[organization.type]) },
           { label: 'External ID', value: organization.originId || '–' },
           { label: 'ID', value: organization.id },
         ],

@@ -1,4 +1,5 @@
 /** Authorization server → Registration: whether clients register themselves, and the initial access tokens for it. A new token is told once. */
+
 import { z } from 'zod';
 import type { Content } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
@@ -7,6 +8,7 @@ import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/pag
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { crumbsBelow, type ServerSubject, serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import type { RegistrationMode } from './registration.policy.ts';
@@ -51,7 +53,7 @@ const list: ConsolePage = {
             { label: 'Registration endpoint', value: endpointOf(visit, subject), copy: true },
             {
               label: 'Registered clients',
-              value: { text: 'Show them among the applications', href: '/admin/applications?origin=REGISTERED' },
+              value: { text: phrase('Show them among the applications'), href: '/admin/applications?origin=REGISTERED' },
             },
           ],
         },
@@ -63,7 +65,7 @@ const list: ConsolePage = {
           rows: items.map((token) => ({
             cells: [
               token.name,
-              token.singleUse ? 'One registration' : 'Many registrations',
+              phrase(token.singleUse ? 'One registration' : 'Many registrations'),
               String(token.uses),
               { moment: momentOf(token.created) },
               expiryOf(token),
@@ -80,7 +82,7 @@ const list: ConsolePage = {
 
 function expiryOf({ expiresAt, singleUse, uses }: RegistrationToken): Content {
   if (singleUse && uses > 0) return [{ text: 'used', tone: 'plain' }];
-  return expiresAt === null ? 'Never' : { moment: momentOf(expiresAt) };
+  return expiresAt === null ? phrase('Never') : { moment: momentOf(expiresAt) };
 }
 
 const EXPIRIES: readonly Option[] = [
@@ -175,7 +177,7 @@ const revoke: ConsolePage = {
     const subject = await serverSubject(visit);
     const token = await getRegistrationToken(visit.services, subject.server.id, visit.params.tokenId ?? '');
     const facts = ['No client can register with this token from now on. Clients that did stay.', 'This cannot be undone.'];
-    const title = `Revoke “${token.name}”?`;
+    const title = phrase('Revoke “{token}”?', { token: token.name });
     return formPage({ title, crumbs: crumbsOf(subject), facts, submit: 'Revoke token', danger: true, cancel: homeOf(subject) }, typed);
   },
   async receive(visit) {

@@ -63,8 +63,8 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
       { text: name, code: true },
       displayName,
       { text: CONSENT_LABELS.get(consent) ?? consent, soft: consent === 'IMPLICIT' },
-      { text: isDefault ? 'Yes' : 'No', soft: !isDefault },
-      { text: metadataPublish === 'ALL_CLIENTS' ? 'Yes' : 'No', soft: metadataPublish !== 'ALL_CLIENTS' },
+      { text: phrase(isDefault ? 'Yes' : 'No'), soft: !isDefault },
+      { text: phrase(metadataPublish === 'ALL_CLIENTS' ? 'Yes' : 'No'), soft: metadataPublish !== 'ALL_CLIENTS' },
     ],
     ...(mayEdit(subject, scope) && { actions: [{ label: 'Edit', href: addressOf(subject, scope), icon: 'edit' }, ...remove] }),
   };

@@ -29,7 +29,7 @@ const list: ConsolePage = {
       rows: items.map((factor) => ({
         cells: [
           factor.name,
-          typeOf(factor),
+          phrase(typeOf(factor)),
           { moment: momentOf(factor.created) },
           factor.lastUsed === null ? { text: 'Never', soft: true } : { moment: momentOrNull(factor.lastUsed) },
         ],

@@ -113,7 +113,7 @@ const show: ConsolePage = {
             { label: 'Logo', value: branding.logoUrl === null ? phrase('Default') : code(branding.logoUrl) },
             { label: 'Colour', value: primaryColorHex === null ? phrase('Default') : code(primaryColorHex) },
             { label: 'Colour on dark pages', value: primaryColorDarkHex === null ? made : code(primaryColorDarkHex) },
-            { label: 'Icon', value: branding.faviconUrl === null ? 'Default' : code(branding.faviconUrl) },
+            { label: 'Icon', value: branding.faviconUrl === null ? phrase('Default') : code(branding.faviconUrl) },
             { label: 'Background picture', value: code(branding.backgroundUrl) },
             { label: 'Help', value: code(branding.supportUrl) },
             { label: 'Privacy policy', value: code(branding.privacyUrl) },

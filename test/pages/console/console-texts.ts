@@ -57,3 +57,11 @@ export const viewTexts = (): readonly string[] =>
   filesIn('views/admin/', '.ejs').flatMap((file) =>
     [...read(file).matchAll(/\bt\('((?:[^'\\]|\\.)*)'\)/g)].map(([, text = '']) => text.replaceAll("\\'", "'")),
   );
+
+export const isOfConsole = (file: string): boolean => file.endsWith('.console.ts') || file.startsWith('src/pages/console/');
+
+/** What notices say. */
+export function noticeTexts(): readonly string[] {
+  const { literals } = sourceTexts((file) => file === 'src/pages/console/notices.ts');
+  return [...literals].filter((text) => / /.test(text));
+}

@@ -1,10 +1,17 @@
-/** The catalogs of the console's languages: the same texts in each, and none that is unused. */
+/** The console in the languages of the other pages: all that it draws is translated, and data never is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
-import { sourceTexts, viewTexts } from './console-texts.ts';
+import { startService } from '../../support/service.ts';
+import type { UserAgent } from '../../support/user-agent.ts';
+import { enter } from './administrators.ts';
+import { isOfConsole, noticeTexts, sourceTexts, viewTexts } from './console-texts.ts';
+import { LONG } from './tour.ts';
+import { TOURS } from './tours.ts';
+
+const LANGUAGES = ['de', 'es', 'zh-Hans'] as const;
 
 type Translation = string | Readonly<Record<string, string>>;
 type Catalog = Readonly<Record<'pages' | 'errors', Readonly<Record<string, Translation>>>>;
@@ -36,4 +43,70 @@ test('no text of the catalogs is unused', () => {
   const views = new Set(viewTexts());
   const unused = Object.keys(de.pages).filter((text) => !views.has(text) && !isUsed(text));
   assert.deepEqual(unused, []);
+});
+
+test('what views draw and what notices say is translated', () => {
+  const missing = [...viewTexts(), ...noticeTexts()].filter((text) => !Object.hasOwn(de.pages, text));
+  assert.deepEqual(missing, []);
+});
+
+const speak = (agent: UserAgent, language: string) => agent.visit(`/admin?language=${language}`);
+
+const entities: Readonly<Record<string, string>> = { '&#39;': "'", '&#34;': '"', '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+const decoded = (text: string): string => text.replace(/&(#39|#34|amp|lt|gt);/g, (entity) => entities[entity] ?? entity);
+
+/** What a page shows and what it says to those who listen, but for what machines read. */
+function shownIn(html: string): readonly string[] {
+  const body = html.replace(/<(pre|code|textarea|script|style)\b[\s\S]*?<\/\1>/g, '');
+  const texts = [...body.matchAll(/>([^<]+)</g)].map(([, text = '']) => text);
+  const attributes = [...body.matchAll(/\s(?:aria-label|placeholder|data-label|data-copied|alt)="([^"]*)"/g)].map(([, text = '']) => text);
+  return [...texts, ...attributes].map((text) => decoded(text).trim()).filter((text) => /\p{L}/u.test(text));
+}
+
+/** What is data although the source has it as well: protocol values, names of attributes and of event types, addresses, and names that tours and policies have. */
+const DATA =
+  /^[a-z]+([A-Z]\w*|\d?[._]\w+)*$|^(code|id_token)( id_token| token)+$|^(RS|ES)256$|@|:\/\/|^(Nothing|Everyone|Authenticator app)$/;
+
+/** Words that the language shares with English, and data. */
+const isShared = (language: string, text: string): boolean => CATALOGS[language.slice(0, 2)]?.pages[text] === text || DATA.test(text);
+
+/** They show the words of other pages as they are in English. */
+const SHOWS_PAGES = /^\/settings\/(texts|branding\/)/;
+
+/** One line each, so that a failure shows all. */
+const listed = (found: ReadonlyMap<string, string>): string => [...found].map(([text, where]) => `${text} (${where})`).join('\n');
+
+test('every page of the console is translated', async (t) => {
+  const untranslated = new Map<string, string>();
+  let where = '';
+  const onLog = (line: string) => {
+    const { msg, lang, text } = JSON.parse(line);
+    // A tour makes up the reason of a refused row.
+    if (msg === 'a text of the console has no translation' && text !== LONG && !untranslated.has(text))
+      untranslated.set(text, `${lang} ${where}`);
+  };
+  const service = await startService(t, { env: { LOG_LEVEL: 'debug' }, onLog });
+  const stops: string[] = [];
+  for (const tour of Object.values(TOURS)) stops.push(...(await tour(service)));
+  const { agent } = await enter(service);
+  const english = new Map<string, ReadonlySet<string>>();
+  await speak(agent, 'en');
+  for (const stop of stops) english.set(stop, new Set(shownIn((await agent.visit(`/admin${stop}`)).text)));
+  const { literals } = sourceTexts(isOfConsole);
+  const asInEnglish = new Map<string, string>();
+  for (const language of LANGUAGES) {
+    await speak(agent, language);
+    for (const stop of stops) {
+      where = stop;
+      const { status, text } = await agent.visit(`/admin${stop}`);
+      assert.equal(status, 200, stop);
+      assert.match(text, new RegExp(`<html lang="${language}"`), stop);
+      // A list of page texts shows them as they are.
+      for (const shown of shownIn(text))
+        if (!SHOWS_PAGES.test(stop) && english.get(stop)?.has(shown) && literals.has(shown) && !isShared(language, shown))
+          asInEnglish.set(shown, `${language} ${stop}`);
+    }
+  }
+  assert.equal(listed(untranslated), '', 'texts without a translation, or data where a text is expected');
+  assert.equal(listed(asInEnglish), '', 'texts of the source that are drawn as data');
 });
