@@ -2,18 +2,28 @@
 import { routeOf } from '../../features/mail/mail-route.service.ts';
 import { readMailServer } from '../../features/settings/settings.service.ts';
 import { failureOf, readSender, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
-import { Broken, must, type Rule, Skipped, section } from '../rule.ts';
+import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** Milliseconds. */
 const PATIENCE = { connection: 5000, silence: 10_000, mail: 15_000 };
+
+/** A database that is away is told of by its own rules. @throws {Skipped} */
+async function storedSettings(ground: CheckContext) {
+  try {
+    return await readMailServer((await ground.database()).knex);
+  } catch (error) {
+    if (error instanceof Skipped || error instanceof Blocked) throw error;
+    throw new Skipped('the settings cannot be read from the database');
+  }
+}
 
 /** The server of the environment, else that of `settings/mail`. */
 async function configured(ground: CheckContext): Promise<SmtpServer> {
   const config = ownConfig(ground);
   const { smtpUrl: url, mailFrom: from } = config;
   if (url !== undefined && from !== undefined) return { url, from };
-  const settings = await readMailServer((await ground.database()).knex);
+  const settings = await storedSettings(ground);
   const route = settings.host === null ? undefined : routeOf(config, await ground.keyring(), settings);
   if (route?.kind !== 'server') throw new Skipped('there is no mail server in the environment or the settings: no mail is sent');
   return route.server;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
+import { text as boundedText } from '../../platform/validation/text.ts';
 import { testMailAnswer } from '../mail/mail-settings.api.ts';
 import { anyTemplateBody } from './mail-template.resource.ts';
 import {
@@ -125,8 +126,8 @@ export const textEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'List the texts of pages that can be changed',
     query: {
-      language: z.string().max(35).optional().meta({ description: 'en, zh-Hans, de or es' }),
-      q: z.string().max(200).optional().meta({ description: 'Words of the key, the text or the page' }),
+      language: boundedText({ most: 35 }).optional().meta({ description: 'en, zh-Hans, de or es' }),
+      q: boundedText({ most: 200 }).optional().meta({ description: 'Words of the key, the text or the page' }),
       customized: flag,
     },
     item: text,

@@ -188,7 +188,7 @@ test('a grant type that the application has not enabled is unauthorized_client, 
         else assert.deepEqual([status, body.error], [400, 'unauthorized_client'], `${grantType} ${JSON.stringify(enabled)}`);
         assert.equal(headers.get('content-type'), 'application/json;charset=UTF-8');
       }
-      for (const grantType of ['implicit', 'urn:ietf:params:oauth:grant-type:device_code', 'nonsense']) {
+      for (const grantType of ['implicit', 'urn:ietf:params:oauth:grant-type:saml2-bearer', 'nonsense']) {
         const { status, body } = await post(service, serverId, 'token', client, { grant_type: grantType });
         assert.deepEqual([status, body.error], [400, 'unsupported_grant_type'], grantType);
       }
