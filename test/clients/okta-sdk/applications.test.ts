@@ -50,7 +50,8 @@ test('applications by the official Okta SDK (issue 7)', async (t) => {
       },
       { ...named, label: '<b>Shop</b>', credentials: { oauthClient: credentials }, settings },
       (id, told) => ({
-        ...{ ...named, id, label: '<b>Shop</b>', status: 'ACTIVE', settings },
+        ...{ ...named, id, label: '<b>Shop</b>', status: 'ACTIVE' },
+        settings: { ...settings, oauthClient: { ...oauthClient, dpop_bound_access_tokens: false } },
         credentials: { oauthClient: { ...credentials, client_id: id, client_secret: String(clientOf(told).client_secret) } },
         _links: { self: { href: `${api}/apps/${id}` } },
       }),

@@ -38,7 +38,7 @@ test(
     assert.equal(await page.locator('tbody tr').count(), 1);
     await tabTo(page, 'Explain');
     await Promise.all([page.waitForURL(/\/explain$/), page.keyboard.press('Enter')]);
-    assert.match(await page.innerText('main'), /the 1st wrong one in a row; 10 lock the account/);
+    assert.match(await page.innerText('main'), /Wrong passwords in a row: 1; 10 lock the account/);
     await tabTo(page, user.login);
     await Promise.all([page.waitForURL(`${service.baseUrl}/admin/users/${user.id}`), page.keyboard.press('Enter')]);
     window.assertQuiet();

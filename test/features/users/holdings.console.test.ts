@@ -80,7 +80,7 @@ test('sessions: one ended, then all with the tokens', async (t) => {
   const ends = (page: Page) => [...page.text.matchAll(/href="([^"]+\/sessions\/[\w-]+\/end)"/g)].map(([, href = '']) => href);
   const list = await agent.visit(home);
   assert.equal(ends(list).length, 2);
-  assert.match(wordsOf(list), /UTC Password \d+ \w+ \d{4}, \d\d:\d\d UTC Test application/);
+  assert.match(wordsOf(list), /Password \d+ \w+ \d{4}, \d\d:\d\d UTC \d+ \w+ \d{4}, \d\d:\d\d UTC Test application/);
   assert.match(wordsOf(list), /Firefox, Windows 127\.0\.0\.1 \d+ \w+ \d{4}/, 'which browser, from where, and when it was seen');
   assert.match(wordsOf(list), /Not known 127\.0\.0\.1/);
   const isIn = async (browser: UserAgent) => !/sign-in-form/.test((await browser.visit('/account/security')).text);
