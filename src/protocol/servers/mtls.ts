@@ -1,11 +1,15 @@
 /** Mutual TLS (RFC 8705) as a server announces it: methods, and the addresses where the proxy asks for a certificate. */
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../platform/config/config.ts';
+import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
+import { namesSubject } from '../client-authentication/certificate-subject.ts';
+import type { Configuration } from '../library/oidc-provider.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 
 /** How an application authenticates by a certificate (RFC 8705 section 2). */
 export const TLS_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'] as const;
 
+type MtlsFeature = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
 type Mtls = Pick<Config, 'baseUrl' | 'mtls'>;
 
 /** The endpoints that programs call (RFC 8705 section 5). */
@@ -28,4 +32,23 @@ export function withoutMtls<T extends Readonly<Record<string, unknown>>>(documen
 export function aliasOf({ baseUrl, mtls }: Mtls, { headers }: IncomingMessage, url: string): string {
   if (mtls?.baseUrl === undefined || headers.host !== new URL(mtls.baseUrl).host) return url;
   return mtls.baseUrl + url.slice(baseUrl.length);
+}
+
+/** The library's feature. Always on: an application that registered it must be known where no certificate can come, and be refused there. */
+export const mtlsFeature = (certificates: ClientCertificates): MtlsFeature => ({
+  enabled: true,
+  certificateBoundAccessTokens: true,
+  selfSignedTlsClientAuth: true,
+  tlsClientAuth: true,
+  getCertificate: ({ req }) => certificates.of(req),
+  certificateAuthorized: ({ req }) => isTrusted(certificates, req),
+  certificateSubjectMatches({ req }, property, expected) {
+    const certificate = certificates.of(req);
+    return certificate !== undefined && namesSubject(certificate, property, expected);
+  },
+});
+
+function isTrusted(certificates: ClientCertificates, req: IncomingMessage): boolean {
+  const certificate = certificates.of(req);
+  return certificate !== undefined && certificates.isTrusted(certificate);
 }

@@ -14,18 +14,13 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
-import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
 import { secondFactorCheck } from '../authorize/acr.ts';
 import { checkClaims } from '../authorize/claims.ts';
 import { answersBySession } from '../authorize/ended-session.ts';
 import { formPostMode } from '../authorize/form-post.ts';
-import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState } from '../authorize/parameters.ts';
 import { promptRules } from '../authorize/prompts.ts';
-import { asRequested, checkSigned } from '../authorize/request.ts';
+import { requestChecks } from '../authorize/request-checks.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
-import { checkScope } from '../authorize/scope.ts';
-import { signInBySessionToken } from '../authorize/session-token.ts';
-import { namesSubject } from '../client-authentication/certificate-subject.ts';
 import { checkAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
 import { mayIntrospect } from '../introspection/introspection.ts';
@@ -50,7 +45,7 @@ import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
 import { checkProof, PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
-import { CLIENT_SETTINGS, clientSettings, effectiveProfile } from './client-settings.ts';
+import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
@@ -58,7 +53,7 @@ import { showProtocolError } from './error-pages.ts';
 import { checkFapi2Assertion, checkFapi2Client, codeLifetime, isFapi2 } from './fapi2.ts';
 import { introductionRules } from './introductions.ts';
 import { verificationKeys } from './keys.ts';
-import { aliasOf, mtlsMetadata, TLS_METHODS } from './mtls.ts';
+import { aliasOf, mtlsFeature, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { noteRefusals, rememberError } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
@@ -192,19 +187,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       resourceIndicators: { enabled: false },
       jwtResponseModes: { enabled: true },
       pushedAuthorizationRequests: { enabled: true },
-      // Always on: an application that registered it must be known where no certificate can come, and be refused there.
-      mTLS: {
-        enabled: true,
-        certificateBoundAccessTokens: true,
-        selfSignedTlsClientAuth: true,
-        tlsClientAuth: true,
-        getCertificate: ({ req }) => deps.certificates.of(req),
-        certificateAuthorized: ({ req }) => isTrusted(deps.certificates, req),
-        certificateSubjectMatches({ req }, property, expected) {
-          const certificate = deps.certificates.of(req);
-          return certificate !== undefined && namesSubject(certificate, property, expected);
-        },
-      },
+      mTLS: mtlsFeature(deps.certificates),
       // The same in all processes. After a rotation of SECRET_KEY clients are given a new nonce.
       dPoP: { enabled: true, nonceSecret: keyring.keysOf('dpop nonces')[0], requireNonce: () => false },
       deviceFlow: deviceFlow({ ...deps, server }),
@@ -217,26 +200,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       request_parameter_supported: true,
       request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS],
     },
-    extraParams: {
-      state: (ctx) => onRequest(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
-      nonce: (ctx) =>
-        onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
-      scope: (ctx) => onUserRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, parts)),
-      audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
-      idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
-      idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
-      // The last: what is wrong with a request uses nothing up.
-      sessionToken: (ctx) =>
-        onUserRequest(ctx, async () => {
-          checkFapi2Client(ctx.oidc.client, server);
-          checkPushed(ctx, isFapi2(ctx.oidc.client, server));
-          checkSigned(ctx);
-          await asRequested(ctx).use();
-          if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, deps.endSession);
-          // Anybody can push requests of a public client.
-          if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
-        }),
-    },
+    extraParams: requestChecks({ parts, audiences, directory, state, countUnanswered, endSession: deps.endSession }),
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server, access),
     // A token outlives the session it was issued in; logout ends no token.
@@ -311,11 +275,6 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
 }
 
-function isTrusted(certificates: ClientCertificates, req: IncomingMessage): boolean {
-  const certificate = certificates.of(req);
-  return certificate !== undefined && certificates.isTrusted(certificate);
-}
-
 /**
  * Where the hosted pages ask the user. The application goes along, for the way back when the interaction is no more; so does the language
  * that the user chose in the step before.
@@ -325,19 +284,4 @@ function interactionAddress(serverId: string, { uid, params }: { uid: string; pa
   const { language } = ctx.query;
   if (ctx.oidc.route === 'resume' && typeof language === 'string') carried.set('language', language);
   return `/interaction/${serverId}/${uid}?${carried}`;
-}
-
-const REQUEST_ROUTES: readonly unknown[] = ['authorization', 'pushed_authorization_request'];
-
-/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on authorization requests only. */
-function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
-  return REQUEST_ROUTES.includes(ctx.oidc.route) ? onUserRequest(ctx, check) : undefined;
-}
-
-/** As `onRequest`, and on the requests of devices, which have no redirect URI, no state and no nonce (RFC 8628 section 3.1). */
-function onUserRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
-  if (!REQUEST_ROUTES.includes(ctx.oidc.route) && ctx.oidc.route !== 'device_authorization') return undefined;
-  const { refusal } = asRequested(ctx);
-  if (refusal !== undefined) throw refusal;
-  return check();
 }

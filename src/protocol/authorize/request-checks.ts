@@ -1,0 +1,73 @@
+/**
+ * Our checks of an authorization request, in the order in which it meets them. The library runs them last, when the redirect URI is known to be
+ * good, so that refusals go back to the application.
+ */
+import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import type { Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { effectiveProfile } from '../servers/client-settings.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+import { checkFapi2Client, isFapi2 } from '../servers/fapi2.ts';
+import type { Directory } from '../storage/directory.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import type { AudienceRules } from '../token/audience.ts';
+import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState } from './parameters.ts';
+import { asRequested, checkSigned } from './request.ts';
+import { checkScope } from './scope.ts';
+import { signInBySessionToken } from './session-token.ts';
+
+interface RequestCheckParts {
+  readonly parts: AuthorizationServerParts;
+  readonly audiences: AudienceRules;
+  readonly directory: Directory;
+  readonly state: ServerState;
+  readonly endSession: ProviderParts['endSession'];
+  /** Notes what a stranger stores. */
+  countUnanswered(ctx: KoaContextWithOIDC): void;
+}
+
+/** @returns the library's setting of the same name: parameters that it does not know, and those that we look at again */
+export function requestChecks({
+  parts,
+  audiences,
+  directory,
+  state,
+  endSession,
+  countUnanswered,
+}: RequestCheckParts): NonNullable<Configuration['extraParams']> {
+  const { server } = parts;
+  return {
+    state: (ctx) => onRequest(ctx, () => checkState(asRequested(ctx).state, effectiveProfile(ctx.oidc.client, server))),
+    nonce: (ctx) =>
+      onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
+    scope: (ctx) => onUserRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, parts)),
+    audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
+    idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
+    idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
+    // The last: what is wrong with a request uses nothing up.
+    sessionToken: (ctx) =>
+      onUserRequest(ctx, async () => {
+        checkFapi2Client(ctx.oidc.client, server);
+        checkPushed(ctx, isFapi2(ctx.oidc.client, server));
+        checkSigned(ctx);
+        await asRequested(ctx).use();
+        if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, endSession);
+        // Anybody can push requests of a public client.
+        if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
+      }),
+  };
+}
+
+const REQUEST_ROUTES: readonly unknown[] = ['authorization', 'pushed_authorization_request'];
+
+/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on authorization requests only. */
+function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
+  return REQUEST_ROUTES.includes(ctx.oidc.route) ? onUserRequest(ctx, check) : undefined;
+}
+
+/** As `onRequest`, and on the requests of devices, which have no redirect URI, no state and no nonce (RFC 8628 section 3.1). */
+function onUserRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
+  if (!REQUEST_ROUTES.includes(ctx.oidc.route) && ctx.oidc.route !== 'device_authorization') return undefined;
+  const { refusal } = asRequested(ctx);
+  if (refusal !== undefined) throw refusal;
+  return check();
+}
