@@ -8,7 +8,7 @@ import { type CheckContext, ownConfig } from './check-context.ts';
 /** Milliseconds. */
 const PATIENCE = { connection: 5000, silence: 10_000, mail: 15_000 };
 
-/** A database that is away is told of by its own rules. @throws {Skipped} */
+/** Other rules report a database that is away. @throws {Skipped} */
 async function storedSettings(ground: CheckContext) {
   try {
     return await readMailServer((await ground.database()).knex);
@@ -18,7 +18,7 @@ async function storedSettings(ground: CheckContext) {
   }
 }
 
-/** The server of the environment, else that of `settings/mail`. */
+/** The server of the environment, otherwise of `settings/mail`. */
 async function configured(ground: CheckContext): Promise<SmtpServer> {
   const config = ownConfig(ground);
   const { smtpUrl: url, mailFrom: from } = config;

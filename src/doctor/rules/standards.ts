@@ -167,7 +167,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.device',
     section: 'RFC 8628 sections 3.2 and 3.5',
-    sentence: 'A device gets a code and a user code, and is told authorization_pending until its user has answered.',
+    sentence: 'A device gets a code and a user code, and authorization_pending until its user answers.',
     async run(visit) {
       const { id } = await visit.everything();
       const asked = await visit.post('device_authorization', { client_id: id, scope: 'openid' });
