@@ -1,4 +1,5 @@
-/** Lists of applications, searched and filtered. */
+/** Applications looked up: by ID, by an address that they registered, and in lists that are searched and filtered. */
+import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { attributeTypes } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
@@ -8,8 +9,11 @@ import {
   APPLICATION_ATTRIBUTES,
   type ApplicationSelection,
   countConsent,
+  findApplicationById,
+  listApplicationsOpenTo,
   selectApplications,
   selectApplicationsInOrder,
+  whoRegistered,
 } from './applications.store.ts';
 
 /** An application must match all that is given. */
@@ -37,3 +41,18 @@ export const searchApplications = async (
 
 /** How many active applications there are, without those of the service itself, and how many of them ask for consent: the others are trusted. */
 export const consentCounts = ({ database: { knex } }: Services) => countConsent(knex);
+
+/** @returns the application, whatever its status; undefined: there is none */
+export const findApplication = ({ knex }: Database, id: string): Promise<Application | undefined> => findApplicationById(knex, id);
+
+/** Applications that a user may use and that a sign-in can begin at. */
+export const listApplicationsForUser = ({ knex }: Database, userId: string, window: Window): Promise<Page<Application>> =>
+  listApplicationsOpenTo(knex, userId, window);
+
+/** @returns the ID of the active application that has registered the URI for redirects after sign-out */
+export const findByPostLogoutRedirectUri = ({ knex }: Database, uri: string): Promise<string | undefined> =>
+  whoRegistered(knex, 'post_logout_redirect_uris', uri);
+
+/** May pages of this origin read responses of the OAuth endpoints (`allowed_origins` of any active application)? */
+export const isOriginAllowed = async ({ knex }: Database, origin: string): Promise<boolean> =>
+  (await whoRegistered(knex, 'allowed_origins', origin)) !== undefined;

@@ -10,8 +10,9 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { clientUsesSecret } from './application-settings.policy.ts';
 import type { SecretFacts, SecretStatus } from './applications.resource.ts';
-import { applicationSecretContext, applicationTarget, changeApplication, getApplication, keepSecret } from './applications.service.ts';
+import { applicationTarget, changeApplication, getApplication } from './applications.service.ts';
 import { deleteSecrets, listSealedSecrets, listSecrets, updateSecretStatus } from './applications.store.ts';
+import { applicationSecretContext, keepSecret } from './sealed-secrets.service.ts';
 
 const MOST_SECRETS = 2;
 

@@ -10,7 +10,7 @@ import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { brandColour } from '../settings/settings-fields.service.ts';
 import { isUserId } from '../users/user-profile.service.ts';
-import { APPLICATION_GRANT_TYPES } from './application-settings.policy.ts';
+import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
 
 const MOST_URIS = 100;
 
@@ -211,3 +211,9 @@ export const clientSecret = z
   .min(32)
   .max(255)
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
+
+/** Where the API has a setting in its body. */
+export function settingField(setting: SettingProblem['setting'] | 'client_id'): string {
+  const isCredential = setting === 'client_id' || setting === 'client_secret' || setting in credentialFields;
+  return `${isCredential ? 'credentials' : 'settings'}.oauthClient.${setting}`;
+}

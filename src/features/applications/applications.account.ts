@@ -6,8 +6,8 @@ import { logoOf, webAddress } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';
+import { listApplicationsForUser } from './application-lists.service.ts';
 import type { Application } from './applications.resource.ts';
-import { listApplicationsForUser } from './applications.service.ts';
 
 /** Nobody looks through more. */
 const MOST = 200;

@@ -1,9 +1,8 @@
 /** What can be done with applications: the clients of OAuth (RFC 6749 section 2). */
 import { present } from '../../platform/clock/clock.ts';
-import { newId, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
-import type { Database, Executor } from '../../platform/database/database.ts';
+import { newId, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { deleteClientState, deleteLeftOverClientState } from '../../protocol/storage/client-state.store.ts';
@@ -17,25 +16,20 @@ import {
   clientUsesSecret,
   completeSettings,
   type GivenSettings,
-  type SettingProblem,
   SYSTEM_APPLICATIONS,
   settingProblems,
 } from './application-settings.policy.ts';
-import { credentialFields } from './application-settings.service.ts';
-import type { Application, ApplicationStatus, SecretFacts } from './applications.resource.ts';
+import { settingField } from './application-settings.service.ts';
+import type { Application, ApplicationStatus } from './applications.resource.ts';
 import {
   deleteApplicationRow as deleteRow,
-  deleteSecrets,
   findApplicationById,
-  findApplicationWithSecrets,
   insertApplication,
-  insertSecret,
-  listApplicationsOpenTo,
   lockApplication,
   updateApplicationRow as updateRow,
-  whoRegistered,
 } from './applications.store.ts';
 import { fapi2Problems } from './fapi2.policy.ts';
+import { fitSecrets, keepSecret } from './sealed-secrets.service.ts';
 
 export interface ApplicationInput {
   readonly label: string;
@@ -65,9 +59,6 @@ export interface ApplicationWithSecret {
   readonly secret: string | undefined;
 }
 
-/** The context in which a secret's row is sealed and opened. */
-export const applicationSecretContext = (secretId: string): string => `application_secret:${secretId}`;
-
 /**
  * @param also what else is written in the transaction
  * @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken
@@ -82,7 +73,7 @@ export async function createApplication(
   const now = present();
   const { id = newId('app'), label, activate = true, system = false } = input;
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
-    throw conflict({ field: fieldOf('client_id'), message: 'is the id of an application of the service itself' });
+    throw conflict({ field: settingField('client_id'), message: 'is the id of an application of the service itself' });
   const status = activate ? 'ACTIVE' : 'INACTIVE';
   const { origin = 'ADMIN', registeredAt = null, expiresAt = null } = input;
   const application: Application = {
@@ -103,7 +94,7 @@ export async function createApplication(
   await services.database.transaction(async (trx) => {
     await requireProviders(trx, settings);
     if (!(await insertApplication(trx, application))) {
-      throw conflict({ field: fieldOf('client_id'), message: 'another application has this id' });
+      throw conflict({ field: settingField('client_id'), message: 'another application has this id' });
     }
     await also?.(trx);
     if (input.id !== undefined) await deleteClientState(trx, id);
@@ -270,47 +261,11 @@ export async function changeApplication<T>(
   return result;
 }
 
-/** Stores a secret sealed, as the application's newest. */
-export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
-  const facts = { id: newId('sec'), status: 'ACTIVE', created: present(), lastUsed: null } as const;
-  await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, applicationSecretContext(facts.id)) }, facts.created);
-  return facts;
-}
-
-/** @returns the secret to tell, if one was made */
-async function fitSecrets(
-  services: Services,
-  trx: Executor,
-  before: Application,
-  settings: ApplicationSettings,
-  given: string | undefined,
-): Promise<string | undefined> {
-  if (!clientUsesSecret(settings)) {
-    await deleteSecrets(trx, before.id);
-    return undefined;
-  }
-  if (!clientUsesSecret(before.settings)) {
-    const secret = given ?? randomToken();
-    await keepSecret(services, trx, before.id, secret);
-    return secret;
-  }
-  // The answer to the creation may be sent back, with the secret in it.
-  if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
-    throw validation([{ field: fieldOf('client_secret'), message: 'is not changed here but at credentials/secrets' }]);
-  }
-  return undefined;
-}
-
-async function isSecretOf({ keyring }: Services, trx: Executor, id: string, secret: string): Promise<boolean> {
-  const found = await findApplicationWithSecrets(trx, id);
-  return (found?.sealedSecrets ?? []).some((kept) => sameSecret(keyring.open(kept.sealed, applicationSecretContext(kept.id)), secret));
-}
-
 /** @throws {ApiError} validation when they contradict each other */
 function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationSettings {
   const settings = completeSettings(given);
   const problems = [...settingProblems(settings, secret !== undefined), ...(settings.profile === 'fapi2' ? fapi2Problems(settings) : [])];
-  if (problems.length > 0) throw validation(problems.map(({ setting, message }) => ({ field: fieldOf(setting), message })));
+  if (problems.length > 0) throw validation(problems.map(({ setting, message }) => ({ field: settingField(setting), message })));
   return settings;
 }
 
@@ -319,24 +274,3 @@ export const applicationTarget = ({ id, label }: Application) => ({ id, type: 'A
 
 /** The application as the audit log keeps it. */
 const described = ({ label, status, settings }: Application) => ({ label, status, settings });
-
-/** Where the API has a setting in its body. */
-function fieldOf(setting: SettingProblem['setting'] | 'client_id'): string {
-  const isCredential = setting === 'client_id' || setting === 'client_secret' || setting in credentialFields;
-  return `${isCredential ? 'credentials' : 'settings'}.oauthClient.${setting}`;
-}
-
-/** @returns the application, whatever its status; undefined: there is none */
-export const findApplication = ({ knex }: Database, id: string): Promise<Application | undefined> => findApplicationById(knex, id);
-
-/** Applications that a user may use and that a sign-in can begin at. */
-export const listApplicationsForUser = ({ knex }: Database, userId: string, window: Window): Promise<Page<Application>> =>
-  listApplicationsOpenTo(knex, userId, window);
-
-/** @returns the ID of the active application that has registered the URI for redirects after sign-out */
-export const findByPostLogoutRedirectUri = ({ knex }: Database, uri: string): Promise<string | undefined> =>
-  whoRegistered(knex, 'post_logout_redirect_uris', uri);
-
-/** May pages of this origin read responses of the OAuth endpoints (`allowed_origins` of any active application)? */
-export const isOriginAllowed = async ({ knex }: Database, origin: string): Promise<boolean> =>
-  (await whoRegistered(knex, 'allowed_origins', origin)) !== undefined;

@@ -11,8 +11,9 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { type ApplicationSettings, SYSTEM_APPLICATIONS, type SystemApplicationId } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
-import { applicationSecretContext, createApplication } from './applications.service.ts';
+import { createApplication } from './applications.service.ts';
 import { findApplicationWithSecrets, updateApplicationRow } from './applications.store.ts';
+import { applicationSecretContext } from './sealed-secrets.service.ts';
 
 interface SystemApplication {
   readonly label: string;

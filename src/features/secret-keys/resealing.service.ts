@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { applicationSecretContext } from '../applications/applications.service.ts';
+import { applicationSecretContext } from '../applications/sealed-secrets.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { renewSignature } from '../audit/audit-retention.service.ts';

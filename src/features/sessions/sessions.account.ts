@@ -4,7 +4,7 @@ import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { findApplication } from '../applications/applications.service.ts';
+import { findApplication } from '../applications/application-lists.service.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
 import { browserName } from './browser-name.policy.ts';
 import { endOwnOtherSession, endOwnOtherSessions, listOwnSessions } from './own-sessions.service.ts';

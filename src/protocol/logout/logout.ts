@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { decodeJwt } from 'jose';
-import { findByPostLogoutRedirectUri } from '../../features/applications/applications.service.ts';
+import { findByPostLogoutRedirectUri } from '../../features/applications/application-lists.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { type Keyring, sameSecret } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';

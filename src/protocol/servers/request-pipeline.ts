@@ -1,6 +1,6 @@
 /** What runs before and after oidc-provider on each request to an authorization server, in this order. */
 import type { Context, Middleware } from 'koa';
-import { isOriginAllowed } from '../../features/applications/applications.service.ts';
+import { isOriginAllowed } from '../../features/applications/application-lists.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { applicationSecretContext, createApplication } from '../../../src/features/applications/applications.service.ts';
+import { createApplication } from '../../../src/features/applications/applications.service.ts';
 import { findApplicationWithSecrets } from '../../../src/features/applications/applications.store.ts';
+import { applicationSecretContext } from '../../../src/features/applications/sealed-secrets.service.ts';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import type { Change } from '../../../src/platform/database/notifications.ts';
 import { causes, type ManagementApi, startManagementApi } from '../../support/management-api.ts';

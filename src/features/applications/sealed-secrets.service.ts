@@ -1,0 +1,49 @@
+/** The client secrets of applications as they are kept: sealed, each in its own context. */
+import { present } from '../../platform/clock/clock.ts';
+import { newId, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { type ApplicationSettings, clientUsesSecret } from './application-settings.policy.ts';
+import { settingField } from './application-settings.service.ts';
+import type { Application, SecretFacts } from './applications.resource.ts';
+import { deleteSecrets, findApplicationWithSecrets, insertSecret } from './applications.store.ts';
+
+/** The context in which a secret's row is sealed and opened. */
+export const applicationSecretContext = (secretId: string): string => `application_secret:${secretId}`;
+
+/** Stores a secret sealed, as the application's newest. */
+export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
+  const facts = { id: newId('sec'), status: 'ACTIVE', created: present(), lastUsed: null } as const;
+  await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, applicationSecretContext(facts.id)) }, facts.created);
+  return facts;
+}
+
+/** Gives an application the secret that its new settings need, or takes its secrets away. @returns the secret to tell, if one was made */
+export async function fitSecrets(
+  services: Services,
+  trx: Executor,
+  before: Application,
+  settings: ApplicationSettings,
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (!clientUsesSecret(settings)) {
+    await deleteSecrets(trx, before.id);
+    return undefined;
+  }
+  if (!clientUsesSecret(before.settings)) {
+    const secret = given ?? randomToken();
+    await keepSecret(services, trx, before.id, secret);
+    return secret;
+  }
+  // The answer to the creation may be sent back, with the secret in it.
+  if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
+    throw validation([{ field: settingField('client_secret'), message: 'is not changed here but at credentials/secrets' }]);
+  }
+  return undefined;
+}
+
+async function isSecretOf({ keyring }: Services, trx: Executor, id: string, secret: string): Promise<boolean> {
+  const found = await findApplicationWithSecrets(trx, id);
+  return (found?.sealedSecrets ?? []).some((kept) => sameSecret(keyring.open(kept.sealed, applicationSecretContext(kept.id)), secret));
+}
