@@ -8,64 +8,46 @@ import { authenticateApiToken } from './features/api-tokens/api-tokens.service.t
 import { ApplicationUses, writeUses } from './features/applications/application-uses.service.ts';
 import { systemClient } from './features/applications/system-applications.service.ts';
 import { EVENT_HOOK } from './features/audit/audit.store.ts';
-import { NOBODY } from './features/audit/audit-event.policy.ts';
-import { RefusedRequests } from './features/audit/refused-requests.service.ts';
 import { listAuthorizationServers } from './features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
 import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
 import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
-import { fullName } from './features/claims/claims.policy.ts';
-import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
-import { noteIntroduction } from './features/client-documents/introductions.service.ts';
-import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
 import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.service.ts';
 import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
 import { MAIL } from './features/mail/mail.service.ts';
 import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/mail-delivery.service.ts';
 import { sendOutbox } from './features/outbox/outbox.service.ts';
 import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
-import { ClientRegistration } from './features/registration/registration.service.ts';
-import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
-import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
 import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
-import { errorPage } from './features/sign-in/error-page.hosted.ts';
-import { countWrongSecret, countWrongUserCode, networkOf, userCodesBarred } from './features/sign-in/failure-limits.service.ts';
 import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
-import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
 import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
-import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
 import { hostedPages } from './features/sign-in/routes.hosted.ts';
-import { authenticatePassword, noteSignIn } from './features/sign-in/sign-in.service.ts';
-import { findUser } from './features/users/users.service.ts';
 import { accountPages } from './pages/account/routes.ts';
 import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
 import { isUnavailable } from './platform/database/database-failures.ts';
 import type { Services } from './platform/database/dependencies.ts';
-import { clientCertificates } from './platform/http/client-certificate.ts';
 import { documentation } from './platform/http/documentation.ts';
 import { health } from './platform/http/health.ts';
 import { createOutbound } from './platform/http/outbound.ts';
-import { clientAddress, logRefusal, observeRequests, requestId } from './platform/http/requests.ts';
+import { clientAddress, observeRequests, requestId } from './platform/http/requests.ts';
 import { securityHeaders } from './platform/http/security-headers.ts';
 import { generatedStylesheets, publicFiles } from './platform/http/static.ts';
-import { createPages, type Pages } from './platform/http/views.ts';
+import { createPages } from './platform/http/views.ts';
 import { useChangedTexts } from './platform/i18n/page-language.ts';
 import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/session.ts';
 import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts';
 import { createInteractions } from './protocol/authorize/interactions.ts';
-import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
-import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
 import { findDeviceRequest } from './protocol/device/device-flow.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
 import { findWayBack } from './protocol/logout/client-link.ts';
-import { AuthorizationServers, destinationOf } from './protocol/servers/authorization-servers.ts';
+import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { sendJson } from './protocol/servers/json-response.ts';
-import { ClientDirectory } from './protocol/storage/client-adapter.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
+import { createAuthorizationServers } from './protocol-host.ts';
 
 /** Milliseconds that mails under way are given when the process is to end. */
 const DRAIN_MAIL = 5000;
@@ -92,7 +74,7 @@ export function createApp(services: Services): App {
   let accepting = true;
 
   const outbound = createOutbound(config);
-  /** What is known of the one who makes a request, before he has proved anything. */
+  /** What is known of the sender of a request before anything is proved. */
   const describe = (req: IncomingMessage) => ({
     ipAddress: clientAddress(req, config.trustProxy),
     userAgent: req.headers['user-agent'] ?? '',
@@ -100,80 +82,8 @@ export function createApp(services: Services): App {
   });
   /** Pages that are drawn for a request have the operator's words. */
   const prepareTexts = async (req: IncomingMessage): Promise<void> => useChangedTexts(req, await currentTexts(services));
-  const registration = new ClientRegistration(services);
-  const documents = new ClientDocuments({ outbound, rateLimits: config.rateLimits });
-  const refusedRequests = new RefusedRequests(services);
   const uses = new ApplicationUses();
-  /** A page of the protocol, in the operator's texts. */
-  const withTexts =
-    <Facts>(draw: (of: Pages, ctx: Koa.Context, facts: Facts) => Promise<void>) =>
-    async (ctx: Koa.Context, facts: Facts): Promise<void> => {
-      await prepareTexts(ctx.req);
-      await draw(pages, ctx, facts);
-    };
-  const servers = new AuthorizationServers({
-    config,
-    keyring,
-    database,
-    log,
-    outbound,
-    describe,
-    requestId,
-    clients: new ClientDirectory(database, keyring, documents),
-    authenticate: (credentials, req) => authenticatePassword(services, credentials, { actor: NOBODY, ...describe(req) }),
-    noteSignIn: (user, applicationId, req) =>
-      database.transaction((trx) =>
-        noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
-      ),
-    needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
-    refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
-    async reject(reason, rejected, req) {
-      logRefusal(req, reason);
-      if (rejected === undefined) return;
-      try {
-        await refusedRequests.reject({ ...rejected, ...reason }, describe(req));
-      } catch (error) {
-        // The answer is right without it.
-        log.warn({ err: error, requestId: requestId(req) }, 'a refused request could not be noted in the audit log');
-      }
-    },
-    registration,
-    async noteUse(server, { id, origin }, req) {
-      if (origin === 'REGISTERED') return registration.noteUse(server, id);
-      const { ipAddress } = describe(req);
-      return noteIntroduction(services, await documents.find(id, { network: networkOf(ipAddress) }), describe(req));
-    },
-    refuseDocument: (refused, req) => refusedRequests.refuseDocument(refused, describe(req)),
-    async endSession({ uid, userId }, req) {
-      const login = (await findUser(database, userId))?.login ?? userId;
-      await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
-    },
-    uses,
-    certificates: clientCertificates(config, log),
-    unanswered: new UnansweredRequests(config),
-    userCodes: {
-      barred: (req) => userCodesBarred(services, describe(req).ipAddress),
-      count: (req) => countWrongUserCode(services, describe(req).ipAddress),
-    },
-    wrongSecrets: new WrongSecrets({
-      addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
-      count: (clientId, address) => countWrongSecret(services, clientId, address),
-    }),
-    pages: {
-      error: withTexts(errorPage),
-      formPost: withTexts(formPostPage),
-      activate: withTexts(drawActivate),
-      confirmDevice: withTexts(confirmDevicePage),
-      deviceConnected: withTexts(deviceConnectedPage),
-      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
-        await prepareTexts(ctx.req);
-        const user = await findUser(database, accountId);
-        const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
-        const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
-        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigins, uiLocales });
-      },
-    },
-  });
+  const servers = createAuthorizationServers({ services, pages, outbound, uses, describe, prepareTexts });
   notifications.subscribe((change) => servers.changed(change));
 
   const interactions = createInteractions({ servers, services, gone: (reason) => new InteractionGone(reason), describe });

@@ -1,0 +1,124 @@
+/** What the authorization servers ask of the rest of the service: who somebody is, what is written down, and the pages of the protocol. */
+import type { IncomingMessage } from 'node:http';
+import type Koa from 'koa';
+import type { ApplicationUses } from './features/applications/application-uses.service.ts';
+import { NOBODY } from './features/audit/audit-event.policy.ts';
+import { RefusedRequests } from './features/audit/refused-requests.service.ts';
+import { fullName } from './features/claims/claims.policy.ts';
+import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
+import { noteIntroduction } from './features/client-documents/introductions.service.ts';
+import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
+import { ClientRegistration } from './features/registration/registration.service.ts';
+import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
+import { endOwnSession } from './features/sessions/user-sessions.service.ts';
+import { errorPage } from './features/sign-in/error-page.hosted.ts';
+import { countWrongSecret, countWrongUserCode, networkOf, userCodesBarred } from './features/sign-in/failure-limits.service.ts';
+import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
+import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
+import { authenticatePassword, noteSignIn } from './features/sign-in/sign-in.service.ts';
+import { findUser } from './features/users/users.service.ts';
+import type { Services } from './platform/database/dependencies.ts';
+import { clientCertificates } from './platform/http/client-certificate.ts';
+import type { Outbound } from './platform/http/outbound.ts';
+import { clientAddress, logRefusal, requestId } from './platform/http/requests.ts';
+import type { Pages } from './platform/http/views.ts';
+import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
+import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
+import { AuthorizationServers } from './protocol/servers/authorization-servers.ts';
+import { ClientDirectory } from './protocol/storage/client-adapter.ts';
+
+export interface ProtocolHost {
+  readonly services: Services;
+  readonly pages: Pages;
+  readonly outbound: Outbound;
+  readonly uses: ApplicationUses;
+  /** What is known of the sender of a request before anything is proved. */
+  describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string; readonly requestId: string };
+  /** Pages that are drawn for a request have the operator's words. */
+  prepareTexts(req: IncomingMessage): Promise<void>;
+}
+
+/** The authorization servers, with the rest of the service at hand. */
+export function createAuthorizationServers({
+  services,
+  pages,
+  outbound,
+  uses,
+  describe,
+  prepareTexts,
+}: ProtocolHost): AuthorizationServers {
+  const { config, database, keyring, log } = services;
+  const registration = new ClientRegistration(services);
+  const documents = new ClientDocuments({ outbound, rateLimits: config.rateLimits });
+  const refusedRequests = new RefusedRequests(services);
+  /** A page of the protocol, in the operator's texts. */
+  const withTexts =
+    <Facts>(draw: (of: Pages, ctx: Koa.Context, facts: Facts) => Promise<void>) =>
+    async (ctx: Koa.Context, facts: Facts): Promise<void> => {
+      await prepareTexts(ctx.req);
+      await draw(pages, ctx, facts);
+    };
+  return new AuthorizationServers({
+    config,
+    keyring,
+    database,
+    log,
+    outbound,
+    describe,
+    requestId,
+    clients: new ClientDirectory(database, keyring, documents),
+    authenticate: (credentials, req) => authenticatePassword(services, credentials, { actor: NOBODY, ...describe(req) }),
+    noteSignIn: (user, applicationId, req) =>
+      database.transaction((trx) =>
+        noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
+      ),
+    needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
+    refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
+    async reject(reason, rejected, req) {
+      logRefusal(req, reason);
+      if (rejected === undefined) return;
+      try {
+        await refusedRequests.reject({ ...rejected, ...reason }, describe(req));
+      } catch (error) {
+        // The answer is right without it.
+        log.warn({ err: error, requestId: requestId(req) }, 'a refused request could not be noted in the audit log');
+      }
+    },
+    registration,
+    async noteUse(server, { id, origin }, req) {
+      if (origin === 'REGISTERED') return registration.noteUse(server, id);
+      const { ipAddress } = describe(req);
+      return noteIntroduction(services, await documents.find(id, { network: networkOf(ipAddress) }), describe(req));
+    },
+    refuseDocument: (refused, req) => refusedRequests.refuseDocument(refused, describe(req)),
+    async endSession({ uid, userId }, req) {
+      const login = (await findUser(database, userId))?.login ?? userId;
+      await endOwnSession(services, { uid, userId, login }, { actor: NOBODY, ...describe(req) });
+    },
+    uses,
+    certificates: clientCertificates(config, log),
+    unanswered: new UnansweredRequests(config),
+    userCodes: {
+      barred: (req) => userCodesBarred(services, describe(req).ipAddress),
+      count: (req) => countWrongUserCode(services, describe(req).ipAddress),
+    },
+    wrongSecrets: new WrongSecrets({
+      addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),
+      count: (clientId, address) => countWrongSecret(services, clientId, address),
+    }),
+    pages: {
+      error: withTexts(errorPage),
+      formPost: withTexts(formPostPage),
+      activate: withTexts(drawActivate),
+      confirmDevice: withTexts(confirmDevicePage),
+      deviceConnected: withTexts(deviceConnectedPage),
+      async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
+        await prepareTexts(ctx.req);
+        const user = await findUser(database, accountId);
+        const account = user && { login: user.login, name: fullName(user.profile) ?? '' };
+        const application = applicationLabel === undefined ? undefined : { label: applicationLabel };
+        await logoutPage(pages, ctx, { action, csrfField: proof, account, application, redirectOrigins, uiLocales });
+      },
+    },
+  });
+}
