@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 const MOST_IN_A_FOLDER = 40;
+const MOST_LINES = 300;
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
@@ -28,4 +29,12 @@ test('no folder has more files side by side than one can look through', () => {
     [...counts].filter(([, count]) => count > MOST_IN_A_FOLDER),
     [],
   );
+});
+
+test('no file is longer than one can read in a sitting', () => {
+  const long = files
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [name, readFileSync(name, 'utf8').split('\n').length - 1] as const)
+    .filter(([, lines]) => lines > MOST_LINES);
+  assert.deepEqual(long, []);
 });
