@@ -1,4 +1,5 @@
 /** What is told to users by mail: which events, to which addresses, and in which language. Pure; the words are in messages/. */
+import { domainToUnicode } from 'node:url';
 import type { EventType } from '../audit/event-types.policy.ts';
 
 /** Mails with a link that works once, and what else somebody asked for. */
@@ -44,6 +45,8 @@ function isOneDomain(domain: string): boolean {
   const written = domain.toLowerCase();
   if (!URL.canParse(`http://${written}`)) return false;
   const isAscii = /^[!-~]*$/.test(written);
+  // Node 24 takes labels that begin as encoded ones and encode nothing.
+  if (written.split('.').some((label) => label.startsWith('xn--') && /^[!-~]*$/.test(domainToUnicode(label)))) return false;
   // Of what NFKC leaves alone, the ideographic full stop is a dot to mail servers.
   return isAscii ? new URL(`http://${written}`).hostname === written : written.normalize('NFKC') === written && !written.includes('\u3002');
 }
