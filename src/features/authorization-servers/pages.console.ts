@@ -9,6 +9,7 @@ import { serverScopes } from '../scopes/scopes.console.ts';
 import { serverKeys } from './keys.console.ts';
 import { serverLifeCycle } from './lifecycle.console.ts';
 import { serverList } from './list.console.ts';
+import { protectApiPages } from './protect-api.console.ts';
 import { serverSettings } from './settings.console.ts';
 
 export const servers: readonly ConsolePage[] = [
@@ -21,5 +22,6 @@ export const servers: readonly ConsolePage[] = [
   ...serverRules,
   ...serverKeys,
   ...registrationPages,
+  ...protectApiPages,
   ...serverSimulator,
 ];

@@ -19,6 +19,7 @@ const TABS = [
   { label: 'Access policies', path: '/policies' },
   { label: 'Keys', path: '/keys' },
   { label: 'Registration', path: '/registration' },
+  { label: 'Protect an API', path: '/protect' },
   { label: 'Simulator', path: '/simulator' },
 ] as const;
 

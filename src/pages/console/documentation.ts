@@ -7,6 +7,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/applications/, 'how-to/connect-a-framework'],
   [/^\/admin\/api\/servers\/[^/]+\/(scopes|policies)/, 'tutorials/protect-an-api'],
   [/^\/admin\/api\/servers\/[^/]+\/keys/, 'how-to/operate'],
+  [/^\/admin\/api\/servers\/[^/]+\/protect/, 'how-to/ask-for-a-stronger-sign-in'],
   [/^\/admin\/api\/servers/, 'tutorials/protect-an-api'],
   [/^\/admin\/api\/event-hooks/, 'reference/events'],
   [/^\/admin\/api\/tokens/, 'how-to/use-okta-sdks'],

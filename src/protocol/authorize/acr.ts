@@ -51,6 +51,36 @@ export const secondFactorCheck =
     });
   };
 
+interface Authentication {
+  readonly acr?: string | undefined;
+  /** Epoch seconds. */
+  readonly authTime?: number | undefined;
+}
+
+/** The grants that an access token comes from. */
+const SOURCES = ['AuthorizationCode', 'DeviceCode', 'RefreshToken'] as const;
+
+/**
+ * How and when the user of an access token signed in, for the APIs that ask (RFC 9470 section 6, RFC 9068 section 2.2.1). A refresh is no sign-in: it
+ * repeats the first one.
+ * @param token of the password grant it says so itself
+ * @returns nothing for a token without a user
+ */
+export function authenticationClaims(
+  { oidc }: KoaContextWithOIDC,
+  token: { readonly kind: string } & Authentication,
+): { readonly acr?: string; readonly auth_time?: number } {
+  if (token.kind !== 'AccessToken') return {};
+  const entities = oidc.entities as Readonly<Partial<Record<(typeof SOURCES)[number], Authentication>>>;
+  const source = SOURCES.map((name) => entities[name]).find((entity) => entity !== undefined);
+  const { acr, authTime } = source ?? (token.acr === undefined ? ofSession(oidc) : token);
+  return { ...(acr !== undefined && { acr }), ...(authTime !== undefined && { auth_time: authTime }) };
+}
+
+/** Of a token that the authorize endpoint delivers itself. */
+const ofSession = ({ acr, session }: KoaContextWithOIDC['oidc']): Authentication =>
+  session?.accountId === undefined ? {} : { acr, authTime: session.authTime() };
+
 /** From now on the request's tokens tell the class that its session has reached. */
 export function tellAcr({ oidc }: KoaContextWithOIDC): void {
   const acr = acrOf(oidc.session?.amr ?? [], requestedAcr(oidc.params ?? {}));

@@ -98,3 +98,29 @@ export function checkIdpScope(ctx: KoaContextWithOIDC): void {
   if (typeof scopes === 'string' && !areScopes(scopes))
     throw new errors.InvalidRequest('idp_scope must be scopes with spaces between them');
 }
+
+/** By these names the library's `acr_values` and `max_age` pass it where it would demand the scope openid. A client's own of these names are dropped. */
+export const WITHOUT_OPENID = { acr_values: 'acr_values_without_openid', max_age: 'max_age_without_openid' } as const;
+
+/** An API may ask for a stronger or fresher sign-in, and its application need not ask for an ID token (RFC 9470 section 4). @returns the parameters to replace */
+export const withoutOpenid = (
+  { acr_values: acr, max_age: age }: Readonly<Record<string, string | string[] | undefined>>,
+  isOpenid: boolean,
+): Record<string, string | string[] | undefined> => ({
+  ...(!isOpenid && { acr_values: undefined, max_age: undefined }),
+  [WITHOUT_OPENID.acr_values]: isOpenid ? undefined : acr,
+  [WITHOUT_OPENID.max_age]: isOpenid ? undefined : age,
+});
+
+/** Gives both their own names back, behind the library's check. What is pushed is checked again when it is used, and keeps the others. @throws {errors.InvalidRequest} */
+export function restoreStepUp({ oidc: { params, prompts, route } }: KoaContextWithOIDC): void {
+  const { [WITHOUT_OPENID.acr_values]: acr, [WITHOUT_OPENID.max_age]: age } = params ?? {};
+  // As the library says it of a request with openid.
+  if (age !== undefined && !(/^\d+$/.test(String(age)) && Number.isSafeInteger(Number(age))))
+    throw new errors.InvalidRequest('invalid max_age parameter value');
+  if (params === undefined || route === 'pushed_authorization_request') return;
+  for (const name of Object.values(WITHOUT_OPENID)) params[name] = undefined;
+  if (acr !== undefined) params.acr_values = acr;
+  if (age !== undefined && Number(age) > 0) params.max_age = age;
+  if (age !== undefined && Number(age) === 0) params.prompt = [...prompts.add('login')].join(' ');
+}

@@ -10,7 +10,7 @@ import { checkFapi2Client, isFapi2 } from '../servers/fapi2.ts';
 import type { Directory } from '../storage/directory.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AudienceRules } from '../token/audience.ts';
-import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState } from './parameters.ts';
+import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState, restoreStepUp, WITHOUT_OPENID } from './parameters.ts';
 import { asRequested, checkSigned } from './request.ts';
 import { checkScope } from './scope.ts';
 import { signInBySessionToken } from './session-token.ts';
@@ -40,6 +40,8 @@ export function requestChecks({
     nonce: (ctx) =>
       onRequest(ctx, () => checkNonce(asRequested(ctx).nonce, ctx.oidc.params?.response_type, effectiveProfile(ctx.oidc.client, server))),
     scope: (ctx) => onUserRequest(ctx, () => checkScope(ctx, asRequested(ctx).scope, parts)),
+    [WITHOUT_OPENID.acr_values]: null,
+    [WITHOUT_OPENID.max_age]: (ctx) => onUserRequest(ctx, () => restoreStepUp(ctx)),
     audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
     idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
     idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),

@@ -16,7 +16,7 @@ import { ROUTES } from '../servers/endpoints.ts';
 import { readProtocolForm } from '../servers/form.ts';
 import { requestedAudiences } from '../token/audience.ts';
 import { handOver } from '../token/presented-token.ts';
-import { deliversToken, describable, isReturnable, PARAMETERS, repeated } from './parameters.ts';
+import { deliversToken, describable, isReturnable, PARAMETERS, repeated, withoutOpenid } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
 
 export interface AsRequested {
@@ -56,8 +56,9 @@ function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): 
   // oidc-provider answers an unregistered mode with unsupported_response_mode in the fragment; nothing secret reaches the query.
   if (prepared.response_mode === 'query' && deliversToken(prepared.response_type)) prepared.response_mode = 'query-not-allowed';
   // Outside OpenID Connect a nonce has no meaning; oidc-provider refuses what we only ignore.
-  if (!spaceSeparated(single(prepared.scope)).includes('openid') && !spaceSeparated(single(prepared.response_type)).includes('id_token'))
-    prepared.nonce = undefined;
+  const isOpenid = spaceSeparated(single(prepared.scope)).includes('openid');
+  if (!isOpenid && !spaceSeparated(single(prepared.response_type)).includes('id_token')) prepared.nonce = undefined;
+  Object.assign(prepared, withoutOpenid(prepared, isOpenid));
   // One parameter of one value, under a name that the library does not know: it takes `resource` for its own resource servers.
   prepared.audience = requestedAudiences(prepared).join(' ') || undefined;
   prepared.resource = undefined;

@@ -14,7 +14,7 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
-import { secondFactorCheck } from '../authorize/acr.ts';
+import { authenticationClaims, secondFactorCheck } from '../authorize/acr.ts';
 import { checkClaims } from '../authorize/claims.ts';
 import { answersBySession } from '../authorize/ended-session.ts';
 import { formPostMode } from '../authorize/form-post.ts';
@@ -161,9 +161,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       ClientCredentials: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
     },
     formats: { customizers: { jwt: format.customizer } },
-    async extraTokenClaims(_ctx, token) {
+    async extraTokenClaims(ctx, token) {
       const aud = audiences.audienceOf(token);
-      return aud === undefined ? undefined : { aud };
+      return { ...(aud !== undefined && { aud }), ...authenticationClaims(ctx, token) };
     },
     features: {
       devInteractions: { enabled: false },

@@ -120,17 +120,18 @@ async function issueTokens(
   const grantId = await grant.save();
   const given = { accountId, client, grantId, gty: 'password', scope: scope === '' ? undefined : scope };
 
+  const signedIn = { amr: ['pwd'], acr: ONE_FACTOR, authTime };
   const accessToken = new provider.AccessToken(given as ConstructorParameters<typeof provider.AccessToken>[0]);
+  // Read by authenticationClaims(); the library stores the fields that it knows alone.
+  Object.assign(accessToken, signedIn);
   await bindToken(provider, ctx, accessToken);
   ctx.oidc.entity('AccessToken', accessToken);
   const access_token = await accessToken.save();
 
   let refresh_token: string | undefined;
   if (scopes.has('offline_access')) {
-    const signedIn = { amr: ['pwd'], acr: ONE_FACTOR, authTime, rotations: 0, iiat: epochSeconds() };
-    const refreshToken = new provider.RefreshToken({ ...given, ...signedIn } as unknown as ConstructorParameters<
-      typeof provider.RefreshToken
-    >[0]);
+    const first = { ...given, ...signedIn, rotations: 0, iiat: epochSeconds() };
+    const refreshToken = new provider.RefreshToken(first as unknown as ConstructorParameters<typeof provider.RefreshToken>[0]);
     // Of a public client: a refresh token is worth nothing without the key.
     if (client.tokenEndpointAuthMethod === 'none')
       Object.assign(refreshToken, { jkt: accessToken.jkt, 'x5t#S256': accessToken['x5t#S256'] });

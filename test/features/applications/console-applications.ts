@@ -68,9 +68,16 @@ export interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly output: string }>;
 }
 
-/** Runs a command until it or the test ends. */
-export function run(t: TestContext, directory: string, command: string, args: readonly string[], secret?: string): Running {
-  const child = spawn(command, args, { cwd: directory, env: { PATH: process.env.PATH ?? '', ...(secret && { CLIENT_SECRET: secret }) } });
+/** Runs a command until it or the test ends. @param secret of the client, or variables of its environment */
+export function run(
+  t: TestContext,
+  directory: string,
+  command: string,
+  args: readonly string[],
+  secret?: string | Readonly<Record<string, string>>,
+): Running {
+  const own = typeof secret === 'string' ? { CLIENT_SECRET: secret } : secret;
+  const child = spawn(command, args, { cwd: directory, env: { PATH: process.env.PATH ?? '', ...own } });
   let output = '';
   const heard = new Set<() => void>();
   const hear = (chunk: Buffer) => {

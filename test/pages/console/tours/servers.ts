@@ -43,6 +43,8 @@ export const servers: Tour = async (service) => {
     `${home}/scopes/${scopeId}/delete`,
     `${home}/keys`,
     `${home}/keys/rotate`,
+    `${home}/protect`,
+    '/api/servers/built-in/protect',
     `${home}/registration`,
     '/api/servers/built-in/registration',
     `${home}/registration/new`,
