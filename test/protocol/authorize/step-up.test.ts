@@ -131,7 +131,8 @@ test('acr_values and max_age count with and without the scope openid, in plain, 
     plain: async (more) => authorizeUrl(service, 'built-in', { client_id: one.clientId, ...more }),
     signed: async (more) => authorizeUrl(service, 'built-in', { client_id: one.clientId, scope: undefined, request: await signed(more) }),
     pushed: async (more) => {
-      const { body } = await post(service, 'built-in', 'par', poster, { ...plain, ...more });
+      const { body } = await post(service, 'built-in', 'par', poster, { client_id: poster.clientId, ...plain, ...more });
+      assert.ok(body.request_uri, JSON.stringify(body));
       return new URL(
         `${service.issuer('built-in')}/authorize?${new URLSearchParams({ client_id: poster.clientId, request_uri: body.request_uri })}`,
       );
@@ -159,6 +160,6 @@ test('acr_values and max_age count with and without the scope openid, in plain, 
     }
     const wrong = { client_id: one.clientId, scope, max_age: '-1' };
     assert.equal(answerOf(await browser.visit(authorizeUrl(service, 'built-in', wrong))).error, 'invalid_request', scope);
-    assert.equal((await post(service, 'built-in', 'par', poster, { ...plain, ...wrong })).body.error, 'invalid_request', scope);
+    assert.equal((await post(service, 'built-in', 'par', poster, { ...plain, ...wrong, client_id: poster.clientId })).body.error, 'invalid_request', scope);
   }
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { moveClock } from '../../support/clock.ts';
+import { ONE_FACTOR } from '../../support/factors.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { createClient, post, type TestClient, tokensFor } from '../servers/relying-party.ts';
@@ -59,6 +60,8 @@ for (const serverId of SERVERS) {
       iss,
       uid: user.id,
       jti: 'string',
+      acr: ONE_FACTOR,
+      auth_time: decodeJwt(tokens.id_token).auth_time,
     });
     const refresh = await introspect(tokens.refresh_token);
     assert.match(refresh.device_id, /^[A-Za-z0-9_-]{22}$/);
