@@ -210,8 +210,8 @@ function refusalOf(
   return undefined;
 }
 
-/** Bytes of what tokens say beside these claims: times and ids of an access token; of an ID token also hashes, nonce and ways of authentication. */
-const REST_OF_ACCESS_TOKEN = 140;
+/** Bytes of what tokens say beside these claims: times, ids and the class of the sign-in of an access token; of an ID token also hashes, nonce and ways of authentication. */
+const REST_OF_ACCESS_TOKEN = 192;
 const REST_OF_ID_TOKEN = 492;
 
 function tokensOf(facts: SimulationFacts, responseType: string | undefined, granted: readonly string[]): SimulatedTokens {

@@ -160,6 +160,10 @@ test('acr_values and max_age count with and without the scope openid, in plain, 
     }
     const wrong = { client_id: one.clientId, scope, max_age: '-1' };
     assert.equal(answerOf(await browser.visit(authorizeUrl(service, 'built-in', wrong))).error, 'invalid_request', scope);
-    assert.equal((await post(service, 'built-in', 'par', poster, { ...plain, ...wrong, client_id: poster.clientId })).body.error, 'invalid_request', scope);
+    assert.equal(
+      (await post(service, 'built-in', 'par', poster, { ...plain, ...wrong, client_id: poster.clientId })).body.error,
+      'invalid_request',
+      scope,
+    );
   }
 });

@@ -208,7 +208,19 @@ test('a custom server issues access tokens of RFC 9068; the built-in one opaque 
     audience: 'api://default',
     typ: 'at+jwt',
   });
-  assert.deepEqual(Object.keys(payload).sort(), ['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'nbf', 'scope', 'sub']);
+  assert.deepEqual(Object.keys(payload).sort(), [
+    'acr',
+    'aud',
+    'auth_time',
+    'client_id',
+    'exp',
+    'iat',
+    'iss',
+    'jti',
+    'nbf',
+    'scope',
+    'sub',
+  ]);
   assert.equal(payload.sub, user.id);
   assert.equal(payload.client_id, client.clientId);
 
