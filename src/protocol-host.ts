@@ -23,6 +23,7 @@ import type { Outbound } from './platform/http/outbound.ts';
 import { clientAddress, logRefusal, requestId } from './platform/http/requests.ts';
 import type { Pages } from './platform/http/views.ts';
 import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
+import { IssuerKeys } from './protocol/client-authentication/issuer-keys.ts';
 import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
 import { AuthorizationServers } from './protocol/servers/authorization-servers.ts';
 import { ClientDirectory } from './protocol/storage/client-adapter.ts';
@@ -64,6 +65,7 @@ export function createAuthorizationServers({
     database,
     log,
     outbound,
+    issuerKeys: new IssuerKeys(outbound),
     describe,
     requestId,
     clients: new ClientDirectory(database, keyring, documents),

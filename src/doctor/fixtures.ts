@@ -94,7 +94,12 @@ export class Fixtures {
   }
 
   /** @param role what it is for: a part of its client_id */
-  async makeApplication(role: string, settings: Record<string, unknown> = {}, method = 'client_secret_basic'): Promise<TestApplication> {
+  async makeApplication(
+    role: string,
+    settings: Record<string, unknown> = {},
+    method = 'client_secret_basic',
+    credentials: Record<string, unknown> = {},
+  ): Promise<TestApplication> {
     const id = `${this.name}-${role}`;
     this.removals.noteApplication(id);
     const isService = settings.application_type === 'service';
@@ -103,7 +108,7 @@ export class Fixtures {
       name: 'oidc_client',
       label: `Doctor (${role})`,
       signOnMode: 'OPENID_CONNECT',
-      credentials: { oauthClient: { client_id: id, token_endpoint_auth_method: method } },
+      credentials: { oauthClient: { client_id: id, token_endpoint_auth_method: method, ...credentials } },
       settings: { oauthClient: { ...redirects, ...settings } },
     });
     const secret = (made.credentials as { oauthClient?: { client_secret?: string } } | undefined)?.oauthClient?.client_secret;

@@ -179,6 +179,31 @@ export const standards: readonly Rule<RuleContext>[] = [
     },
   },
   {
+    id: 'standards.federated',
+    section: 'RFC 7523 sections 2.2 and 3',
+    sentence: 'A token of a trusted issuer authenticates the application, and one for another audience does not.',
+    async run(visit) {
+      const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+      const trusted = { issuer: 'https://workloads.doctor.invalid', subject: 'workload:*', audience: visit.issuer };
+      const federated = [{ ...trusted, jwks: { keys: [await exportJWK(publicKey)] } }];
+      const { id } = await visit.ward.makeApplication(`federated-${randomUUID()}`, { application_type: 'service' }, 'private_key_jwt', {
+        federated,
+      });
+      const ask = async (audience: string) => {
+        const claims = new SignJWT({ iss: trusted.issuer, sub: 'workload:doctor', aud: audience }).setIssuedAt().setExpirationTime('1 min');
+        const form = {
+          grant_type: 'client_credentials',
+          client_id: id,
+          client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+          client_assertion: await claims.setProtectedHeader({ alg: 'ES256' }).sign(privateKey),
+        };
+        return (await visit.send('token', form)).status;
+      };
+      mustEqual(await ask(visit.issuer), 200, 'status of a token of the trusted issuer');
+      mustEqual(await ask('https://other.doctor.invalid'), 401, 'status of a token for another audience');
+    },
+  },
+  {
     id: 'standards.signature',
     section: 'OpenID Connect Core section 3.1.3.7',
     sentence: 'The ID token is signed by a key that the server publishes, for this application, by this issuer.',

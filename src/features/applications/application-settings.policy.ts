@@ -6,6 +6,7 @@
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
 import { DEVICE_GRANT } from '../policies/access-policy.policy.ts';
+import type { FederatedCredential } from './federated-credentials.policy.ts';
 
 /** The service's own applications, by id; no other one may be called so. */
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
@@ -68,6 +69,8 @@ export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS
   readonly policy_uri?: string | undefined;
   readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;
   readonly jwks_uri?: string | undefined;
+  /** Tokens of other issuers that authenticate it, beside its method; absent: none. Ours: RFC 7591 has no name for it. */
+  readonly federated?: FederatedCredential[] | undefined;
   readonly initiate_login_uri?: string | undefined;
   readonly backchannel_logout_uri?: string | undefined;
   readonly backchannel_logout_session_required: boolean;
@@ -166,6 +169,7 @@ function completeFlows(given: GivenSettings, type: ApplicationType): Pick<Applic
 /** @param hasSecret did its creator choose a client secret? @returns every contradiction; none: the settings hold together */
 export function settingProblems(settings: ApplicationSettings, hasSecret: boolean): SettingProblem[] {
   const { token_endpoint_auth_method: method, application_type: type } = settings;
+  const isFederated = (settings.federated ?? []).length > 0;
   const problems: SettingProblem[] = [];
   const unless = (right: boolean, setting: SettingProblem['setting'], message: string) => {
     if (!right) problems.push({ setting, message });
@@ -186,10 +190,11 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
   unless(settings.redirect_uris.length > 0 || settings.response_types.length === 0, 'redirect_uris', 'is required with a response type');
   unless(settings.jwks === undefined || settings.jwks_uri === undefined, 'jwks_uri', 'must not be given together with jwks');
   unless(
-    method !== 'private_key_jwt' || settings.jwks !== undefined || settings.jwks_uri !== undefined,
+    method !== 'private_key_jwt' || settings.jwks !== undefined || settings.jwks_uri !== undefined || isFederated,
     'jwks',
-    'jwks or jwks_uri is required with token_endpoint_auth_method private_key_jwt',
+    'jwks, jwks_uri or federated is required with token_endpoint_auth_method private_key_jwt',
   );
+  unless(method !== 'none' || !isFederated, 'federated', 'must not be given with token_endpoint_auth_method none');
   // What the authorize endpoint delivers cannot be bound: no proof comes there.
   const bindings = (['dpop_bound_access_tokens', 'tls_client_certificate_bound_access_tokens'] as const).filter((name) => settings[name]);
   for (const binding of bindings) {

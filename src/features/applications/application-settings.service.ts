@@ -11,6 +11,7 @@ import { shownText, text } from '../../platform/validation/text.ts';
 import { brandColour } from '../settings/settings-fields.service.ts';
 import { isUserId } from '../users/user-profile.service.ts';
 import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
+import { subjectProblem } from './federated-credentials.policy.ts';
 
 const MOST_URIS = 100;
 
@@ -114,6 +115,27 @@ const publicJwk = z
     ]),
   );
 
+const jsonWebKeySet = z.strictObject({ keys: z.array(publicJwk).min(1).max(20) });
+
+/** A token of another issuer that authenticates the application. */
+export const federatedCredential = z
+  .strictObject({
+    issuer: calledUri.meta({ description: 'iss of the token, character by character' }),
+    subject: text({ least: 1, most: 1000 })
+      .refine((value) => subjectProblem(value) === undefined, { error: ({ input }) => subjectProblem(String(input)) ?? '' })
+      .meta({ description: 'sub of the token; a * at its end, after : or /, stands for any rest' }),
+    audience: text({ least: 1, most: 1000 }).meta({
+      description: 'The only aud of the token, best the issuer of the authorization server',
+    }),
+    jwks_uri: guardedUri.meta({ description: 'Where the keys of the issuer are; absent: as its discovery document says' }),
+    jwks: jsonWebKeySet.optional().meta({ description: 'The keys of an issuer that cannot be reached' }),
+  })
+  .refine(({ jwks, jwks_uri: address }) => jwks === undefined || address === undefined, {
+    path: ['jwks_uri'],
+    error: 'must not be given together with jwks',
+  });
+const MOST_FEDERATED = 20;
+
 /** The part of the settings that the API shows under `credentials.oauthClient`. */
 export const credentialFields = {
   token_endpoint_auth_method: z
@@ -128,6 +150,10 @@ export const credentialFields = {
     ])
     .optional(),
   pkce_required: z.boolean().optional(),
+  federated: z.array(federatedCredential).max(MOST_FEDERATED).optional().meta({
+    description:
+      'Tokens of other issuers that authenticate the application in client_assertion, without a secret (workload identity): Kubernetes service accounts, GitHub Actions, SPIFFE',
+  }),
 };
 
 /** The part of the settings that the API shows under `settings.oauthClient`. */
@@ -144,7 +170,7 @@ export const clientFields = {
   brand_color: brandColour('light').optional(),
   tos_uri: webUri,
   policy_uri: webUri,
-  jwks: z.strictObject({ keys: z.array(publicJwk).min(1).max(20) }).optional(),
+  jwks: jsonWebKeySet.optional(),
   jwks_uri: guardedUri,
   initiate_login_uri: absoluteUri.refine(isHttps, 'must be https').optional(),
   backchannel_logout_uri: guardedUri,

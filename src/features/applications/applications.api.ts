@@ -71,6 +71,17 @@ export const app = z.object({
       client_secret: z.string().optional(),
       token_endpoint_auth_method: z.string(),
       pkce_required: z.boolean(),
+      federated: z
+        .array(
+          z.object({
+            issuer: z.string(),
+            subject: z.string(),
+            audience: z.string(),
+            jwks_uri: z.string().optional(),
+            jwks: z.object({ keys: z.array(z.looseObject({})) }).optional(),
+          }),
+        )
+        .optional(),
     }),
   }),
   settings: z.object({
@@ -222,7 +233,7 @@ export function presentApp(
   baseUrl: string,
   { secret, ...caller }: Caller & { readonly secret?: string | undefined } = {},
 ): z.input<typeof app> {
-  const { token_endpoint_auth_method, pkce_required, ...stored } = application.settings;
+  const { token_endpoint_auth_method, pkce_required, federated, ...stored } = application.settings;
   const settings = {
     ...stored,
     require_pushed_authorization_requests: stored.require_pushed_authorization_requests ?? false,
@@ -243,7 +254,9 @@ export function presentApp(
     lastUpdated: writeTime(application.lastUpdated),
     lastUsed: writeTimeOrNull(application.lastUsed),
     signOnMode: 'OPENID_CONNECT',
-    credentials: { oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required } },
+    credentials: {
+      oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required, federated },
+    },
     settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: settings },
     _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(application.id)}` } },
   };

@@ -150,6 +150,15 @@ export const changeApplicationSettings = (
 ): Promise<ApplicationWithSecret> =>
   replace(services, id, settings, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
 
+/** Changes settings by what they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
+export const adjustApplicationSettings = (
+  services: Services,
+  id: string,
+  change: (before: ApplicationSettings) => GivenSettings,
+  request: RequestContext,
+): Promise<ApplicationWithSecret> =>
+  replace(services, id, {}, (before) => ({ label: before.label, settings: { ...before.settings, ...change(before.settings) } }), request);
+
 /** @param given what is new: the identity providers it names must be there, and are locked before the application */
 function replace(
   services: Services,

@@ -26,6 +26,7 @@ import {
 } from './application-secrets.service.ts';
 import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application, SecretFacts, SecretStatus } from './applications.resource.ts';
+import { federatedPart } from './federated.console.ts';
 import { secretTold } from './secret-page.console.ts';
 import { settingParts } from './settings.console.ts';
 
@@ -84,6 +85,7 @@ const list: ConsolePage = {
         { kind: 'facts', facts: [{ label: 'Client id', value: application.id, copy: true }] },
         ...(await settingParts(visit, application, 'credentials')),
         ...(clientUsesSecret(application.settings) ? [await secretsPart(visit, application)] : []),
+        ...[federatedPart(visit, application) ?? []].flat(),
       ],
     });
   },

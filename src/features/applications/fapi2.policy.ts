@@ -37,6 +37,7 @@ export function fapi2Problems(settings: ApplicationSettings): SettingProblem[] {
     'response_types',
     'must contain nothing but code',
   );
+  unless((settings.federated ?? []).length === 0, 'federated', 'must be empty: the application must authenticate by its own key');
   unless(!settings.grant_types.includes('password'), 'grant_types', 'must not contain password');
   unless(!settings.grant_types.includes('implicit'), 'grant_types', 'must not contain implicit');
   unless(

@@ -6,6 +6,7 @@ import { brandingPage } from './branding.console.ts';
 import { connect } from './connect.console.ts';
 import { creation } from './create.console.ts';
 import { credentials } from './credentials.console.ts';
+import { federatedCredentials } from './federated.console.ts';
 import { applicationList } from './list.console.ts';
 import { applicationSettingsPages } from './settings.console.ts';
 
@@ -14,6 +15,7 @@ export const applications: readonly ConsolePage[] = [
   ...creation,
   connect,
   ...applicationSettingsPages,
+  ...federatedCredentials,
   ...credentials,
   ...assignments,
   brandingPage,

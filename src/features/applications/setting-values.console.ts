@@ -34,7 +34,8 @@ export function changesIn(fields: readonly Field[], form: URLSearchParams): Chan
   return { label, settings: { ...emptied, ...settings } };
 }
 
-function readJson(typed: string): unknown {
+/** @throws {ApiError} validation */
+export function readJson(typed: string): unknown {
   try {
     return JSON.parse(typed);
   } catch {

@@ -105,6 +105,8 @@ const NOTICES = {
   'application-changed': 'The application is changed. It counts from the next request on.',
   'application-secret-activated': 'The secret is active: it is accepted again.',
   'application-secret-deactivated': 'The secret is inactive: it is refused.',
+  'federated-credential-added': 'The federated credential is added. Its tokens authenticate the application from now on.',
+  'federated-credential-removed': 'The federated credential is removed. Its tokens are refused from the next request on.',
   'application-secret-removed': 'The secret is removed. It is refused from the next request on.',
   'application-assigned': 'The application is assigned to them.',
   'application-unassigned': 'The application is not assigned any more.',

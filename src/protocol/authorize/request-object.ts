@@ -6,23 +6,18 @@
 
 import {
   createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
   decodeJwt,
   decodeProtectedHeader,
   type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-  type JWTVerifyResult,
   errors as joseErrors,
-  jwtVerify,
 } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
-import type { Outbound } from '../../platform/http/outbound.ts';
+import { verifyByAny } from '../client-authentication/foreign-jwt.ts';
+import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
 import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
 import { MANY, PARAMETERS } from './parameters.ts';
 
@@ -47,7 +42,7 @@ export interface RequestObjectRules {
   claim(clientId: string, jti: string, until: number): Promise<boolean>;
   /** Is the application under FAPI 2.0? Then nothing counts beside the JWT (RFC 9101 section 6.3). */
   isFapi2(client: AdapterPayload): boolean;
-  readonly outbound: Outbound;
+  readonly issuerKeys: IssuerKeys;
 }
 
 /** Finds the application and counts wrong secrets, for the request under way. The last two refuse an application that is not heard from there. */
@@ -74,8 +69,6 @@ const refuse = (description: string, cause?: unknown) => new errors.InvalidReque
 
 /** @returns what verifies and merges the request objects of one authorization server */
 export function requestObjects(rules: RequestObjectRules) {
-  const remote = new LRUCache<string, JWTVerifyGetKey>({ max: 500 });
-
   function keysOf(client: AdapterPayload, alg: string): JWTVerifyGetKey {
     if (BY_SECRET.includes(alg)) {
       const usesSecret = client.token_endpoint_auth_method?.startsWith('client_secret_');
@@ -85,11 +78,7 @@ export function requestObjects(rules: RequestObjectRules) {
     }
     if (client.jwks !== undefined) return createLocalJWKSet(client.jwks as JSONWebKeySet);
     if (client.jwks_uri === undefined) throw refuse('the application has registered no keys');
-    const known = remote.get(client.jwks_uri);
-    if (known !== undefined) return known;
-    const keys = createRemoteJWKSet(new URL(client.jwks_uri), { [customFetch]: rules.outbound as unknown as typeof fetch });
-    remote.set(client.jwks_uri, keys);
-    return keys;
+    return rules.issuerKeys.at(client.jwks_uri);
   }
 
   async function verify(jwt: string, client: AdapterPayload, guard: SecretGuard): Promise<JWTPayload> {
@@ -164,22 +153,6 @@ function checkFapi2Times({ nbf, exp = 0 }: JWTPayload): void {
   const HOUR = 3600;
   if (nbf === undefined || nbf < epochSeconds() - HOUR || exp > nbf + HOUR)
     throw refuse('the request object needs nbf, of the last hour, and exp, at most an hour after it (profile fapi2)');
-}
-
-/** An application may have several keys of a kind and name none of them in the JWT (RFC 7515 section 4.1.4). */
-async function verifyByAny(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
-  try {
-    return await jwtVerify(jwt, keys, options);
-  } catch (error) {
-    if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const key of error) {
-      const verified = await jwtVerify(jwt, key, options).catch((failure: unknown) => {
-        if (!(failure instanceof joseErrors.JWSSignatureVerificationFailed)) throw failure;
-      });
-      if (verified !== undefined) return verified;
-    }
-    throw error;
-  }
 }
 
 function headerOf(jwt: string): { alg?: string; typ?: string } {

@@ -11,6 +11,7 @@ import Router from 'oidc-provider/lib/helpers/router.js';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { randomBase62, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
 import { literalSecret } from '../client-authentication/client-authentication.ts';
+import { federatedResult, isFederated } from '../client-authentication/federated-client.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { SESSION_DEVICE, SESSION_PROVIDER } from '../servers/session-device.ts';
 import { withMinute } from '../storage/row-keys.ts';
@@ -56,6 +57,7 @@ interface ClientClass {
   find(id: string): Promise<object | undefined>;
   readonly prototype: {
     readonly clientId: string;
+    readonly tokenEndpointAuthMethod: string;
     compareClientSecret(actual: string): boolean;
     responseTypeAllowed(responseType: string): boolean;
   };
@@ -176,6 +178,8 @@ export function applyPatches(
   const { compareClientSecret } = Client.prototype;
   Client.prototype.compareClientSecret = function compareEach(actual) {
     beforeSecret(this.clientId);
+    const federated = federatedResult(Provider.ctx?.req, this.clientId, actual);
+    if (federated !== undefined) return federated;
     const literal = Provider.ctx === undefined ? undefined : literalSecret(Provider.ctx.req);
     const { newestSecretId, olderSecrets } = clientSettings(this);
     for (const given of literal === undefined ? [actual] : [actual, literal]) {
@@ -186,6 +190,13 @@ export function applyPatches(
     }
     return false;
   };
+
+  // A token of another issuer was verified before (federated-client.ts); what stands in its place is compared like a secret.
+  Object.defineProperty(Client.prototype, 'clientAuthMethod', {
+    get(this: ClientClass['prototype']) {
+      return isFederated(Provider.ctx?.req, this.clientId) ? 'client_secret_post' : this.tokenEndpointAuthMethod;
+    },
+  });
 
   if (knownClients.has(Client)) throw new Error('a provider is touched once');
   knownClients.set(Client, { find: Client.find, byMetadata: new WeakMap() });

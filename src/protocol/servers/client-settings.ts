@@ -2,6 +2,7 @@
 
 import type { ApplicationOrigin, Profile } from '../../features/applications/application-settings.policy.ts';
 import { profileInForce } from '../../features/applications/fapi2.policy.ts';
+import type { FederatedCredential } from '../../features/applications/federated-credentials.policy.ts';
 import type { ConsentMethod } from '../../features/consents/consent.policy.ts';
 
 /** The name of the property among the client's metadata. */
@@ -39,6 +40,8 @@ export interface ClientSettings {
   readonly rotateRefreshTokens: boolean;
   /** Seconds. */
   readonly refreshTokenLeeway: number;
+  /** Tokens of other issuers that authenticate it. */
+  readonly federated: readonly FederatedCredential[];
   /** The ID of its newest secret; undefined: it has none. */
   readonly newestSecretId: string | undefined;
   /** Further secrets that are valid beside the newest one, for rotation. */

@@ -13,6 +13,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
+import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';
@@ -36,6 +37,8 @@ export interface ProviderParts {
   readonly log: Logger;
   /** For addresses that applications have registered. */
   readonly outbound: Outbound;
+  /** Public keys of applications and of issuers that administrators trust. */
+  readonly issuerKeys: IssuerKeys;
   readonly certificates: ClientCertificates;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: ApplicationUses;

@@ -14,6 +14,18 @@ export class TemporarilyUnavailable extends errors.OIDCProviderError {
   }
 }
 
+/** The keys of an issuer that an administrator trusts cannot be fetched: 503, for its token may be right. */
+export class KeysAway extends errors.OIDCProviderError {
+  override readonly expose = true;
+
+  /** @param cause its message names the issuer */
+  constructor(cause: Error) {
+    super(503, 'temporarily_unavailable');
+    this.error_description = `${cause.message}: they must be at a public address and answer with 200`;
+    this.cause = cause;
+  }
+}
+
 /** Too many attempts from this address have failed: 429 (RFC 6585 section 4). */
 export class TooManyFailuresHere extends errors.OIDCProviderError {
   /** @param retryAfter seconds */

@@ -10,6 +10,7 @@ import { askAgain } from '../authorize/ended-session.ts';
 import { isPush, prepareAuthorization, preparePush, refusalOfPush } from '../authorize/request.ts';
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
+import { explainFederation, prepareFederated } from '../client-authentication/federated-client.ts';
 import { prepareConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
 import { completeIntrospection } from '../introspection/introspection.ts';
@@ -70,10 +71,10 @@ const told = (failure: unknown): unknown => (isUnavailable(failure) ? new Tempor
 /** Puts a signed request's parameters over those beside it. */
 type Merge = (ctx: Context, query: RequestParameters) => Promise<Merged>;
 
-function requestMerger({ server, state, outbound, findClient, wrongSecrets }: PipelineParts): Merge {
+function requestMerger({ server, state, issuerKeys, findClient, wrongSecrets }: PipelineParts): Merge {
   const merge = requestObjects({
     issuer: state.issuer,
-    outbound,
+    issuerKeys,
     isFapi2: (client) => isFapi2(client, server),
     claim: (clientId, jti, until) => state.claim(`request object ${JSON.stringify([clientId, jti])}`, until),
   });
@@ -94,7 +95,10 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
   async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
     ctx.req.headers.accept = 'application/json';
-    if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) await refuseRepeated(ctx);
+    if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) {
+      await refuseRepeated(ctx);
+      if (ctx.path !== ROUTES.userinfo) await prepareFederated(ctx, parts);
+    }
     if (ctx.path !== ROUTES.userinfo) prepareBasic(ctx);
     if (ctx.path === ROUTES.userinfo) {
       Object.assign(requestStateOf(ctx) ?? {}, { bearerRule });
@@ -114,6 +118,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       const presented = await prepare(ctx);
       throwNoted(ctx.req);
       await next();
+      explainFederation(ctx);
       const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
       if (wrong !== undefined) await state.read(() => wrong);
       // Told to who has proved itself, before what the library makes of the rest of the request.

@@ -147,6 +147,7 @@ function metadataOf(
     // A public client that was registered as STATIC before this was refused rotates all the same.
     rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
     refreshTokenLeeway: settings.refresh_token.leeway,
+    federated: settings.federated ?? [],
     newestSecretId: newest?.id,
     olderSecrets: older,
   };
@@ -162,7 +163,8 @@ function metadataOf(
     response_types: [...settings.response_types] as ResponseType[],
     grant_types: settings.grant_types,
     ...optional({
-      jwks: settings.jwks,
+      // oidc-provider demands keys for private_key_jwt, also where tokens of other issuers are the only credential.
+      jwks: settings.jwks ?? (settings.jwks_uri === undefined && settings.federated?.length ? { keys: [] } : undefined),
       jwks_uri: settings.jwks_uri,
       client_uri: settings.client_uri,
       logo_uri: settings.logo_uri,

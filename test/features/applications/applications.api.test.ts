@@ -228,7 +228,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
     [
       'private_key_jwt without a key',
       withSettings({}, { token_endpoint_auth_method: 'private_key_jwt' }),
-      ['settings.oauthClient.jwks: jwks or jwks_uri is required with token_endpoint_auth_method private_key_jwt'],
+      ['settings.oauthClient.jwks: jwks, jwks_uri or federated is required with token_endpoint_auth_method private_key_jwt'],
     ],
     ['a private key', withSettings({ jwks: { keys: [{ ...ec, d: 'AQ' }] } }), ['settings.oauthClient.jwks.keys.0: must be a public key']],
     [

@@ -259,8 +259,8 @@ test('every setting that the API takes is edited on a form, which leaves all oth
   const settings = Object.keys({ ...credentialFields, ...clientFields });
   assert.deepEqual(
     settings.filter((name) => !(name in expected)),
-    ['jwks_uri'],
-    'none is left out; the address of the keys excludes the keys',
+    ['federated', 'jwks_uri'],
+    'none is left out; the first has pages of its own, and the address of the keys excludes the keys',
   );
   const { text: shown } = await agent.visit(`${HOME}/${id}/settings`);
   for (const words of ['Partner', 'ES256', 'code id_token', '5 seconds', 'https://app.example/logout'])
@@ -333,6 +333,30 @@ test('secrets are changed without an outage: a second one, both valid, the first
   assert.match(wordsOf(await agent.submit(removal, 'console-form')), /The secret is removed/);
   assert.deepEqual([await tokenStatus(service, id, first), await tokenStatus(service, id, second)], [401, 200]);
   assert.equal((await agent.visit(oldest)).status, 404);
+});
+
+test('federated credentials are added and removed, and the others stay; what is wrong stands beside its field', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const { id } = await createApplication(agent, 'service', { label: 'Deployment' });
+  const tab = `${HOME}/${id}/credentials`;
+  const add = async (typed: Record<string, string>) => agent.submit(await agent.visit(`${tab}/federated/new`), 'console-form', typed);
+  const main = { issuer: 'https://issuer.example', subject: 'repo:example/shop:*', audience: 'https://id.example' };
+  const other = { ...main, subject: 'system:serviceaccount:shop:worker', jwks_uri: 'https://keys.example/jwks' };
+  for (const [typed, field, problem] of [
+    [{ ...main, subject: 'repo:example*' }, 'subject', /Must have : or \/ before/],
+    [{ ...main, issuer: 'http://issuer.example' }, 'issuer', /Must be https/],
+    [{ ...main, jwks: '{' }, 'jwks', /Must be JSON/],
+  ] as const)
+    assert.match(problemAt(await add(typed), field) ?? '', problem);
+  for (const typed of [main, main, other]) assert.match(wordsOf(await add(typed)), /The federated credential is added/);
+  assert.deepEqual((await read(service, id)).federated, [main, other], 'the same twice is one');
+  const shown = await agent.visit(tab);
+  assert.match(wordsOf(shown), /repo:example\/shop:\*.*By discovery.*system:serviceaccount:shop:worker.*https:\/\/keys\.example\/jwks/s);
+  const [removal = ''] = /\/admin\/applications\/\w+\/credentials\/federated\/[\w-]+\/remove/.exec(shown.text) ?? [];
+  assert.match(wordsOf(await agent.submit(await agent.visit(removal), 'console-form')), /The federated credential is removed/);
+  assert.deepEqual((await read(service, id)).federated, [other]);
+  assert.equal((await agent.visit(removal)).status, 404);
 });
 
 test('it is assigned to users and groups that are chosen from lists, in pages, and taken from them; who is not assigned cannot sign in', async (t) => {

@@ -1,15 +1,24 @@
 /** Applications of every kind, one with all there is to set, one with nothing; in three tours, for one would take too long. */
+import { digest } from '../../../../src/platform/crypto/secrets.ts';
 import type { ServiceCalls } from '../../../support/service.ts';
 import { LONG, type Tour } from '../tour.ts';
 
-const create = async (service: ServiceCalls, label: string, settings: Record<string, unknown>): Promise<string> => {
-  const { body } = await service.api('POST', '/apps', { label, settings: { oauthClient: settings } });
+const create = async (
+  service: ServiceCalls,
+  label: string,
+  settings: Record<string, unknown>,
+  credentials: Record<string, unknown> = {},
+): Promise<string> => {
+  const sent = { label, credentials: { oauthClient: credentials }, settings: { oauthClient: settings } };
+  const { body } = await service.api('POST', '/apps', sent);
   return body.id;
 };
 
+const WORKLOAD = { issuer: 'https://workloads.example', subject: `workload:${'long:'.repeat(30)}*`, audience: 'https://service.example' };
+
 /** @returns the id of an application in which everything is set */
-const createFull = (service: ServiceCalls): Promise<string> =>
-  create(service, LONG.slice(0, 255), {
+const createFull = (service: ServiceCalls): Promise<string> => {
+  const settings = {
     redirect_uris: ['http://localhost:8080/callback', `https://${'long.'.repeat(30)}example/callback`],
     post_logout_redirect_uris: ['http://localhost:8080/'],
     grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -20,7 +29,9 @@ const createFull = (service: ServiceCalls): Promise<string> =>
     id_token_claims: ['email'],
     backchannel_logout_uri: 'https://app.example/logout',
     jwks_uri: 'https://app.example/keys',
-  });
+  };
+  return create(service, LONG.slice(0, 255), settings, { federated: [WORKLOAD] });
+};
 
 /** @returns the id of an inactive application that can do nothing */
 async function createEmpty(service: ServiceCalls): Promise<string> {
@@ -67,6 +78,8 @@ export const applicationSettings: Tour = async (service) => {
     `${application}/credentials`,
     `${application}/credentials/new`,
     ...['activate', 'deactivate', 'remove'].map((step) => `${application}/credentials/${secret.id}/${step}`),
+    `${application}/credentials/federated/new`,
+    `${application}/credentials/federated/${digest(JSON.stringify(Object.values(WORKLOAD))).slice(0, 16)}/remove`,
     `${application}/branding`,
     `/applications/${nothing}/settings`,
     `/applications/${nothing}/branding`,

@@ -1,0 +1,38 @@
+/** Workload identity: which token of another issuer authenticates an application (RFC 7521 section 4.2, RFC 7523 section 2.2). */
+
+/** A trusted workload: a Kubernetes service account, a GitHub Actions workflow, a SPIFFE ID. */
+export interface FederatedCredential {
+  /** `iss`, character by character. */
+  readonly issuer: string;
+  /** `sub`; a `*` at its end stands for any rest. */
+  readonly subject: string;
+  /** The one `aud`. */
+  readonly audience: string;
+  /** Where the issuer has its keys; absent: where its discovery document says. */
+  readonly jwks_uri?: string | undefined;
+  /** The keys of an issuer that cannot be reached. */
+  readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;
+}
+
+/** After one of these a `*` stands for whole segments: `repo:example/*` is not `repo:example-of-somebody-else/*`. */
+const SEGMENT_ENDS = [':', '/'];
+
+/** @returns what is wrong with the subject of a credential; undefined: nothing */
+export function subjectProblem(subject: string): string | undefined {
+  const at = subject.indexOf('*');
+  if (at === -1) return undefined;
+  if (at < subject.length - 1) return 'may have one * only, at its end';
+  return SEGMENT_ENDS.includes(subject[at - 1] ?? '') ? undefined : 'must have : or / before its *';
+}
+
+const matchesSubject = (expected: string, subject: string): boolean =>
+  expected.endsWith('*') ? subject.startsWith(expected.slice(0, -1)) && subject.length >= expected.length : expected === subject;
+
+interface Claims {
+  readonly iss?: unknown;
+  readonly sub?: unknown;
+}
+
+/** @returns the credentials that the claims fit by issuer and subject; their audience and signature are still to be verified */
+export const credentialsFor = (credentials: readonly FederatedCredential[], { iss, sub }: Claims): readonly FederatedCredential[] =>
+  credentials.filter(({ issuer, subject }) => issuer === iss && typeof sub === 'string' && matchesSubject(subject, sub));

@@ -1,0 +1,138 @@
+/** Verifies JWTs of issuers that an administrator trusts: signature by an asymmetric key, issuer, one audience, bounded times. */
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  errors as joseErrors,
+  jwtVerify,
+} from 'jose';
+import { epochSeconds, present } from '../../platform/clock/clock.ts';
+
+/** Never by a secret, and never unsigned (RFC 8725 section 3.1). */
+const ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+
+/** Seconds that the clock of an issuer may be ahead. */
+const CLOCK_SKEW = 60;
+/** How far the end of a JWT may be ahead, in seconds. Kubernetes tokens live for up to a day. */
+const LONGEST_LIFE = 86_400;
+
+/** Why a JWT of another issuer is refused, in words for the developer of its sender. */
+export class ForeignJwtRefused extends Error {
+  override readonly name = 'ForeignJwtRefused';
+}
+
+/** The keys of the issuer cannot be fetched. */
+export class KeysUnavailable extends Error {
+  override readonly name = 'KeysUnavailable';
+}
+
+interface Expected {
+  readonly issuer: string;
+  /** The one audience that the JWT must have: with a foreign one beside it, its other receiver could present it here. */
+  readonly audiences: readonly string[];
+  /** Header `typ` in small letters; '' stands for none. */
+  readonly types: readonly string[];
+  keys(): Promise<JWTVerifyGetKey> | JWTVerifyGetKey;
+}
+
+/** @returns the claims, not verified; undefined: it is no JWT */
+export function unverifiedClaims(jwt: string): JWTPayload | undefined {
+  try {
+    return decodeJwt(jwt);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws {ForeignJwtRefused} @throws {KeysUnavailable} */
+export async function verifyForeignJwt(jwt: string, { issuer, audiences, types, keys }: Expected): Promise<JWTPayload> {
+  const { alg = '', typ } = headerOf(jwt);
+  if (!ALGS.includes(alg)) throw new ForeignJwtRefused(`it must be signed by ${ALGS.join(', ')}`);
+  if (!types.includes(String(typ ?? '').toLowerCase())) throw new ForeignJwtRefused('its typ says that it is a JWT of another kind');
+  const options = {
+    algorithms: [alg],
+    issuer,
+    requiredClaims: ['iss', 'sub', 'aud', 'exp'],
+    currentDate: present(),
+    // Of `nbf` and `iat`; an end is an end (below).
+    clockTolerance: CLOCK_SKEW,
+  };
+  const set = await found(issuer, keys);
+  const payload = await verified(jwt, whileAvailable(issuer, set), options);
+  const { aud, exp = 0, iat } = payload;
+  const [only, ...others] = [aud ?? []].flat();
+  if (others.length > 0 || !audiences.includes(only ?? '')) throw new ForeignJwtRefused(`its aud must be ${audiences.join(' or ')} alone`);
+  if (exp <= epochSeconds()) throw new ForeignJwtRefused('it has expired');
+  if (exp > epochSeconds() + LONGEST_LIFE) throw new ForeignJwtRefused('it is valid for more than 24 hours');
+  if (iat !== undefined && iat > epochSeconds() + CLOCK_SKEW) throw new ForeignJwtRefused('its iat is in the future');
+  return payload;
+}
+
+function headerOf(jwt: string): { readonly alg?: string; readonly typ?: unknown } {
+  try {
+    return decodeProtectedHeader(jwt);
+  } catch {
+    throw new ForeignJwtRefused('it is no signed JWT');
+  }
+}
+
+async function found(issuer: string, keys: Expected['keys']): Promise<JWTVerifyGetKey> {
+  try {
+    return await keys();
+  } catch (cause) {
+    throw unavailable(issuer, cause);
+  }
+}
+
+const unavailable = (issuer: string, cause: unknown): KeysUnavailable =>
+  new KeysUnavailable(`the keys of ${issuer} cannot be fetched`, { cause });
+
+/** Tells a key that is not there from keys that cannot be fetched. */
+const whileAvailable =
+  (issuer: string, keys: JWTVerifyGetKey): JWTVerifyGetKey =>
+  async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const isAnswer =
+        error instanceof joseErrors.JWKSNoMatchingKey ||
+        error instanceof joseErrors.JWKSMultipleMatchingKeys ||
+        error instanceof joseErrors.JOSENotSupported;
+      throw isAnswer ? error : unavailable(issuer, error);
+    }
+  };
+
+async function verified(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await verifyByAny(jwt, keys, options)).payload;
+  } catch (error) {
+    if (error instanceof KeysUnavailable) throw error;
+    throw new ForeignJwtRefused(reasonOf(error), { cause: error });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof joseErrors.JWTExpired) return 'it has expired';
+  if (error instanceof joseErrors.JWTClaimValidationFailed) return `its ${error.claim} is missing or wrong`;
+  if (error instanceof joseErrors.JWKSNoMatchingKey) return 'its issuer has no such key';
+  return 'its signature is wrong';
+}
+
+/** A signer may have several keys of a kind and name none of them in the JWT (RFC 7515 section 4.1.4). */
+export async function verifyByAny(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(jwt, keys, options);
+  } catch (error) {
+    if (!(error instanceof joseErrors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const result = await jwtVerify(jwt, key, options).catch((failure: unknown) => {
+        if (!(failure instanceof joseErrors.JWSSignatureVerificationFailed)) throw failure;
+      });
+      if (result !== undefined) return result;
+    }
+    throw error;
+  }
+}
