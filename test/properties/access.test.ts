@@ -239,8 +239,8 @@ const asked = fc.array(fc.oneof(scope, fc.constantFrom('unknown', '*')), { maxLe
 
 test('scopes: what is granted was asked for and is offered, in the order it was asked for, each once; what is refused is not granted', () => {
   const ways = fc.constantFrom(
-    (names: string[], all: OfferedScope[]) => authorizationScopes(names, all, { refreshable: true }),
-    (names: string[], all: OfferedScope[]) => authorizationScopes(names, all, { refreshable: false }),
+    (names: string[], all: OfferedScope[]) => authorizationScopes(names, all, { refreshable: true, origin: 'ADMIN' }),
+    (names: string[], all: OfferedScope[]) => authorizationScopes(names, all, { refreshable: false, origin: 'ADMIN' }),
     (names: string[], all: OfferedScope[]) => passwordScopes(names, all, { consentMethod: 'TRUSTED', refreshable: true }),
     (names: string[], all: OfferedScope[]) => passwordScopes(names, all, { consentMethod: 'REQUIRED', refreshable: false }),
     clientCredentialsScopes,
@@ -261,6 +261,24 @@ test('scopes: what is granted was asked for and is offered, in the order it was 
       assert.ok(names.every((name) => name !== 'unknown' || refused.includes(name)));
       // What was granted is granted again, and no more.
       if (granted.length > 0) assert.deepEqual(way([...granted], all), { requested: granted, refused: [], granted });
+    }),
+    tried(500),
+  );
+});
+
+test('scopes: an unknown client that refreshes is granted offline_access with what it asks for; one that cannot is not', () => {
+  const offline = { name: 'offline_access', consent: 'IMPLICIT' as const, isDefault: false };
+  const origins = fc.constantFrom('REGISTERED' as const, 'INTRODUCED' as const);
+  fc.assert(
+    fc.property(asked, offered, origins, (names, all, origin) => {
+      const scopes = [...all.filter(({ name }) => name !== offline.name), offline];
+      const { requested, granted } = authorizationScopes(names, scopes, { refreshable: true, origin });
+      assert.equal(granted.includes(offline.name), requested.length > 0);
+      const { granted: once } = authorizationScopes(names, scopes, { refreshable: false, origin });
+      assert.deepEqual(
+        once,
+        granted.filter((name) => name !== offline.name),
+      );
     }),
     tried(500),
   );

@@ -33,11 +33,12 @@ const list: ConsolePage = {
     const window = { limit: LIMIT, after: afterIn(query), q: isNarrowed ? q : undefined };
     const { items, next } = await pageAuthorizationServers(services, window);
     const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
+    const protect = { label: 'Protect an MCP server', href: '/admin/api/mcp', icon: 'verify' } as const;
     return listPage({
       title: 'Authorization servers',
       lead: LEAD,
       crumbs: [{ label: 'API' }],
-      actions: mayChangeServers(visit) ? [create] : [],
+      actions: mayChangeServers(visit) ? [create, protect] : [],
       list: {
         name: 'Authorization servers',
         columns: ['Name', 'Status', 'Audience', 'Issuer'],

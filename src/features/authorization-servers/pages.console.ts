@@ -1,6 +1,8 @@
 /** API → Authorization servers: all of its pages, in the order in which addresses are compared. */
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { claimPages } from '../claims/claims.console.ts';
+import { protectMcpServerPage } from '../mcp-servers/mcp-server-form.console.ts';
+import { mcpServerPage } from '../mcp-servers/mcp-server-page.console.ts';
 import { serverPolicies } from '../policies/policies.console.ts';
 import { serverRules } from '../policies/rules.console.ts';
 import { serverSimulator } from '../policies/simulator.console.ts';
@@ -24,4 +26,6 @@ export const servers: readonly ConsolePage[] = [
   ...registrationPages,
   ...protectApiPages,
   ...serverSimulator,
+  protectMcpServerPage,
+  mcpServerPage,
 ];

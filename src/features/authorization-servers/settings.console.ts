@@ -62,7 +62,10 @@ const settings: ConsolePage = {
           : server.description === ''
             ? undefined
             : verbatim(server.description),
-      actions: isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : [],
+      actions: [
+        ...(isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : []),
+        ...(isBuiltIn ? [] : [{ label: 'MCP server', href: `${home}/mcp` }]),
+      ],
       parts: [
         {
           kind: 'facts',

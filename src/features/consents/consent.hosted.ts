@@ -21,7 +21,7 @@ function consentOf({ consent }: InteractionDetails): Consent {
 /** Answers with the dialog. */
 export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
-  const { scopes: asked, wholeProfile, staysConnected } = consentOf(details);
+  const { scopes: asked, resources, wholeProfile, staysConnected } = consentOf(details);
   const scopes = asked.map((scope) => inLanguage(language, scope));
   const { application, account } = details;
   const { logo, images } = logoOf(application);
@@ -39,6 +39,8 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     wholeProfile,
     staysConnected,
     uncheckedHost: details.uncheckedHost,
+    // Of an application that an administrator made, the address of an API says nothing to users.
+    actsAt: details.uncheckedHost === undefined || resources.length === 0 ? undefined : placesOf(language.lang, resources),
     destination: details.redirectOrigins[0] ?? '',
     policy: webAddress(application.policyUri),
     terms: webAddress(application.tosUri),
@@ -46,6 +48,10 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
   };
   await deps.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
 }
+
+/** URLs without their scheme, as a list in the language of the page. */
+const placesOf = (lang: string, urls: readonly string[]): string =>
+  new Intl.ListFormat(lang).format(urls.map((url) => url.replace(/^https?:\/\//, '')));
 
 /**
  * What the posted form says: allowed are all scopes that are not optional and the optional ones that were ticked. `switch` asks another user to

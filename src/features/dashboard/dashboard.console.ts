@@ -62,6 +62,11 @@ const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: 
     href: '/admin/settings/mail',
     why: 'Users get invitations, links to choose a new password, and notices about their account.',
   },
+  mcp: {
+    label: 'Protect an MCP server',
+    href: '/admin/api/mcp',
+    why: 'Optional. AI agents then reach it only with the consent of their users.',
+  },
 };
 
 interface Told {
@@ -80,10 +85,12 @@ const MAIL: Readonly<Record<Health['mail'], Omit<Told, 'label'>>> = {
   nowhere: { text: 'Not sent: no mail server is configured', tone: 'warning' },
 };
 
-/** All of them with what is done, as long as any is to be done. */
+/** All of them with what is done, as long as any is to be done that everyone needs. */
 async function openSteps(services: Services) {
   const steps = await listNextSteps(services);
-  return steps.every(({ isDone }) => isDone) ? [] : steps.map(({ step, isDone }) => ({ ...STEPS[step], isDone }));
+  return steps.every(({ isDone, isOptional = false }) => isDone || isOptional)
+    ? []
+    : steps.map(({ step, isDone }) => ({ ...STEPS[step], isDone }));
 }
 
 const toldFailed = (count: number): Omit<Told, 'label'> =>

@@ -13,6 +13,7 @@ import { nextRotation } from '../authorization-servers/key-rotation.policy.ts';
 import { listKeysInUse, listKeysRetiredAfter } from '../authorization-servers/signing-keys.store.ts';
 import { mailRoute } from '../mail/mail-route.service.ts';
 import { readMailState } from '../mail/mail-state.service.ts';
+import { acceptsUnknownClients } from '../mcp-servers/admission.policy.ts';
 import { countOrganizations, findOrganization } from '../organizations/organizations.store.ts';
 import { outboxLoad } from '../outbox/outbox.store.ts';
 import { findSettings } from '../settings/settings.store.ts';
@@ -123,10 +124,17 @@ export async function readHealth(services: Services, request: RequestContext): P
   };
 }
 
-export type NextStep = 'application' | 'token' | 'branding' | 'mail';
+export type NextStep = 'application' | 'token' | 'branding' | 'mail' | 'mcp';
+
+interface Step {
+  readonly step: NextStep;
+  readonly isDone: boolean;
+  /** Not everyone needs it. */
+  readonly isOptional?: boolean;
+}
 
 /** What to do on a fresh installation, in this order, and what of it is done. */
-export async function listNextSteps(services: Services): Promise<readonly { readonly step: NextStep; readonly isDone: boolean }[]> {
+export async function listNextSteps(services: Services): Promise<readonly Step[]> {
   const { knex } = services.database;
   const branding = (await findSettings(knex, 'branding')) ?? {};
   return [
@@ -134,6 +142,7 @@ export async function listNextSteps(services: Services): Promise<readonly { read
     { step: 'token', isDone: await hasApiTokens(knex) },
     { step: 'branding', isDone: Object.keys(branding).length > 0 },
     { step: 'mail', isDone: (await mailRoute(services)).kind === 'server' },
+    { step: 'mcp', isDone: (await listAuthorizationServers(services)).some(acceptsUnknownClients), isOptional: true },
   ];
 }
 

@@ -158,7 +158,7 @@ function scopesOf({ server, application, grantType, asked }: SimulationFacts): S
     return passwordScopes(asked, server.scopes, { consentMethod: consentMethodOf(application), refreshable: mayRefresh });
   return authorizationScopes(asked, offeredTo(origin, server.scopes, server.registration.allowedScopes), {
     refreshable: mayRefresh && grantType !== 'implicit',
-    dropUnknown: origin === 'INTRODUCED',
+    origin,
   });
 }
 

@@ -2,6 +2,7 @@
  * Which scopes a request is granted before anybody is asked, by the way of the grant (RFC 6749 section 3.3). Where a request names none, it is for the
  * server's default ones. What a user is asked for is decided in consent.ts.
  */
+import type { ApplicationOrigin } from '../applications/application-settings.policy.ts';
 import type { ConsentMethod, RequestedScope } from '../consents/consent.policy.ts';
 
 export interface OfferedScope extends RequestedScope {
@@ -18,7 +19,7 @@ export interface ScopeGrant {
 
 /** The scopes that an application may ask for at all. @param allowed for those that registered themselves; empty: all */
 export const offeredTo = <S extends { readonly name: string }>(
-  origin: 'ADMIN' | 'REGISTERED' | 'INTRODUCED',
+  origin: ApplicationOrigin,
   scopes: readonly S[],
   allowed: readonly string[],
 ): readonly S[] => (origin === 'REGISTERED' && allowed.length > 0 ? scopes.filter(({ name }) => allowed.includes(name)) : scopes);
@@ -41,18 +42,30 @@ function grant(asked: readonly string[], grantable: readonly OfferedScope[]): Sc
 const unlessUseless = (scopes: ScopeGrant, refreshable: boolean): ScopeGrant =>
   refreshable ? scopes : { ...scopes, granted: scopes.granted.filter((name) => name !== 'offline_access') };
 
-/**
- * An authorization request: every scope of the server, since the user can be asked. None requested at all: `invalid_scope` too.
- * @param dropUnknown of clients that introduce themselves: they know scopes of other servers, and ask for them everywhere
- */
+interface AuthorizationRules {
+  readonly refreshable: boolean;
+  readonly origin: ApplicationOrigin;
+}
+
+/** An authorization request: every scope of the server, since the user can be asked. None requested at all: `invalid_scope` too. */
 export function authorizationScopes(
   asked: readonly string[],
   scopes: readonly OfferedScope[],
-  { refreshable, dropUnknown = false }: { readonly refreshable: boolean; readonly dropUnknown?: boolean },
+  { refreshable, origin }: AuthorizationRules,
 ): ScopeGrant {
   const names = new Set(scopes.map(({ name }) => name));
-  return unlessUseless(grant(dropUnknown ? asked.filter((name) => names.has(name)) : asked, scopes), refreshable);
+  // Clients that introduce themselves know scopes of other servers, and ask for them everywhere.
+  const granted = grant(origin === 'INTRODUCED' ? asked.filter((name) => names.has(name)) : asked, scopes);
+  const asksUnasked = origin !== 'ADMIN' && refreshable && names.has('offline_access') && granted.requested.length > 0;
+  return unlessUseless(asksUnasked ? withOfflineAccess(granted) : granted, refreshable);
 }
+
+/** MCP clients say by their grant types that they refresh (SEP-2207 of MCP), and are always asked about. */
+const withOfflineAccess = ({ requested, refused, granted }: ScopeGrant): ScopeGrant => ({
+  requested: [...new Set([...requested, 'offline_access'])],
+  refused,
+  granted: [...new Set([...granted, 'offline_access'])],
+});
 
 /** The password grant: a trusted application gets what it asks for, another one nothing that the user would have to allow. */
 export const passwordScopes = (

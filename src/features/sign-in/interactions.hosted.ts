@@ -53,6 +53,8 @@ export interface InteractionDetails {
   };
   readonly consent?: {
     readonly scopes: readonly ConsentScope[];
+    /** URLs of the APIs that the application gets access to. */
+    readonly resources: readonly string[];
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
     readonly wholeProfile: boolean;
     /** The application gets a refresh token, and no scope in `scopes` says so. */

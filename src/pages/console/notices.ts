@@ -5,6 +5,7 @@ const NOTICES = {
   'not-carried-out': 'You had to sign in again, and what you sent was not carried out. Look at it once more and send it again.',
   'token-revoked': 'The token is revoked. The next call with it is refused.',
   'server-created': 'The authorization server is created, with the standard scopes and a policy that allows everything.',
+  'mcp-server-protected': 'The MCP server is protected as soon as it publishes the document below and checks tokens.',
   'server-changed': 'The authorization server is changed.',
   'server-activated': 'The authorization server is active: its endpoints answer again.',
   'server-deactivated': 'The authorization server is deactivated. Its endpoints answer 404.',

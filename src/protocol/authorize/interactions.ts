@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { audiencesOf, decideAudiences } from '../../features/authorization-servers/audience.policy.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
 import { hostOf } from '../../features/client-documents/client-id.policy.ts';
@@ -22,6 +23,7 @@ import { answeringDeviceId } from '../servers/device.ts';
 import type { BuiltServer } from '../servers/provider.ts';
 import { providerOf } from '../servers/session-device.ts';
 import { InteractionOver } from '../storage/model-adapter.ts';
+import { requestedAudiences } from '../token/audience.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
 
 type Gone = 'expired' | 'other-browser' | 'session-changed';
@@ -111,7 +113,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       ...(prompt.name === 'consent'
         ? {
             consent: {
-              scopes: built.scopes.filter(({ name }) => asked.includes(name)),
+              scopes: asked.flatMap((name) => built.scopes.find((scope) => scope.name === name) ?? []),
+              resources: resourcesOf(built, params),
               wholeProfile: USERINFO_SCOPES.some((scope) => requested.has(scope)),
               staysConnected:
                 requested.has('offline_access') && !asked.includes('offline_access') && client.grantTypeAllowed('refresh_token'),
@@ -195,6 +198,13 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   return { waiting, details, finish };
+}
+
+/** The APIs on the web that the tokens are for. */
+function resourcesOf({ server }: BuiltServer, params: Interaction['params']): readonly string[] {
+  const decision = decideAudiences({ offered: audiencesOf(server), asked: requestedAudiences(params), granted: undefined });
+  const [first = server.audience, ...further] = decision.audiences ?? [];
+  return [first, ...further].filter((audience) => /^https?:/.test(audience));
 }
 
 /** A client that introduced itself comes from the host of its document; one that registered itself is known by where it leads. */

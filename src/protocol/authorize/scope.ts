@@ -31,14 +31,7 @@ export function checkScope(
   const scopes = offeredTo(origin, all, server.registration.allowedScopes);
   const yieldsCode = route === 'device_authorization' || spaceSeparated(params.response_type).includes('code');
   const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
-  const {
-    requested: asked,
-    refused,
-    granted,
-  } = authorizationScopes(spaceSeparated(requested), scopes, {
-    refreshable,
-    dropUnknown: origin === 'INTRODUCED',
-  });
+  const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable, origin });
   if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
   const [unknown] = refused;
   if (unknown !== undefined) {

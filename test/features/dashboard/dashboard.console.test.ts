@@ -184,7 +184,13 @@ test('next steps are a list with ticks, which is gone when all is done; totals a
   );
   const steps = ({ text }: Page): string[] =>
     Array.from(text.matchAll(/aria-hidden="true">(✓|○)<\/span> <div><a href="[^"]*">([^<]+)/g), ([, tick, label]) => `${tick} ${label}`);
-  assert.deepEqual(steps(page), ['○ Create an application', '✓ Create an API token', '○ Set the branding', '✓ Set up mail']);
+  assert.deepEqual(steps(page), [
+    '○ Create an application',
+    '✓ Create an API token',
+    '○ Set the branding',
+    '✓ Set up mail',
+    '○ Protect an MCP server',
+  ]);
   await createClient(service);
   assert.deepEqual(steps(await agent.visit('/admin')).slice(0, 1), ['✓ Create an application']);
   await service.api('PUT', '/settings/branding', { name: randomBytes(4).toString('hex') });

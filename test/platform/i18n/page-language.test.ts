@@ -158,7 +158,11 @@ test('standard scopes are told in the page’s language, changed and other ones 
     { name: 'phone', displayName: 'Your mobile number', description: 'Your phone number', optional: false },
     { name: 'orders:read', displayName: 'Read your orders', description: '', optional: true },
   ];
-  deps.interactions.set('scopes', { ...CONSENT, uid: 'scopes', consent: { scopes, wholeProfile: false, staysConnected: true } });
+  deps.interactions.set('scopes', {
+    ...CONSENT,
+    uid: 'scopes',
+    consent: { scopes, resources: [], wholeProfile: false, staysConnected: true },
+  });
   const html = await (await deps.get('/interaction/default/scopes', { ...cookieOf('scopes'), 'accept-language': 'de' })).text();
   assert.match(html, /<strong>Ihre E-Mail-Adresse<\/strong> <span>Ihre E-Mail-Adresse und ob sie bestätigt ist<\/span>/);
   assert.match(html, /<strong>Your mobile number<\/strong> <span>Ihre Telefonnummer<\/span>/);

@@ -23,6 +23,15 @@ export const servers: Tour = async (service) => {
   for (let n = 0; n < 20; n += 1) await made(service, scopes, { name: `scope:${n}`, consent: 'FLEXIBLE', metadataPublish: 'NO_CLIENTS' });
   const { body: standard } = await service.api('GET', `${scopes}?q=openid`);
   const tokenId = await made(service, '/authorizationServers/full/registrationTokens', { name: LONG });
+  await server(service, 'mcp', {
+    audiences: ['https://mcp.example/mcp', 'https://other.example/mcp'],
+    clientIdMetadata: { enabled: true },
+  });
+  await made(service, '/authorizationServers/mcp/scopes', { name: 'notes:read' });
+  await server(service, 'opaque-mcp', { audiences: ['https://opaque.example/mcp'], accessTokenFormat: 'opaque' });
+  const { body: policies } = await service.api('GET', '/authorizationServers/opaque-mcp/policies');
+  await service.api('DELETE', `/authorizationServers/opaque-mcp/policies/${policies[0].id}`);
+  await service.api('POST', '/authorizationServers/opaque-mcp/lifecycle/deactivate');
   const home = '/api/servers/full';
   return [
     '/api/servers',
@@ -45,6 +54,11 @@ export const servers: Tour = async (service) => {
     `${home}/keys/rotate`,
     `${home}/protect`,
     '/api/servers/built-in/protect',
+    '/api/mcp',
+    '/api/mcp?server=mcp',
+    `${home}/mcp`,
+    '/api/servers/mcp/mcp',
+    '/api/servers/opaque-mcp/mcp',
     `${home}/registration`,
     '/api/servers/built-in/registration',
     `${home}/registration/new`,

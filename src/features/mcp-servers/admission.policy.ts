@@ -1,0 +1,27 @@
+/** Whether an authorization server lets clients in that nobody here has made: by its settings, and by its access policies. */
+import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
+import { type AccessGrantType, type AccessPolicy, decideAccess } from '../policies/access-policy.policy.ts';
+
+/** The one grant of such clients. */
+export const CODE_GRANT: AccessGrantType = 'authorization_code';
+
+/** Stands for every client that no policy names. */
+const UNKNOWN_CLIENT = 'https://client.invalid/';
+/** Stands for every user whom no policy names. */
+const UNKNOWN_USER = 'usr_unknown';
+
+interface Rules {
+  readonly server: Pick<AuthorizationServer, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshTokenWindowSeconds'>;
+  /** Those in force. */
+  readonly policies: readonly AccessPolicy[];
+}
+
+/** Do the access policies let a user of these groups get these scopes for a client that they do not name? */
+export const admitsUnknownClients = ({ server, policies }: Rules, scopes: readonly string[], groupIds: readonly string[]): boolean =>
+  decideAccess(policies, { clientId: UNKNOWN_CLIENT, user: { id: UNKNOWN_USER, groupIds }, grantType: CODE_GRANT, scopes }, server).allowed;
+
+/** Is there a way in for a client that nobody here has made? */
+export const acceptsUnknownClients = ({
+  clientIdMetadata,
+  registration,
+}: Pick<AuthorizationServer, 'clientIdMetadata' | 'registration'>): boolean => clientIdMetadata.enabled || registration.mode !== 'OFF';

@@ -1,0 +1,165 @@
+/**
+ * Sets an authorization server up for an MCP server: its URL as an audience, the scopes of its tools, the ways by which unknown clients come in, and
+ * an access policy that lets their users in. All of it is written, or nothing.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { lockExisting } from '../../platform/database/named-statements.ts';
+import { inOneTransaction } from '../../platform/database/one-transaction.ts';
+import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { audiencesOf, decideAudiences, MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
+import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
+import { createAuthorizationServer, updateAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
+import { loadServerParts, lockServer } from '../authorization-servers/authorization-servers.store.ts';
+import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
+import { ALL_CLIENTS, type RuleConditions } from '../policies/access-policy.policy.ts';
+import { createPolicy, listPolicies, replacePolicy } from '../policies/policies.service.ts';
+import { createRule, listRules, updateRule } from '../policies/policy-rules.service.ts';
+import { NO_REGISTRATION } from '../registration/registration.policy.ts';
+import { createServerScope } from '../scopes/scopes.service.ts';
+import { listScopes } from '../scopes/scopes.store.ts';
+import { admitsUnknownClients, CODE_GRANT } from './admission.policy.ts';
+
+export interface ToolScope {
+  readonly name: string;
+  /** What it allows, in the words of the consent page. */
+  readonly words: string;
+}
+
+export interface McpServer {
+  /** As `mcpServerUrl` writes it. */
+  readonly url: string;
+  readonly name: string;
+  readonly scopes: readonly ToolScope[];
+  /** An authorization server that is there, or one to be made; `id` undefined: one is made up. */
+  readonly server: { readonly existing: string } | { readonly id: string | undefined };
+  /** Client ID metadata documents. */
+  readonly acceptsDocuments: boolean;
+  /** Dynamic registration, open to everybody. */
+  readonly acceptsRegistration: boolean;
+  /** Ids of the groups whose members may use it; undefined: everyone may. */
+  readonly groups: readonly string[] | undefined;
+}
+
+/** Unknown clients that refresh get it, whether they ask for it or not. */
+const OFFLINE_ACCESS = 'offline_access';
+
+/** Days without a sign-in after which a client that registered itself is removed. */
+const FORGOTTEN_AFTER = 90;
+
+/**
+ * @returns the authorization server
+ * @throws {ApiError} validation; conflict: of a name or id; not found; wrong state: the server cannot let unknown clients in
+ */
+export function protectMcpServer(services: Services, input: McpServer, request: RequestContext): Promise<AuthorizationServer> {
+  return inOneTransaction(services, async (within, trx) => {
+    // Before the server, as in every change that names groups.
+    if (input.groups !== undefined) await lockExisting(trx, 'group', input.groups);
+    const { server: target } = input;
+    const server =
+      'existing' in target ? await extend(within, trx, target.existing, input, request) : await make(within, target.id, input, request);
+    await addScopes(within, trx, server.id, input, !('existing' in target), request);
+    if ('existing' in target) await admit(within, trx, server.id, input, request);
+    else await restrict(within, server.id, input, request);
+    return server;
+  });
+}
+
+function make(services: Services, id: string | undefined, input: McpServer, request: RequestContext): Promise<AuthorizationServer> {
+  const { name, url } = input;
+  const clients = clientsOf({ clientIdMetadata: { enabled: false, allowedDomains: [] }, registration: NO_REGISTRATION }, input);
+  return createAuthorizationServer(services, { id, name, audience: url, profile: 'openid', ...clients }, request);
+}
+
+/** What is on at the server stays on. */
+function clientsOf(
+  { clientIdMetadata, registration }: Pick<AuthorizationServer, 'clientIdMetadata' | 'registration'>,
+  { acceptsDocuments, acceptsRegistration, scopes }: McpServer,
+): Pick<AuthorizationServer, 'clientIdMetadata' | 'registration'> {
+  const { mode, allowedScopes, expiresAfterDays } = registration;
+  const opened = {
+    ...registration,
+    mode: 'OPEN' as const,
+    // A server that has a list keeps it, with the scopes of the tools.
+    allowedScopes: allowedScopes.length === 0 ? [] : [...new Set([...allowedScopes, ...scopes.map(({ name }) => name), OFFLINE_ACCESS])],
+    expiresAfterDays: mode === 'OFF' ? FORGOTTEN_AFTER : expiresAfterDays,
+  };
+  return {
+    clientIdMetadata: acceptsDocuments ? { ...clientIdMetadata, enabled: true } : clientIdMetadata,
+    registration: acceptsRegistration ? opened : registration,
+  };
+}
+
+async function extend(
+  services: Services,
+  trx: Executor,
+  id: string,
+  input: McpServer,
+  request: RequestContext,
+): Promise<AuthorizationServer> {
+  const before = await lockServer(trx, id);
+  if (before === undefined) throw notFound(id, 'AuthorizationServer');
+  if (id === BUILT_IN) throw wrongState('the built-in authorization server keeps its audience');
+  if (before.profile === 'fapi2') throw wrongState('an authorization server with profile fapi2 lets no unknown client in');
+  const audiences = audiencesOf(before);
+  const isKnown = decideAudiences({ offered: audiences, asked: [input.url], granted: undefined }).audiences !== undefined;
+  if (!isKnown && audiences.length >= MOST_AUDIENCES)
+    throw wrongState(`there are ${MOST_AUDIENCES} audiences already, and there can be no more`);
+  const { name, description, profile, accessTokenFormat, accessTokenSeconds, refreshTokenSeconds, signingAlg } = before;
+  const furtherAudiences = isKnown ? before.furtherAudiences : [...before.furtherAudiences, input.url];
+  const changes = { furtherAudiences, ...clientsOf(before, input) };
+  if (isDeepStrictEqual({ ...before, ...changes }, before)) return before;
+  const kept = { name, description, profile, accessTokenFormat, accessTokenSeconds, refreshTokenSeconds, signingAlg };
+  return updateAuthorizationServer(services, id, { ...kept, ...changes }, request);
+}
+
+/** @param areDefault a client that asks for no scope gets them */
+async function addScopes(
+  services: Services,
+  trx: Executor,
+  serverId: string,
+  { scopes }: McpServer,
+  areDefault: boolean,
+  request: RequestContext,
+): Promise<void> {
+  const known = new Set((await listScopes(trx, serverId)).map(({ name }) => name));
+  for (const { name, words } of scopes) {
+    if (known.has(name)) continue;
+    const settings = { name, displayName: words, description: '', optional: false, isDefault: areDefault } as const;
+    await createServerScope(services, serverId, { ...settings, consent: 'REQUIRED', metadataPublish: 'ALL_CLIENTS' }, request);
+  }
+}
+
+const peopleIn = ({ groups }: McpServer): RuleConditions => (groups === undefined ? {} : { people: { groups: { include: groups } } });
+
+/** A new server lets everyone in by its first rule: that one is narrowed. */
+async function restrict(services: Services, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
+  if (input.groups === undefined) return;
+  const [policy] = await listPolicies(services, serverId);
+  if (policy === undefined) return;
+  const path = { serverId, policyId: policy.id };
+  const [rule] = await listRules(services, path);
+  if (rule === undefined) return;
+  await replacePolicy(services, serverId, policy.id, { name: 'MCP clients', clients: [ALL_CLIENTS] }, request);
+  const conditions = { ...peopleIn(input), grantTypes: { include: [CODE_GRANT] } };
+  await updateRule(services, path, rule.id, { name: 'Members of the groups', conditions, actions: {} }, request);
+}
+
+/** Where the policies of a server refuse an unknown client, a rule is added behind the others. No request is decided otherwise that was allowed before. */
+async function admit(services: Services, trx: Executor, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
+  const { groups, scopes, name } = input;
+  const parts = await loadServerParts(trx, serverId);
+  if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
+  const asked = [...scopes.map((scope) => scope.name), OFFLINE_ACCESS];
+  if (groups !== undefined && admitsUnknownClients(parts, asked, []))
+    throw validation([{ field: 'people', message: 'cannot be narrowed: the access policies of the server let everyone in already' }]);
+  const belongings = groups === undefined ? [[]] : groups.map((group) => [group]);
+  if (belongings.every((belonging) => admitsUnknownClients(parts, asked, belonging))) return;
+  const policyId =
+    parts.policies.find(({ clients }) => clients.includes(ALL_CLIENTS))?.id ??
+    (await createPolicy(services, serverId, { name: 'MCP clients', clients: [ALL_CLIENTS] }, request)).id;
+  const conditions = { ...peopleIn(input), grantTypes: { include: [CODE_GRANT] }, scopes: { include: ['openid', ...asked] } };
+  await createRule(services, { serverId, policyId }, { name: `MCP: ${name}`.slice(0, 255), conditions, actions: {} }, request);
+}

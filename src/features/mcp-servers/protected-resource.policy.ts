@@ -1,0 +1,47 @@
+/**
+ * How an MCP server says which authorization server protects it (RFC 9728), so that clients find the way from its URL alone, and how that URL is
+ * written: as the audience of tokens (RFC 8707 section 2).
+ */
+import { isLoopbackHost } from '../../platform/config/config.ts';
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+/**
+ * @param typed what an administrator typed
+ * @returns the URL as tokens name it, an origin without the slash behind it; undefined: no MCP server can be there
+ */
+export function mcpServerUrl(typed: string): string | undefined {
+  if (!URL.canParse(typed) || /[?#]/.test(typed)) return undefined;
+  const { protocol, hostname, username, password, pathname, origin, href } = new URL(typed);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+  if (!isSafe || username !== '' || password !== '') return undefined;
+  return pathname === '/' ? origin : href;
+}
+
+export interface ProtectedResource {
+  /** The URL of the MCP server. */
+  readonly resource: string;
+  readonly issuer: string;
+  readonly name: string;
+  /** What its tools need. */
+  readonly scopes: readonly string[];
+}
+
+/** Where the document of a resource is: between its host and its path (RFC 9728 section 3.1). */
+export function documentAddress(resource: string): string {
+  const { origin, pathname } = new URL(resource);
+  return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;
+}
+
+/** RFC 9728 section 2. */
+export const protectedResourceDocument = ({ resource, issuer, name, scopes }: ProtectedResource) => ({
+  resource,
+  authorization_servers: [issuer],
+  scopes_supported: scopes,
+  bearer_methods_supported: ['header'],
+  resource_name: name,
+});
+
+/** The response to a request without a valid token (RFC 9728 section 5.1). */
+export const unauthorizedResponse = (resource: string): string =>
+  `HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata="${documentAddress(resource)}"`;
