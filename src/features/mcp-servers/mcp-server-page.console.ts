@@ -92,7 +92,7 @@ function toPublish(shown: ProtectedResource): readonly Part[] {
         address: documentAddress(shown.resource),
       }),
       id: 'protected-resource',
-      name: 'Protected-resource document',
+      name: 'JSON of the document',
       text: JSON.stringify(protectedResourceDocument(shown), null, 2),
     },
     {
@@ -100,7 +100,7 @@ function toPublish(shown: ProtectedResource): readonly Part[] {
       title: 'Response without a valid token',
       lead: 'A client that knows only the URL finds the document by this header.',
       id: 'unauthorized',
-      name: 'Response without a valid token',
+      name: 'HTTP response',
       text: unauthorizedResponse(shown.resource),
     },
   ];
