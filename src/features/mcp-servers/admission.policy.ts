@@ -1,6 +1,7 @@
 /** Whether an authorization server lets clients in that nobody here has made: by its settings, and by its access policies. */
-import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
-import { type AccessGrantType, type AccessPolicy, decideAccess } from '../policies/access-policy.policy.ts';
+import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
+import { type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from '../policies/access-policy.policy.ts';
+import type { RegistrationSettings } from '../registration/registration.policy.ts';
 
 /** The one grant of such clients. */
 export const CODE_GRANT: AccessGrantType = 'authorization_code';
@@ -11,7 +12,7 @@ const UNKNOWN_CLIENT = 'https://client.invalid/';
 const UNKNOWN_USER = 'usr_unknown';
 
 interface Rules {
-  readonly server: Pick<AuthorizationServer, 'accessTokenSeconds' | 'refreshTokenSeconds' | 'refreshTokenWindowSeconds'>;
+  readonly server: TokenLifetimes;
   /** Those in force. */
   readonly policies: readonly AccessPolicy[];
 }
@@ -20,8 +21,11 @@ interface Rules {
 export const admitsUnknownClients = ({ server, policies }: Rules, scopes: readonly string[], groupIds: readonly string[]): boolean =>
   decideAccess(policies, { clientId: UNKNOWN_CLIENT, user: { id: UNKNOWN_USER, groupIds }, grantType: CODE_GRANT, scopes }, server).allowed;
 
+interface ClientSettings {
+  readonly clientIdMetadata: ClientIdMetadataSettings;
+  readonly registration: RegistrationSettings;
+}
+
 /** Is there a way in for a client that nobody here has made? */
-export const acceptsUnknownClients = ({
-  clientIdMetadata,
-  registration,
-}: Pick<AuthorizationServer, 'clientIdMetadata' | 'registration'>): boolean => clientIdMetadata.enabled || registration.mode !== 'OFF';
+export const acceptsUnknownClients = ({ clientIdMetadata, registration }: ClientSettings): boolean =>
+  clientIdMetadata.enabled || registration.mode !== 'OFF';

@@ -22,7 +22,7 @@ import { createServerScope } from '../scopes/scopes.service.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
 import { admitsUnknownClients, CODE_GRANT } from './admission.policy.ts';
 
-export interface ToolScope {
+interface ToolScope {
   readonly name: string;
   /** What it allows, in the words of the consent page. */
   readonly words: string;

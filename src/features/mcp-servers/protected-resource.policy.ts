@@ -2,7 +2,9 @@
  * How an MCP server says which authorization server protects it (RFC 9728), so that clients find the way from its URL alone, and how that URL is
  * written: as the audience of tokens (RFC 8707 section 2).
  */
-import { isLoopbackHost } from '../../platform/config/config.ts';
+
+/** Where developers run an MCP server without https. */
+const THIS_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
@@ -13,7 +15,7 @@ const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 export function mcpServerUrl(typed: string): string | undefined {
   if (!URL.canParse(typed) || /[?#]/.test(typed)) return undefined;
   const { protocol, hostname, username, password, pathname, origin, href } = new URL(typed);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && THIS_MACHINE.test(hostname));
   if (!isSafe || username !== '' || password !== '') return undefined;
   return pathname === '/' ? origin : href;
 }
