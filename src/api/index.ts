@@ -30,6 +30,7 @@ import { settingsEndpoints } from '../features/settings/settings.api.ts';
 import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
 import { textEndpoints } from '../features/texts/texts.api.ts';
+import { userSchemaEndpoints } from '../features/user-schema/user-schema.api.ts';
 import { userDataExport } from '../features/users/user-data.api.ts';
 import { userLifecycle } from '../features/users/user-lifecycle.api.ts';
 import { userEndpoints } from '../features/users/users.api.ts';
@@ -64,6 +65,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...userLifecycle,
   ...userRoleEndpoints,
   ...userGrants,
+  ...userSchemaEndpoints,
   ...apps,
   ...groupEndpoints,
   ...assignedApps,

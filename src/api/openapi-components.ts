@@ -10,6 +10,7 @@ answer has the address of the next page. Parameters of the query that an operati
 export const TAGS: Readonly<Record<string, string>> = {
   organizations: 'Organizations with their departments and members. What these operations take in the query they take in the body, too.',
   users: 'People: their profiles, life cycle, roles, second factors, sessions and consents.',
+  meta: 'Attributes of users: those of the service, and those that you add.',
   groups: 'Groups of users.',
   apps: 'Applications: the clients of OpenID Connect and OAuth 2.0, their secrets and assignments.',
   authorizationServers: 'Authorization servers: each an issuer of its own, with its tokens and lifetimes.',

@@ -29,6 +29,8 @@ const AROUND: Readonly<Record<string, readonly [isThereBefore: boolean, isThereA
   'PUT /apps/:id/groups/:groupId': [false, true],
   'PUT /groups/:id/users/:userId': [false, true],
   'POST /idps/:id/users/:userId': [false, true],
+  // All attributes of users are one resource.
+  'POST /meta/schemas/user/default': [true, true],
   // The first time it deactivates.
   'DELETE /users/:id': [true, true],
   // Told are all factors of the user.

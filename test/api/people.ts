@@ -45,7 +45,7 @@ export async function organization(api: ManagementApi): Promise<string> {
 }
 
 /** A user with a password. @param more of the body */
-export async function person(api: ManagementApi, more: { orgId?: string; profile?: Record<string, string> } = {}): Promise<User> {
+export async function person(api: ManagementApi, more: { orgId?: string; profile?: Record<string, unknown> } = {}): Promise<User> {
   const { profile, ...rest } = more;
   const body = { profile: { login: unique('user'), ...profile }, credentials: { password: { value: PASSWORD } }, ...rest };
   const answer = await api.call<User>('POST', '/users', body);

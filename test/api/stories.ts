@@ -451,6 +451,10 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /eventHooks/:id/credentials/secret': on('hook'),
 
   'GET /logs': none,
+  'GET /meta/schemas/user/default': none,
+  'POST /meta/schemas/user/default': async () => ({
+    body: { definitions: { custom: { properties: { [`story${randomBytes(6).toString('hex')}`]: { title: 'Story', type: 'string' } } } } },
+  }),
   'GET /settings/sign-in': none,
   'PUT /settings/sign-in': async () => ({ body: { sessionIdleMinutes: 60 } }),
   'GET /settings/password': none,

@@ -78,7 +78,7 @@ export async function recoverAdministrator(
 function created(within: Services, typed: string): Promise<User> {
   const { success, data: profile, error } = userProfile.safeParse({ login: typed });
   if (!success) throw validation(error.issues.map(({ message }) => ({ field: 'login', message })));
-  return createUser(within, { profile, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
+  return createUser(within, { profile, isByMachine: true, activate: true, roles: [{ type: 'SUPER_ADMIN' }] }, SYSTEM);
 }
 
 /** Lets them sign in again: by their status, and after too many wrong passwords or codes. */

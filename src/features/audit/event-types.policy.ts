@@ -30,6 +30,7 @@ const ABOUT_PEOPLE = [
   'user.mfa.factor.deactivate',
   'user.mfa.factor.reset_all',
   'user.mfa.factor.update',
+  'user.schema.update',
   'user.session.clear',
   'user.session.end',
   'user.session.start',

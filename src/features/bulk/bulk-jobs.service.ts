@@ -60,14 +60,15 @@ async function setTotal(trx: Executor, id: string, total: number): Promise<void>
  * @throws {ApiError} validation: none, or too many; forbidden
  */
 export const draftForUsers = (
-  { database }: Services,
+  services: Services,
   action: BulkActionName,
   { query, ids }: { readonly query: UserQuery; readonly ids: readonly string[] | undefined },
   request: RequestContext,
 ): Promise<BulkJob> =>
-  database.transaction(async (trx) => {
+  services.database.transaction(async (trx) => {
     const job = await insertDraft(trx, action, request);
-    await setTotal(trx, job.id, await insertUserRows(trx, job.id, matchingUsers(trx, query, request), ids, MOST_ROWS));
+    const { users } = await matchingUsers(services, trx, query, request);
+    await setTotal(trx, job.id, await insertUserRows(trx, job.id, users, ids, MOST_ROWS));
     return job;
   });
 

@@ -7,7 +7,7 @@ import { asPhrase, type Phrase, phrase, quoted, verbatim } from '../../platform/
 import { parse } from '../../platform/validation/parsing.ts';
 import { claimFields } from '../authorization-servers/authorization-server-fields.service.ts';
 import type { GroupFilterType } from '../groups/group-filter.policy.ts';
-import { ATTRIBUTES } from '../users/user-profile.service.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import type { ClaimSettings } from './claims.service.ts';
 import { attributeOf, type ClaimType, type ClaimValueType, keptValue, type ServerClaim, type StaticValue } from './custom-claims.policy.ts';
 
@@ -102,7 +102,7 @@ function fieldsOfValue(
 ): readonly Field[] {
   switch (kind) {
     case 'USER_ATTRIBUTE': {
-      const options = ['login', 'email', ...ATTRIBUTES].map((name) => ({ value: name, label: verbatim(name) }));
+      const options = ['login', 'email', ...BASE_ATTRIBUTES].map((name) => ({ value: name, label: verbatim(name) }));
       return [
         { name: 'value', label: 'Attribute', hint: 'By its name in the profile.', value: attributeOf(value ?? 'department'), options },
       ];

@@ -10,7 +10,8 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import { getAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
-import { ATTRIBUTES } from '../users/user-profile.service.ts';
+import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import { claimProblems } from './claim-settings.policy.ts';
 import { deleteClaim as deleteRow, findClaim, insertClaim, listClaims, readClaims, updateClaim as updateRow } from './claims.store.ts';
 import type { ServerClaim } from './custom-claims.policy.ts';
@@ -76,7 +77,10 @@ export async function deleteServerClaim(services: Services, serverId: string, id
 async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
   const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
   const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
-  const problems = claimProblems(claim, { scopes, claims, attributes: ['login', 'email', ...ATTRIBUTES] });
+  // An attribute that a claim tells is not removed.
+  const { attributes } = await holdUserSchema(trx);
+  const names = ['login', 'email', ...BASE_ATTRIBUTES, ...attributes.map(({ name }) => name)];
+  const problems = claimProblems(claim, { scopes, claims, attributes: names });
   if (problems.length > 0) throw validation(problems);
 }
 

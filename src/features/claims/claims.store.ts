@@ -30,6 +30,14 @@ export async function insertClaim(trx: Executor, serverId: string, claim: Server
 export const listClaims = (executor: Executor, serverId: string): Promise<ServerClaim[]> =>
   executor('claims').where({ server_id: serverId }).select<ServerClaim[]>(CLAIM).orderBy('seq');
 
+/** The claims of any server that tell an attribute of users. */
+export const listClaimsOfAttribute = (executor: Executor, attribute: string): Promise<{ name: string; serverId: string }[]> =>
+  executor('claims')
+    .where({ value_type: 'USER_ATTRIBUTE' })
+    .whereIn('value', [attribute, `user.${attribute}`, `user.profile.${attribute}`])
+    .select<{ name: string; serverId: string }[]>({ name: 'name', serverId: 'server_id' })
+    .orderBy('seq');
+
 /** Oldest first. */
 export const readClaims = (executor: Executor, serverId: string, window: Window): Promise<Page<ServerClaim>> =>
   readPage(executor('claims').where({ server_id: serverId }), CLAIM, window);

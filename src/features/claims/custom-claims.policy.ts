@@ -210,5 +210,5 @@ export const attributeOf = (value: string): string => value.replace(/^user\.(pro
 
 function attributeValue({ login, email, profile }: ClaimPerson, attribute: string): unknown {
   const value = attribute === 'login' ? login : attribute === 'email' ? email : profile[attribute];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return value === '' || value === null ? undefined : value;
 }

@@ -15,6 +15,8 @@ import { deleteExpiredRegistrationTokens } from '../registration/registration-to
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
 import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
+import { eraseRemovedAttributes } from '../user-schema/attribute-removal.service.ts';
+import { USER_SCHEMA } from '../user-schema/user-schema.store.ts';
 import { deleteExpiredVerifications } from '../users/email-verifications.store.ts';
 
 const EVERY = 60_000;
@@ -41,25 +43,46 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
   );
 }
 
-/** @returns a way to end it */
+/** One batch of all that is removed. @returns as `removeExpired` */
+async function sweep(services: Services): Promise<number> {
+  return Math.max(
+    await removeExpired(services.database, BATCH),
+    await deleteExpiredApplications(services),
+    await eraseRemovedAttributes(services, BATCH),
+  );
+}
+
+/** A change of the attributes of users does not wait for its turn. @returns a way to end it */
 export function sweepExpired(services: Services): { stop(): Promise<void> } {
-  const { database, log } = services;
-  const stopping = new AbortController();
+  const { notifications, log } = services;
+  let isStopping = false;
+  let isCalled = false;
+  let resting = new AbortController();
+  const rest = async (milliseconds: number) => {
+    resting = new AbortController();
+    if (!isCalled && !isStopping) await wait(milliseconds, undefined, { signal: resting.signal, ref: false }).catch(() => undefined);
+    isCalled = false;
+  };
+  notifications.subscribe((change) => {
+    if (change === 'everything' || change.kind !== 'settings' || change.id !== USER_SCHEMA) return;
+    isCalled = true;
+    resting.abort();
+  });
   const done = (async () => {
-    while (!stopping.signal.aborted) {
+    while (!isStopping) {
       try {
-        const removed = Math.max(await removeExpired(database, BATCH), await deleteExpiredApplications(services));
-        await wait(removed < BATCH ? EVERY : PAUSE, undefined, { signal: stopping.signal, ref: false });
+        await rest((await sweep(services)) < BATCH ? EVERY : PAUSE);
       } catch (error) {
-        if (stopping.signal.aborted) return;
+        if (isStopping) return;
         log.warn({ err: error }, 'expired rows could not be removed');
-        await wait(EVERY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+        await rest(EVERY);
       }
     }
   })();
   return {
     stop() {
-      stopping.abort();
+      isStopping = true;
+      resting.abort();
       return done;
     },
   };

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';
-import { ATTRIBUTES } from '../users/user-profile.service.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 
 /** The service calls it, or sends its users there, as with an application's key set. */
@@ -70,7 +70,7 @@ const ids = z.array(text({ least: 1 })).max(MOST);
 const claim = text({ least: 1, most: 100 });
 
 /** What of a profile a claim may fill. The login has a template of its own. */
-const MAPPED = ['email', ...ATTRIBUTES];
+const MAPPED = ['email', ...BASE_ATTRIBUTES];
 
 const policy = z.strictObject({
   provisioning: z

@@ -186,7 +186,11 @@ async function createNew(admission: Admission): Promise<User> {
   const names = { id: '', login: profile.data.login, email: profile.data.email ?? identity.email ?? null };
   if ((await findTakenNames(trx, names)).size > 0) throw new UpstreamFailure('not-admitted', 'NAME_TAKEN');
   try {
-    const created = await createUser(services, { profile: profile.data, activate: true, orgId, groupIds: groups.assignments }, request);
+    const created = await createUser(
+      services,
+      { profile: profile.data, isByMachine: true, activate: true, orgId, groupIds: groups.assignments },
+      request,
+    );
     const emailVerified = created.email !== null && created.email === identity.email;
     if (emailVerified) await updateUser(trx, created.id, { emailVerified });
     await linkUser(services, provider.id, created.id, identity.subject, request);

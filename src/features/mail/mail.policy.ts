@@ -68,8 +68,11 @@ export function isMailable(address: string): boolean {
 }
 
 /** @returns BCP 47 tags with spaces between them, the best first: those that the user has chosen for themselves, that of the page they used; undefined: none is known */
-export function languageOf(profile: Readonly<Record<string, string>>, page: string | undefined): string | undefined {
-  const tags = [profile.preferredLanguage, profile.locale, page].filter((tag) => tag !== undefined && tag !== '');
+export function languageOf(
+  { preferredLanguage, locale }: { readonly preferredLanguage?: string; readonly locale?: string },
+  page: string | undefined,
+): string | undefined {
+  const tags = [preferredLanguage, locale, page].filter((tag) => tag !== undefined && tag !== '');
   // Okta's profiles write `en_US`.
   return tags.length === 0 ? undefined : tags.join(' ').replaceAll('_', '-');
 }

@@ -17,7 +17,7 @@ import { verifyPassword } from './passwords.service.ts';
 export type PasswordOwner = Pick<User, 'login' | 'email' | 'profile'>;
 
 /** The attributes by which somebody is called. */
-const NAMES = ['secondEmail', 'firstName', 'middleName', 'lastName', 'displayName', 'nickName'];
+const NAMES = ['secondEmail', 'firstName', 'middleName', 'lastName', 'displayName', 'nickName'] as const;
 
 /** A problem, and the policy that it is one by. */
 export interface FoundProblem {

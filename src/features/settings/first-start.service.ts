@@ -65,7 +65,7 @@ async function administratorWith(services: Services, password: string): Promise<
   if (left === undefined) {
     return createUser(
       services,
-      { profile: { login }, passwordHash, activate: true, roles: [{ type: 'SUPER_ADMIN', orgId: undefined }] },
+      { profile: { login }, isByMachine: true, passwordHash, activate: true, roles: [{ type: 'SUPER_ADMIN', orgId: undefined }] },
       SYSTEM,
     );
   }

@@ -33,7 +33,7 @@ const waysFor = async (visit: ConsoleRequest): Promise<readonly Option[]> =>
     ? [await byMail(visit), BY_LINK, BY_PASSWORD, LATER]
     : [{ ...BY_LINK, hint: phrase('{hint} No mail can be sent from here.', { hint: asPhrase(BY_LINK.hint ?? '') }) }, BY_PASSWORD, LATER];
 
-const FIRST = new Set(['login', 'email', 'firstName', 'lastName']);
+const FIRST: ReadonlySet<string> = new Set(['login', 'email', 'firstName', 'lastName']);
 const PROFILE: readonly Field[] = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)
   .filter(({ name }) => FIRST.has(name))
   .map((attribute) => attributeField(attribute, undefined));

@@ -3,10 +3,12 @@
 import type { CheckField, LineField } from '../../pages/console/form.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { UserProfile } from './user-profile.service.ts';
+import type { BaseAttribute } from './users.resource.ts';
+
+type Name = BaseAttribute | 'login' | 'email' | 'emailVerified';
 
 interface Attribute {
-  readonly name: keyof UserProfile;
+  readonly name: Name;
   readonly label: string;
   readonly hint?: string;
 }
@@ -81,7 +83,7 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
 ];
 
 /** In sight; the others are folded away. */
-const COMMON: ReadonlySet<keyof UserProfile> = new Set([
+const COMMON: ReadonlySet<Name> = new Set([
   'login',
   'email',
   'firstName',
@@ -92,8 +94,8 @@ const COMMON: ReadonlySet<keyof UserProfile> = new Set([
   'department',
   'preferredLanguage',
 ]);
-const EMAILS: ReadonlySet<keyof UserProfile> = new Set(['secondEmail']);
-const URLS: ReadonlySet<keyof UserProfile> = new Set(['profileUrl', 'website', 'picture']);
+const EMAILS: ReadonlySet<Name> = new Set(['secondEmail']);
+const URLS: ReadonlySet<Name> = new Set(['profileUrl', 'website', 'picture']);
 
 /** @param group absent: in none */
 export const attributeField = ({ name, label, hint }: Attribute, value: string | undefined, group?: string): LineField => ({

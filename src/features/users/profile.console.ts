@@ -7,6 +7,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
+import { addedValues } from '../user-schema/user-attributes.service.ts';
 import { isToVerify, sendVerification } from './email-verification.service.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
 import { addressOfUser, subjectToChange, type UserSubject, userPage, userSubject } from './user-page.console.ts';
@@ -112,7 +113,7 @@ const edit: ConsolePage = {
     const isAsked = emailVerifiedField(request, false).length > 0;
     const given = { ...givenAttributes(typedValues(FIELDS, form)), ...(isAsked && givenVerification(form, user.emailVerified)) };
     const profile = parse(userProfile, given);
-    const { id } = await changeUser(services, user.id, { profile: { replaceBy: profile } }, request);
+    const { id } = await changeUser(services, user.id, { profile: { replaceBy: { ...addedValues(user.profile), ...profile } } }, request);
     return { goTo: addressOfUser(id), notice: 'user-changed' };
   },
 };

@@ -5,8 +5,8 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listUsers, type UserQuery } from './user-lists.service.ts';
-import { ATTRIBUTES } from './user-profile.service.ts';
 import type { User } from './users.resource.ts';
+import { BASE_ATTRIBUTES } from './users.resource.ts';
 import { profileFields } from './users.service.ts';
 
 /** Rows that are read together. */
@@ -14,7 +14,7 @@ const BATCH = 500;
 /** Columns that an import passes over. */
 export const EXPORT_ONLY = ['id', 'status', 'created', 'lastLogin'] as const;
 /** Attributes of the profile, in the order of the columns. */
-export const PROFILE_COLUMNS: readonly string[] = ['login', 'email', 'emailVerified', ...ATTRIBUTES];
+export const PROFILE_COLUMNS: readonly string[] = ['login', 'email', 'emailVerified', ...BASE_ATTRIBUTES];
 
 const recordOf = (user: User) => ({
   id: user.id,

@@ -2,16 +2,14 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { attributeTypes } from '../../platform/database/filter.ts';
+import { type AttributeColumns, attributeTypes } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { ATTRIBUTES } from './user-profile.service.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import type { User } from './users.resource.ts';
 import { readUsers, readUsersInOrder, selectedUsers, type UserSelection, userAttributes } from './users.store.ts';
-
-const TYPES = attributeTypes(userAttributes(ATTRIBUTES, present()));
 
 export interface UserQuery {
   /** Words: each begins a word of login, e-mail address or a name. Case and accents do not count. */
@@ -21,35 +19,49 @@ export interface UserQuery {
   readonly filter?: string | undefined;
 }
 
+interface Selected {
+  readonly selection: UserSelection;
+  /** What its filters were read with. */
+  readonly columns: AttributeColumns;
+}
+
 /** As in Okta, DEPROVISIONED users appear only where `search` or `filter` is given. @throws {ApiError} validation of search or filter */
-function selectionOf({ q, search, filter }: UserQuery, request: RequestContext): UserSelection {
+async function selectionOf(services: Services, { q, search, filter }: UserQuery, request: RequestContext): Promise<Selected> {
+  const columns = userAttributes((await currentUserSchema(services)).attributes, present());
   const filters = Object.entries({ search, filter }).flatMap(([field, expression]) =>
-    expression === undefined ? [] : [parseFilter(expression, TYPES, field)],
+    expression === undefined ? [] : [parseFilter(expression, attributeTypes(columns), field)],
   );
   const reach = reachOf(request.roles ?? [], 'read');
-  return {
+  const selection: UserSelection = {
     words: q,
     filters,
     withoutStatus: filters.length === 0 ? 'DEPROVISIONED' : undefined,
     orgIds: reach === 'everything' ? undefined : reach,
   };
+  return { selection, columns };
 }
 
 /** The oldest first. @throws {ApiError} validation of search or filter */
-export function listUsers(services: Services, query: UserQuery & Window, request: RequestContext): Promise<Page<User>> {
+export async function listUsers(services: Services, query: UserQuery & Window, request: RequestContext): Promise<Page<User>> {
   const { limit, after } = query;
-  return readUsers(services.database.knex, selectionOf(query, request), userAttributes(ATTRIBUTES, present()), { limit, after });
+  const { selection, columns } = await selectionOf(services, query, request);
+  return readUsers(services.database.knex, selection, columns, { limit, after });
 }
 
 /** One numbered page in any order, with how many there are in all. @throws {ApiError} validation of search or filter */
-export const searchUsers = (
+export async function searchUsers(
   services: Services,
   query: UserQuery,
   window: NumberedWindow,
   request: RequestContext,
-): Promise<NumberedPage<User>> =>
-  readUsersInOrder(services.database.knex, selectionOf(query, request), userAttributes(ATTRIBUTES, present()), window);
+): Promise<NumberedPage<User>> {
+  const { selection, columns } = await selectionOf(services, query, request);
+  return readUsersInOrder(services.database.knex, selection, columns, window);
+}
 
 /** The rows that match, for a statement of a store. @throws {ApiError} validation of search or filter */
-export const matchingUsers = (executor: Executor, query: UserQuery, request: RequestContext) =>
-  selectedUsers(executor, selectionOf(query, request), userAttributes(ATTRIBUTES, present()));
+export async function matchingUsers(services: Services, executor: Executor, query: UserQuery, request: RequestContext) {
+  const { selection, columns } = await selectionOf(services, query, request);
+  // A query is a promise of its rows: it goes in something that is none.
+  return { users: selectedUsers(executor, selection, columns) };
+}

@@ -5,6 +5,9 @@
 import { z } from 'zod';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
 import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
+import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
+import { LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
+import type { BaseAttribute } from './users.resource.ts';
 
 /** null stands for an attribute that is not set: Okta's SDKs send it so. */
 const attribute = text().nullish();
@@ -31,7 +34,25 @@ export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test
 /** In a path a user is named by id or login: a login may not be taken for an id. */
 const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not look like an id');
 
-export const userProfile = z.strictObject({
+/** Of attributes that operators add; which of them there are, and what each may hold, is judged where a user is written. */
+const added = z
+  .union(
+    [
+      text({ most: LONGEST_STRING }),
+      z.number(),
+      z.boolean(),
+      z
+        .array(text({ most: LONGEST_VALUE }))
+        .max(MOST_ELEMENTS)
+        .readonly(),
+    ],
+    {
+      error: 'must be a string, a number, true, false or a list of strings',
+    },
+  )
+  .nullish();
+
+const base = {
   login,
   email: email.nullish(),
   /** The claim `email_verified`. Where it is not given, an address that changes is not verified. */
@@ -70,7 +91,9 @@ export const userProfile = z.strictObject({
   department: attribute,
   managerId: attribute,
   manager: attribute,
-});
+} satisfies Readonly<Record<BaseAttribute | 'login' | 'email' | 'emailVerified', z.ZodType>>;
+
+export const userProfile = z.object(base).catchall(added);
 
 export type UserProfile = z.output<typeof userProfile>;
 
@@ -78,10 +101,6 @@ export type UserProfile = z.output<typeof userProfile>;
 export const profileChanges = userProfile.extend({ login: userProfile.shape.login.exactOptional() });
 
 export type ProfileChanges = z.output<typeof profileChanges>;
-
-/** Beside login, email and emailVerified, which are more than attributes. */
-const COLUMNS: ReadonlySet<string> = new Set(['login', 'email', 'emailVerified'] satisfies (keyof UserProfile)[]);
-export const ATTRIBUTES: readonly string[] = Object.keys(userProfile.shape).filter((name) => !COLUMNS.has(name));
 
 export const userCredentials = z.strictObject({
   password: z

@@ -7,8 +7,9 @@ import { text } from '../../platform/validation/text.ts';
 import { type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
 import { deleteUser } from './user-lifecycle.service.ts';
 import { listUsers } from './user-lists.service.ts';
-import { ATTRIBUTES, givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
+import { givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
 import type { User } from './users.resource.ts';
+import { BASE_ATTRIBUTES } from './users.resource.ts';
 import { changeUser, createUser, getUser, profileFields } from './users.service.ts';
 
 const link = z.object({ href: z.url(), method: z.literal('POST') });
@@ -33,15 +34,18 @@ export const user = z.object({
   lastLogin: time.nullable(),
   lastUpdated: time,
   passwordChanged: time.nullable(),
-  profile: z.object({
-    ...(Object.fromEntries(ATTRIBUTES.map((attribute) => [attribute, z.string().optional()])) as Record<
-      'firstName',
-      z.ZodOptional<z.ZodString>
-    >),
-    login: z.string(),
-    email: z.string().optional(),
-    emailVerified: z.boolean().optional(),
-  }),
+  profile: z
+    .object({
+      ...(Object.fromEntries(BASE_ATTRIBUTES.map((attribute) => [attribute, z.string().optional()])) as Record<
+        'firstName',
+        z.ZodOptional<z.ZodString>
+      >),
+      login: z.string(),
+      email: z.string().optional(),
+      emailVerified: z.boolean().optional(),
+    })
+    // Those of meta/schemas/user/default.
+    .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()])),
   // The type is Okta's: its SDKs know no other for a user who is at home in the service itself.
   credentials: z.object({ provider: z.object({ type: z.literal('OKTA'), name: z.literal('GATEHOUSE') }) }),
   _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),

@@ -1,5 +1,48 @@
 /** Users: the fields of a record. */
+import type { AttributeValue } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
+
+/** The attributes that every service has, beside login and e-mail address, which are more than attributes. All are text. */
+export const BASE_ATTRIBUTES = [
+  'secondEmail',
+  'firstName',
+  'lastName',
+  'middleName',
+  'honorificPrefix',
+  'honorificSuffix',
+  'title',
+  'displayName',
+  'nickName',
+  'profileUrl',
+  'picture',
+  'website',
+  'gender',
+  'birthdate',
+  'primaryPhone',
+  'mobilePhone',
+  'streetAddress',
+  'city',
+  'state',
+  'zipCode',
+  'countryCode',
+  'postalAddress',
+  'preferredLanguage',
+  'locale',
+  'timezone',
+  'zoneinfo',
+  'userType',
+  'employeeNumber',
+  'costCenter',
+  'organization',
+  'division',
+  'department',
+  'managerId',
+  'manager',
+] as const;
+export type BaseAttribute = (typeof BASE_ATTRIBUTES)[number];
+
+/** What is set, the attributes that operators add among it (features/user-schema). */
+export type ProfileValues = Readonly<{ [N in BaseAttribute]?: string }> & Readonly<Record<string, AttributeValue>>;
 
 /** null: not set, or has not come yet. */
 export interface User {
@@ -13,7 +56,7 @@ export interface User {
   /** After too many wrong passwords; may have passed. */
   readonly lockedUntil: Date | null;
   /** All further attributes of the profile; login and email are columns of their own. */
-  readonly profile: Readonly<Record<string, string>>;
+  readonly profile: ProfileValues;
   readonly passwordHash: string | null;
   readonly passwordChanged: Date | null;
   readonly created: Date;

@@ -18,13 +18,16 @@ import { noteImported } from '../sign-in/answer-time.service.ts';
 import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import type { GivenValues } from '../user-schema/attribute-values.service.ts';
+import { isEmptyValue } from '../user-schema/attribute-values.service.ts';
+import { claimAttributes, isBaseAttribute, judgeAttributes } from '../user-schema/user-attributes.service.ts';
 import { endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { mailVerification } from './email-verification.service.ts';
 import { applyStep } from './user-lifecycle.service.ts';
 import { refuseNames } from './user-names.service.ts';
 import type { GivenPassword, ProfileChanges, UserProfile } from './user-profile.service.ts';
 import { findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from './user-reach.service.ts';
-import type { User } from './users.resource.ts';
+import type { ProfileValues, User } from './users.resource.ts';
 import { composedName, findUserById, insertUser, updateUser } from './users.store.ts';
 
 /** Without a password the user cannot sign in by one. */
@@ -39,6 +42,8 @@ export interface NewUser extends GivenPassword {
   readonly groupIds?: readonly string[] | undefined;
   /** Administrator's roles to begin with. */
   readonly roles?: readonly Role[];
+  /** true: created without a form, by what need not know of required attributes. */
+  readonly isByMachine?: boolean | undefined;
   /** true: by mail they are invited to choose a password, or, if they have one, to verify their address. */
   readonly sendEmail?: boolean | undefined;
 }
@@ -58,7 +63,9 @@ export async function createUser(services: Services, input: NewUser, request: Re
 
   await services.database.transaction(async (trx) => {
     await refuseNames(trx, undefined, user, request);
+    const schema = await judgeAttributes(trx, user, input.profile, { complete: input.isByMachine !== true });
     if (!(await insertUser(trx, user))) throw loginTaken();
+    await claimAttributes(trx, schema, user);
     for (const role of input.roles ?? []) {
       if ((await insertRole(trx, user.id, role, user.created)) === 'no such organization') throw orgMissing();
     }
@@ -113,7 +120,9 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     const isNewlyVerified = after.emailVerified && !(before.emailVerified && after.email === before.email);
     refuseUnprovedAddress(isNewlyVerified, request);
     await refuseNames(trx, before, after, request);
+    const schema = change.profile && (await judgeAttributes(trx, after, ...givenIn(change.profile)));
     if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
+    if (schema !== undefined) await claimAttributes(trx, schema, after);
     if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
     if (after.email !== before.email) await askToVerify(trx, services, after, request);
     const event = { request, targets: [userTarget(after)] };
@@ -213,24 +222,33 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
 
 /** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
 function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
-  const given = Object.entries(attributes).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const isSet = ([name, value]: readonly [string, unknown]) => (isBaseAttribute(name) ? typeof value === 'string' : !isEmptyValue(value));
   return {
     login: composedName(login),
     email: typeof email === 'string' ? composedName(email) : null,
-    profile: Object.fromEntries(given),
+    profile: Object.fromEntries(Object.entries(attributes).filter(isSet)) as ProfileValues,
   };
 }
+
+/** The values that are judged, and whether they are all. */
+const givenIn = (change: NonNullable<UserChange['profile']>): readonly [GivenValues, { readonly complete: boolean }] =>
+  'replaceBy' in change ? [change.replaceBy, { complete: true }] : [change.merge, { complete: false }];
 
 function withProfile(before: User, change: UserChange['profile']): Partial<User> {
   if (change === undefined) return {};
   const given = 'replaceBy' in change ? change.replaceBy : change.merge;
   const stored = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileFields(before), ...change.merge });
   const kept = before.emailVerified && stored.email === before.email;
-  return { ...stored, emailVerified: typeof given.emailVerified === 'boolean' ? isVerified({ ...stored, ...given }) : kept };
+  return {
+    ...stored,
+    emailVerified:
+      typeof given.emailVerified === 'boolean' ? isVerified({ email: stored.email, emailVerified: given.emailVerified }) : kept,
+  };
 }
 
 /** Without an address nothing is verified. */
-const isVerified = ({ email, emailVerified }: Partial<UserProfile>): boolean => typeof email === 'string' && emailVerified === true;
+const isVerified = ({ email, emailVerified }: Pick<UserProfile, 'email' | 'emailVerified'>): boolean =>
+  typeof email === 'string' && emailVerified === true;
 
 function withPassword({ status, statusChanged }: User, passwordHash: string | null, now: Date): Partial<User> {
   if (passwordHash === null) return {};

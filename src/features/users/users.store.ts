@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
+import { type AttributeColumn, type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import {
   type NumberedPage,
   type NumberedWindow,
@@ -17,8 +17,9 @@ import {
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
+import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
-import type { User, UserOrder } from './users.resource.ts';
+import { BASE_ATTRIBUTES, type User, type UserOrder } from './users.resource.ts';
 
 const USER: Columns<User> = {
   id: 'id',
@@ -170,12 +171,35 @@ const ORDERS: Readonly<Record<UserOrder, string>> = {
   lastLogin: 'last_login',
 };
 
+const OF_TYPE = {
+  string: { type: 'text', sql: (name: string) => `profile->>'${name}'` },
+  boolean: {
+    type: 'boolean',
+    sql: (name: string) => `CASE jsonb_typeof(profile->'${name}') WHEN 'boolean' THEN (profile->>'${name}')::boolean END`,
+  },
+  number: {
+    type: 'number',
+    sql: (name: string) => `CASE jsonb_typeof(profile->'${name}') WHEN 'number' THEN (profile->>'${name}')::numeric END`,
+  },
+} as const;
+
+/** @param name made of letters, digits and underscores (features/user-schema/attribute-definitions.service.ts) */
+function addedColumn({ name, type }: Pick<Attribute, 'name' | 'type'>): AttributeColumn {
+  const terms = { sql: 'attribute_terms(users.profile)', name };
+  if (type === 'array') {
+    const elements = `jsonb_array_elements_text(CASE jsonb_typeof(profile->'${name}') WHEN 'array' THEN profile->'${name}' ELSE '[]' END) AS element`;
+    return { sql: 'element', type: 'text', among: elements, terms };
+  }
+  const known = OF_TYPE[type === 'integer' ? 'number' : type];
+  return { sql: known.sql(name), type: known.type, terms };
+}
+
 /**
  * Where the attributes of a user are found that a filter may name.
- * @param attributes of the profile, beside login and email
+ * @param added by operators
  * @param now who is locked out at that moment has the status LOCKED_OUT
  */
-export const userAttributes = (attributes: readonly string[], now: Date): AttributeColumns => ({
+export const userAttributes = (added: readonly Pick<Attribute, 'name' | 'type'>[], now: Date): AttributeColumns => ({
   id: { sql: 'id', type: 'text' },
   status: {
     sql: `CASE WHEN status = 'ACTIVE' AND locked_until > '${now.toISOString()}'::timestamptz THEN 'LOCKED_OUT' ELSE status END`,
@@ -187,7 +211,8 @@ export const userAttributes = (attributes: readonly string[], now: Date): Attrib
   lastLogin: { sql: 'last_login', type: 'time' },
   lastUpdated: { sql: 'last_updated', type: 'time' },
   passwordChanged: { sql: 'password_changed', type: 'time' },
-  ...Object.fromEntries(attributes.map((name) => [`profile.${name}`, { sql: `profile->>'${name}'`, type: 'text' as const }])),
+  ...Object.fromEntries(BASE_ATTRIBUTES.map((name) => [`profile.${name}`, { sql: `profile->>'${name}'`, type: 'text' as const }])),
+  ...Object.fromEntries(added.map((attribute) => [`profile.${attribute.name}`, addedColumn(attribute)])),
   'profile.login': { sql: 'login', type: 'text' },
   'profile.email': { sql: 'email', type: 'text' },
   'profile.emailVerified': { sql: 'email_verified', type: 'boolean' },

@@ -73,6 +73,10 @@ export function parseFilter(expression: string, attributes: Readonly<Record<stri
       if (typeof value !== 'boolean') throw refuse(`${attribute} must be compared with true or false`);
       return { op: node.op, attribute, value };
     }
+    if (type === 'number') {
+      if (typeof value !== 'number' || !Number.isFinite(value)) throw refuse(`${attribute} must be compared with a number`);
+      return { op: node.op, attribute, value };
+    }
     if (typeof value !== 'string') throw refuse(`${attribute} must be compared with text in double quotes`);
     if (!isPrintable(value)) throw refuse('must not contain control characters');
     if (type === 'text') return { op: node.op, attribute, value };
@@ -92,6 +96,7 @@ const FITTING: Readonly<Record<AttributeType, readonly ScimFilter['op'][]>> = {
   text: ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'],
   time: ['eq', 'ne', 'gt', 'ge', 'lt', 'le'],
   boolean: ['eq', 'ne'],
+  number: ['eq', 'ne', 'gt', 'ge', 'lt', 'le'],
 };
 
 /**

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 
 /** What an attribute holds: text is compared whatever the case of its letters, a time as a moment. */
-export type AttributeType = 'text' | 'time' | 'boolean';
+export type AttributeType = 'text' | 'time' | 'boolean' | 'number';
 
 /** Each comparison fits the type of its attribute. */
 export type Filter =
@@ -12,7 +12,7 @@ export type Filter =
   | {
       readonly op: 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
       readonly attribute: string;
-      readonly value: string | Date | boolean;
+      readonly value: string | Date | boolean | number;
     };
 
 /** Where an attribute is found. */
@@ -22,6 +22,16 @@ export interface AttributeColumn {
   readonly type: AttributeType;
   /** For an attribute with several values: what they are rows of, e.g. `jsonb_array_elements(target) AS element`. One that fits is enough. */
   readonly among?: string;
+  /** For an attribute whose values are in an index of terms: looked up there first, for what equals or begins so. */
+  readonly terms?: AttributeTerms;
+}
+
+/** See migrations/041-attributes.ts. */
+interface AttributeTerms {
+  /** The expression of the index. */
+  readonly sql: string;
+  /** What the terms of the attribute begin with. */
+  readonly name: string;
 }
 
 export type AttributeColumns = Readonly<Record<string, AttributeColumn>>;
@@ -40,7 +50,7 @@ const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
 interface Condition {
   readonly sql: string;
-  readonly bindings: readonly (string | Date | boolean)[];
+  readonly bindings: readonly (string | Date | boolean | number)[];
 }
 
 /**
@@ -65,7 +75,22 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
   // Of several values `ne` means that none is equal, and of none it is true: it is what `eq` is not.
   if (filter.op === 'ne') return negation(condition({ ...filter, op: 'eq' }, columns));
   const one = filter.op === 'pr' ? presence(column) : comparison(column, filter.op, filter.value);
-  return column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
+  const any = column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
+  return column.terms === undefined ? any : narrowed(any, column, column.terms, filter);
+}
+
+/** The terms are cut and folded, so what they find is compared again. */
+function narrowed(
+  exact: Condition,
+  { type }: AttributeColumn,
+  { sql, name }: AttributeTerms,
+  filter: Exclude<Filter, { op: 'and' | 'or' | 'not' }>,
+): Condition {
+  if (filter.op !== 'eq' && filter.op !== 'sw' && filter.op !== 'pr') return exact;
+  const value = filter.op === 'pr' ? '' : filter.value;
+  const term = type === 'number' && filter.op !== 'pr' ? 'CAST(CAST(? AS numeric) AS text)' : 'CAST(? AS text)';
+  const query = `attribute_query(CAST(? AS text), ${term}, ${filter.op === 'eq' ? 'false' : 'true'})`;
+  return { sql: `(${sql} @@ ${query} AND ${exact.sql})`, bindings: [name, String(value), ...exact.bindings] };
 }
 
 /** What is neither true nor false, since a value is missing, counts as false. */
@@ -80,13 +105,14 @@ const OPERATORS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 
 type Comparison = keyof typeof OPERATORS | 'co' | 'sw' | 'ew';
 
-function comparison({ sql, type }: AttributeColumn, op: Comparison, value: string | Date | boolean): Condition {
+function comparison({ sql, type }: AttributeColumn, op: Comparison, value: string | Date | boolean | number): Condition {
   if (op === 'co' || op === 'sw' || op === 'ew') {
     const pattern = op === 'co' ? containing(String(value)) : op === 'sw' ? beginningWith(String(value)) : `%${literal(String(value))}`;
     return { sql: `lower(${sql}) LIKE lower(?)`, bindings: [pattern] };
   }
   const operator = OPERATORS[op];
   if (type === 'time') return { sql: `(${sql}) ${operator} ?::timestamptz`, bindings: [value] };
+  if (type === 'number') return { sql: `(${sql}) ${operator} ?::numeric`, bindings: [value] };
   if (type === 'boolean') return { sql: `(${sql}) ${operator} ?::boolean`, bindings: [value] };
   // The order of letters shall not depend on how the database was set up.
   const order = op === 'eq' ? '' : ' COLLATE "C"';

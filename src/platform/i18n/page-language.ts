@@ -63,7 +63,12 @@ function switcher(ctx: Koa.Context, current: Language): readonly LanguageLink[] 
 }
 
 /** @returns the language of a user's profile, where the pages speak it; BCP 47, also as Okta writes it (`de_AT`) */
-export const languageOfProfile = ({ preferredLanguage, locale }: Readonly<Record<string, string>>): Language | undefined => {
+interface LanguageChoice {
+  readonly preferredLanguage?: string;
+  readonly locale?: string;
+}
+
+export const languageOfProfile = ({ preferredLanguage, locale }: LanguageChoice): Language | undefined => {
   const tag = preferredLanguage ?? locale;
   return tag === undefined ? undefined : ofTag(tag.replaceAll('_', '-'));
 };

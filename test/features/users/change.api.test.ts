@@ -94,7 +94,9 @@ describe('changes of users (management API, "users")', () => {
       assert.deepEqual({ ...body, lastUpdated: '' }, { ...user, lastUpdated: '' });
     }
     const refused = await api.call('PUT', `/users/${user.id}`, { ...user, profile: { ...user.profile, shoeSize: '42' }, hash: 'x' });
-    assert.deepEqual(causes(refused), ['hash: is not a field of this resource', 'profile.shoeSize: is not a field of this resource']);
+    assert.deepEqual(causes(refused), ['hash: is not a field of this resource']);
+    const unknown = await api.call('PUT', `/users/${user.id}`, { ...user, profile: { ...user.profile, shoeSize: '42' } });
+    assert.deepEqual(causes(unknown), ['profile.shoeSize: is not an attribute of users']);
   });
 
   it('sets a password, and tells nobody', async () => {

@@ -87,9 +87,9 @@ describe('users (management API, "Resources")', () => {
         'profile.email: must be an e-mail address',
         'profile.firstName: must be of type string',
         'profile.profileUrl: must be a URL that begins with https:// or http://',
-        'profile.shoeSize: is not a field of this resource',
       ],
     ],
+    ['an attribute that there is not', { profile: { login: 'a', shoeSize: '42' } }, ['profile.shoeSize: is not an attribute of users']],
     [
       'a short password',
       { profile: { login: 'a' }, credentials: { password: { value: 'short' } } },

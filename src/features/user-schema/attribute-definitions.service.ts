@@ -1,0 +1,85 @@
+/** Whether operators may have the attributes that they want: what the schema of a body cannot say of them. */
+import type { FieldProblem } from '../../platform/errors/errors.ts';
+import { regularExpressionProblem } from '../../platform/validation/patterns.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
+import { LONGEST_VALUE, valueProblem } from './attribute-values.service.ts';
+import type { Attribute, UserSchema } from './attributes.resource.ts';
+
+export const MOST_ATTRIBUTES = 200;
+/** Each costs a row of an index for every user. Okta has the same limit. */
+export const MOST_UNIQUE = 5;
+/** Of a string that says so itself. */
+export const LONGEST_STRING = 1024;
+
+/** Columns of files of users that are no attributes, and names of users themselves. */
+const TAKEN: readonly string[] = [
+  'login',
+  'email',
+  'emailVerified',
+  'id',
+  'status',
+  'created',
+  'lastLogin',
+  'lastUpdated',
+  'orgId',
+  'depId',
+  'password',
+  'credentials',
+  'profile',
+];
+
+/** @returns everything that is wrong with an attribute by itself; fields are its own */
+function definitionProblems(attribute: Attribute): FieldProblem[] {
+  const { type, unique, minLength, maxLength, pattern, enum: values, oneOf } = attribute;
+  const problems: FieldProblem[] = [];
+  const refuse = (field: string, message: string | undefined) => {
+    if (message !== undefined) problems.push({ field, message });
+  };
+  for (const field of ['minLength', 'maxLength', 'pattern'] as const) {
+    if (attribute[field] !== undefined && type !== 'string') refuse(field, `has no use with type ${type}`);
+  }
+  if (unique && (type === 'boolean' || type === 'array')) refuse('unique', `has no use with type ${type}`);
+  if (minLength !== undefined && minLength > (maxLength ?? LONGEST_VALUE)) refuse('minLength', 'must not be more than maxLength');
+  refuse('pattern', pattern === undefined ? undefined : regularExpressionProblem(pattern));
+  if (type === 'boolean' && (values ?? oneOf) !== undefined)
+    refuse(values === undefined ? 'oneOf' : 'enum', 'has no use with type boolean');
+  if (problems.length > 0) return problems;
+  const { enum: _, oneOf: __, ...rules } = attribute;
+  const choices = Object.entries({ enum: values, oneOf: oneOf?.map((choice) => choice.const) });
+  for (const [field, given] of choices) {
+    const wrong = given?.find((value) => valueProblem(rules, type === 'array' ? [value] : value) !== undefined);
+    if (wrong !== undefined) refuse(field, `${wrong} ${valueProblem(rules, type === 'array' ? [wrong] : wrong)}`);
+    if (new Set(given).size < (given?.length ?? 0)) refuse(field, 'must not have a value twice');
+  }
+  if (values !== undefined && oneOf !== undefined && !oneOf.some((choice) => values.includes(choice.const)))
+    refuse('oneOf', 'must have a value of enum');
+  return problems;
+}
+
+/** @returns why an attribute cannot be called so; undefined: it can */
+function attributeNameProblem(name: string): string | undefined {
+  if (!/^[A-Za-z][A-Za-z0-9_]{0,58}$/.test(name)) return 'must begin with a letter, and have at most 59 letters, digits and underscores';
+  const isTaken = [...BASE_ATTRIBUTES, ...TAKEN].some((taken) => taken.toLowerCase() === name.toLowerCase()) || name in {};
+  return isTaken ? 'is a name that the service uses itself: choose another one' : undefined;
+}
+
+/**
+ * @param changes null: the attribute goes
+ * @returns what is wrong with the change of a schema, by the names of attributes
+ */
+export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): FieldProblem[] {
+  const known = new Map(before.attributes.map((attribute) => [attribute.name, attribute]));
+  return [...changes].flatMap(([name, wanted]): FieldProblem[] => {
+    const is = known.get(name);
+    if (wanted === null) return is === undefined ? [{ field: name, message: 'is not an attribute: nothing to remove' }] : [];
+    const within = ({ field, message }: FieldProblem) => ({ field: `${name}.${field}`, message });
+    if (is !== undefined) {
+      const moved =
+        is.type === wanted.type ? [] : [{ field: 'type', message: `must stay ${is.type}: remove the attribute, and add another one` }];
+      return [...moved, ...definitionProblems(wanted)].map(within);
+    }
+    const twin = [...known.keys(), ...changes.keys()].find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
+    const wrong = attributeNameProblem(name) ?? (twin && `is called as ${twin}, but for upper and lower case`);
+    return [...(wrong === undefined ? [] : [{ field: name, message: wrong }]), ...definitionProblems(wanted).map(within)];
+  });
+}

@@ -1,0 +1,91 @@
+/** Whether users may have the values that are given for attributes of one's own. */
+import type { FieldProblem } from '../../platform/errors/errors.ts';
+import { matchesExpression } from '../../platform/validation/patterns.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import type { Attribute, AttributeValue, UserSchema } from './attributes.resource.ts';
+
+/** Of a string, unless its attribute says otherwise, and of each element of an array. */
+export const LONGEST_VALUE = 255;
+export const MOST_ELEMENTS = 100;
+/** Bytes of all values of a user together, in JSON. */
+const LARGEST_VALUES = 16 * 1024;
+
+/** Values as callers send them; null, empty text and an empty list take one away. */
+export type GivenValues = Readonly<Record<string, unknown>>;
+
+/** Is there nothing in it? */
+export const isEmptyValue = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+/**
+ * @param given by the names of attributes
+ * @param complete is it all that the user will have? Then nothing that is required may be missing
+ * @returns what is wrong, one problem an attribute
+ */
+export function valueProblems(
+  { attributes }: UserSchema,
+  given: GivenValues,
+  { complete }: { readonly complete: boolean },
+): FieldProblem[] {
+  const known = new Map(attributes.map((attribute) => [attribute.name, attribute]));
+  const problems: FieldProblem[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const attribute = known.get(name);
+    const message =
+      attribute === undefined ? 'is not an attribute of users' : isEmptyValue(value) ? undefined : valueProblem(attribute, value);
+    if (message !== undefined) problems.push({ field: `profile.${name}`, message });
+  }
+  for (const { name, required } of attributes) {
+    const isMissing = complete ? isEmptyValue(given[name]) : Object.hasOwn(given, name) && isEmptyValue(given[name]);
+    if (required && isMissing) problems.push({ field: `profile.${name}`, message: 'is required' });
+  }
+  return problems;
+}
+
+/** @returns the problem of all values of a user together; undefined: none */
+export const sizeProblem = (values: Readonly<Record<string, AttributeValue>>): FieldProblem | undefined =>
+  Buffer.byteLength(JSON.stringify(values)) <= LARGEST_VALUES
+    ? undefined
+    : { field: 'profile', message: `must have at most ${LARGEST_VALUES} bytes in added attributes together` };
+
+/** @returns what is wrong with the value, undefined for a good one */
+export function valueProblem(attribute: Attribute, value: unknown): string | undefined {
+  switch (attribute.type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be of type boolean';
+    case 'number':
+      return Number.isFinite(value) ? choiceProblem(attribute, value) : 'must be of type number';
+    case 'integer':
+      return Number.isSafeInteger(value) ? choiceProblem(attribute, value) : 'must be a whole number';
+    case 'string':
+      return typeof value === 'string' ? (textProblem(attribute, value) ?? choiceProblem(attribute, value)) : 'must be of type string';
+    case 'array':
+      return listProblem(attribute, value);
+  }
+}
+
+function listProblem(attribute: Attribute, value: unknown): string | undefined {
+  if (!Array.isArray(value) || value.some((element) => typeof element !== 'string')) return 'must be a list of strings';
+  if (value.length > MOST_ELEMENTS) return `must have at most ${MOST_ELEMENTS} elements`;
+  if (new Set(value).size < value.length) return 'must not have an element twice';
+  const texts: readonly string[] = value;
+  return texts.map((element) => textProblem({}, element) ?? choiceProblem(attribute, element)).find((problem) => problem !== undefined);
+}
+
+function textProblem({ minLength = 0, maxLength = LONGEST_VALUE, pattern }: Partial<Attribute>, value: string): string | undefined {
+  if (!isPrintable(value)) return 'must not contain control characters';
+  if (value.length < minLength) return `must have at least ${minLength} characters`;
+  if (value.length > maxLength) return `must have at most ${maxLength} characters`;
+  return pattern === undefined || matchesExpression(pattern, value) ? undefined : `must match the pattern ${pattern}`;
+}
+
+function choiceProblem({ enum: values, oneOf }: Attribute, value: unknown): string | undefined {
+  const choices = choicesOf({ enum: values, oneOf })?.map((choice) => choice.const);
+  return choices === undefined || choices.some((choice) => choice === value) ? undefined : `must be ${choices.slice(0, 20).join(' or ')}`;
+}
+
+/** @returns the values to choose from, with their titles; undefined: any */
+function choicesOf({ enum: values, oneOf }: Pick<Attribute, 'enum' | 'oneOf'>) {
+  if (oneOf === undefined) return values?.map((value) => ({ const: value, title: String(value) }));
+  return values === undefined ? oneOf : oneOf.filter((choice) => values.includes(choice.const));
+}

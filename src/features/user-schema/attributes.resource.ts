@@ -1,0 +1,50 @@
+/** Attributes that operators add to users: their definitions, in Okta's words, and their values. */
+
+/** The types of JSON Schema; an array is one of strings. */
+export const ATTRIBUTE_TYPES = ['string', 'boolean', 'number', 'integer', 'array'] as const;
+type AttributeValueType = (typeof ATTRIBUTE_TYPES)[number];
+
+export type AttributeValue = string | number | boolean | readonly string[];
+
+/** What users may do with their own value: change it, see it, or neither. */
+export const SELF_PERMISSIONS = ['READ_WRITE', 'READ_ONLY', 'HIDE'] as const;
+type SelfPermission = (typeof SELF_PERMISSIONS)[number];
+
+/** A value to choose, and how forms show it. */
+interface AttributeChoice {
+  readonly const: string | number;
+  readonly title: string;
+}
+
+/** What a value may be. */
+interface ValueRules {
+  /** Values to choose from; of an array, its elements. Where both are given, a value is in both. */
+  readonly enum?: readonly (string | number)[] | undefined;
+  readonly oneOf?: readonly AttributeChoice[] | undefined;
+  /** Characters of a string. */
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  /** A regular expression of RE2 that a string has a match of. */
+  readonly pattern?: string | undefined;
+}
+
+export interface Attribute extends ValueRules {
+  readonly name: string;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly type: AttributeValueType;
+  /** Whoever creates a user, or replaces the profile, must give it. */
+  readonly required: boolean;
+  /** No two users have the same value, whatever the case of its letters. */
+  readonly unique: boolean;
+  readonly self: SelfPermission;
+}
+
+/** As it is stored, the oldest attribute first. */
+export interface UserSchema {
+  readonly attributes: readonly Attribute[];
+  /** Names of removed attributes of which users may still have values. */
+  readonly removing: readonly string[];
+}
+
+export const NO_ATTRIBUTES: UserSchema = { attributes: [], removing: [] };

@@ -1,0 +1,25 @@
+/** The attributes that every service has, in the words of added ones. Their values are judged by features/users/user-profile.service.ts. */
+import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
+import type { Attribute } from './attributes.resource.ts';
+
+const OWN: ReadonlySet<string> = new Set(OWN_ATTRIBUTES);
+
+/** `nickName` as people write it: Nick name. */
+const titleOf = (name: string): string =>
+  `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
+
+const base = (name: string): Attribute => ({
+  name,
+  title: titleOf(name),
+  type: name === 'emailVerified' ? 'boolean' : 'string',
+  required: name === 'login',
+  unique: name === 'login',
+  self: OWN.has(name) ? 'READ_WRITE' : 'READ_ONLY',
+});
+
+const BASE = ['login', 'email', 'emailVerified', ...BASE_ATTRIBUTES].map(base);
+
+/** By name, in the order of the reference. */
+export const baseProperties = (): Readonly<Record<string, Attribute>> =>
+  Object.fromEntries(BASE.map((attribute) => [attribute.name, attribute]));

@@ -1,0 +1,30 @@
+/** Regular expressions that administrators write: RE2's, which match in a time that grows with the text alone, whatever the expression. */
+import { RE2JS, RE2JSException } from 're2js';
+
+/** Compiled expressions; a service has a few, and recompiles what it has forgotten. */
+const compiled = new Map<string, RE2JS>();
+const MOST_COMPILED = 500;
+/** Steps of a compiled expression, RE2's own measure: repetitions of repetitions would take memory. */
+const LARGEST_PROGRAM = 5000;
+
+/** @returns what is wrong with an expression; undefined for a good one */
+export function regularExpressionProblem(expression: string): string | undefined {
+  try {
+    return compile(expression).programSize() > LARGEST_PROGRAM ? 'is too large: use fewer or smaller repetitions' : undefined;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return `must be a regular expression of RE2, without lookahead and back-references: ${error.message}`;
+  }
+}
+
+/** Does the text have a match of the expression in it? As in JSON Schema, `^` and `$` stand for the whole text. */
+export const matchesExpression = (expression: string, text: string): boolean => compile(expression).test(text);
+
+function compile(expression: string): RE2JS {
+  const known = compiled.get(expression);
+  if (known !== undefined) return known;
+  const made = RE2JS.compile(expression);
+  if (compiled.size >= MOST_COMPILED) compiled.clear();
+  compiled.set(expression, made);
+  return made;
+}
